@@ -13,9 +13,10 @@ from .config import source_of
 from .dynamics import Dynamics
 from .errors import InputError, NumericalError
 from .own import gradcheck_rows, sweep_table
+from .own_code import expect_same_code
 from .progress import watching
 from .runs import Run
-from .system import lent, own_run
+from .system import lent, named, own_run
 
 __all__ = ["train", "resume", "gradcheck", "sweep", "merge", "Gradcheck"]
 
@@ -77,23 +78,29 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     Other Python threads go on meanwhile. Ctrl-C ends the step, writes a checkpoint to ``out`` and raises KeyboardInterrupt;
     ``nudge.resume(out)`` goes on to the bits of an unbroken run. Raises InputError; NumericalError with the run in ``result``.
     """
-    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides) as (source, own), _Output(out) as output, \
-            watching(progress) as watcher:
+    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True) as (source, own), \
+            _Output(out) as output, watching(progress) as watcher:
         summary = _core.train(source.name, source.text, source.settings, output.path, own, watcher)
         run = output.run(summary)
     return _trained(run)
 
 
-def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, **overrides):
+def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, changed=False, **overrides):
     """Continues the run of a file of ``train`` to the bits of an unbroken run. A config must be that of the file. system, cost, estimator: the
-    run's own, if it had such."""
+    run's own, if it had such; InputError where their names, sources or libraries are not those of the run, unless changed=True."""
+    parts = lent(system, cost, estimator)
+    if not changed and any(part is not None for part in parts):
+        stored = Run(file).config
+        if isinstance(stored, dict):  # text where this Python cannot read TOML
+            roles = zip(("system", "cost", "estimator"), parts)
+            expect_same_code(os.fspath(file), stored.get("own", {}), {role: (named(part), part) for role, part in roles})
     if overrides or config is not None:
         source = source_of(config, overrides)
         text, settings = source.text, source.settings
     else:
         text, settings = None, []
     with watching(progress) as watcher:
-        summary = _core.resume(os.fspath(file), text, settings, lent(system, cost, estimator), watcher)
+        summary = _core.resume(os.fspath(file), text, settings, parts, watcher)
     return _trained(Run(file, summary))
 
 

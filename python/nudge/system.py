@@ -10,13 +10,15 @@ import numpy as np
 from .config import Source, flat, source_of
 from .dynamics import Dynamics
 from .errors import InputError
+from .own_code import code_of
 from .own_device import source_with
 from .parts import Cost, Estimator
 
-__all__ = ["own_run", "lent"]
+__all__ = ["own_run", "lent", "named"]
 
 
-def _name(part):
+def named(part):
+    """What the files of a run call it."""
     return getattr(part, "name", None) or type(part).__name__
 
 
@@ -54,17 +56,20 @@ def lent(system=None, cost=None, estimator=None):
 
 
 @contextlib.contextmanager
-def own_run(config, data, out, devices, cost, estimator, overrides):
-    """(source, parts) of a run of a config or of a Dynamics, on arrays where data is given: they lie beside ``out``, or are removed in the end."""
+def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=False):
+    """(source, parts) of a run of a config or of a Dynamics, on arrays where data is given: they lie beside ``out``, or are removed in the end.
+    keep_code: the config says what their code is."""
     overrides = dict(overrides)
     if isinstance(estimator, str):
         overrides["estimator"], estimator = estimator, None
     own = isinstance(config, Dynamics)
     parts = lent(config if own else None, cost, estimator)
     if estimator is not None:
-        overrides.update(estimator="own", own__estimator=_name(estimator))
+        overrides.update(estimator="own", own__estimator=named(estimator))
     if cost is not None:
-        overrides.update(network__cost="own", own__cost=_name(cost))
+        overrides.update(network__cost="own", own__cost=named(cost))
+    if keep_code:
+        overrides.update({f"own__{role}_code": code_of(part) for role, part in zip(("system", "cost", "estimator"), parts) if part is not None})
     with contextlib.ExitStack() as stack:
         of_data = {}
         if data is not None:
@@ -77,7 +82,7 @@ def own_run(config, data, out, devices, cost, estimator, overrides):
             yield source_with(config, {**of_data, **dict(flat(overrides))}, devices), parts
             return
         asked = dict(flat(overrides))
-        values = {"network.kind": "own", "own.system": _name(config), "own.leak": float(config.leak), "own.contrastive": config.contrastive,
+        values = {"network.kind": "own", "own.system": named(config), "own.leak": float(config.leak), "own.contrastive": config.contrastive,
                   "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **of_data}
         source = source_with({**values, **asked}, {}, devices)
-        yield Source(_name(config), source.text, source.settings + source_of(None, {}).settings), parts
+        yield Source(named(config), source.text, source.settings + source_of(None, {}).settings), parts

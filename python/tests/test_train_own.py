@@ -188,6 +188,35 @@ def test_resumed_to_the_same_bits(hopfield, tmp_path):
         nudge.train(system, (2 * x, data[1]), out=path, **settings)
 
 
+def test_resume_refuses_other_code(hopfield, tmp_path, monkeypatch):
+    path = tmp_path / "run.h5"
+    nudge.train(hopfield, cost=Quartic(), **SMALL, out=path, progress=lambda event: event["done"] < 4)
+
+    class Other(Hopfield):
+        pass
+
+    class Sixth(nudge.Cost):
+        name = "Quartic"
+
+        def value(self, y, target):
+            return float(np.sum((y - target) ** 6)) / 6
+
+        def gradient(self, y, target):
+            return (y - target) ** 5
+
+    with pytest.raises(nudge.InputError, match="system = Other: the run has Hopfield"):
+        nudge.resume(path, system=Other(hopfield.parameters), cost=Quartic())
+    with pytest.raises(nudge.InputError, match="cost = Quartic: its source has changed(.|\n)*changed=True"):
+        nudge.resume(path, system=hopfield, cost=Sixth())
+    with pytest.raises(nudge.InputError, match="estimator = Adjoint: the run has none of its own"):
+        nudge.resume(path, system=hopfield, cost=Quartic(), estimator=Adjoint())
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "__version__", "0.1")
+        with pytest.raises(nudge.InputError, match="numpy .* ran it, here is numpy 0.1"):
+            nudge.resume(path, system=hopfield, cost=Quartic())
+    assert nudge.resume(path, system=hopfield, cost=Sixth(), changed=True).summary["status"] == "ok"
+
+
 class Graph(nudge.EnergyDynamics):
     """Nodes joined by resistors: E = ½ Σ_e g_e (v_i − v_j)² + ½ Σ_k c (v_k − x_k)², sources at the first nodes."""
 

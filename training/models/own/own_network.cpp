@@ -48,6 +48,11 @@ const Section<OwnOptions>& own_section() {
             &OwnOptions::system),
       field(param::text("own.estimator", "", "Name of the estimator of estimator = own."), &OwnOptions::estimator),
       field(param::text("own.cost", "", "Name of the cost of network.cost = own."), &OwnOptions::cost),
+      field(param::text("own.system_code", "",
+                        "Hash of the source of the system and versions of its libraries, which nudge.resume compares."),
+            &OwnOptions::system_code),
+      field(param::text("own.estimator_code", "", "The same of the estimator."), &OwnOptions::estimator_code),
+      field(param::text("own.cost_code", "", "The same of the cost."), &OwnOptions::cost_code),
       field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: none is known."),
             &OwnOptions::leak),
       field(param::flag("own.contrastive", "false", "Whether it gives the derivatives of an energy by its parameters."),
@@ -64,7 +69,7 @@ NetworkKind own_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
-          .reads = {"model.weights", "own.system", "own.leak", "own.contrastive"},
+          .reads = {"model.weights", "own.system", "own.system_code", "own.leak", "own.contrastive"},
           .not_local = "what a function does between its arrays is not known"};
 }
 
