@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostSteps = 200000;
 /// The first time at which a consistent start is asked for, of the whole.
 constexpr double kFirst = 1e-9;
-// Moments shown of a stretch without a jump where every node follows a source and nothing is integrated.
+/// Moments given of a stretch without a jump where nodes follow sources and nothing is integrated: a choice, for drawing.
 constexpr int kShown = 100;
 /// How far from a jump its side is told, as a share of the stretch.
 constexpr double kInside = 1e-9;
@@ -97,7 +97,6 @@ struct Transient::Problem {
   std::vector<std::size_t> waves;  ///< elements that follow a waveform
   double begin = 0, end = 0;       ///< of the present stretch without a jump
 };
-
 
 class Transient::Integrator {
  public:

@@ -6,7 +6,7 @@
 
 NB_MODULE(_core, m) {
   using namespace nudge::python;
-  pthread_atfork(nullptr, nullptr, [] { nudge::forked_with_threads = true; });
+  pthread_atfork(nullptr, nullptr, [] { nudge::in_forked_process = true; });
   m.doc() = "What the package nudge is made of; use nudge itself.";
   bind_errors(m);
   bind_program(m);

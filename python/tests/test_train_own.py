@@ -188,6 +188,61 @@ def test_resumed_to_the_same_bits(hopfield, tmp_path):
         nudge.train(system, (2 * x, data[1]), out=path, **settings)
 
 
+def test_what_holds_an_output_beside_its_leak_counts_for_a_nudge():
+    """F = −z + 4 (x − z) is held by 5, not by its leak of 1: a nudge of −1.5 has a minimum there, one of −6 has none."""
+    class Held(nudge.EnergyDynamics):
+        leak = 1.0
+
+        def __init__(self):
+            super().__init__(1, 2, {"b": np.zeros((1, 2))})
+            self.output = (0, 2)
+
+        def energy(self, z):
+            return 0.5 * np.sum(z**2) + 2 * np.sum((z - self.input[:, :2]) ** 2) - np.sum(self.parameters["b"] * z)
+
+        def force(self, z):
+            return -z + 4 * (self.input[:, :2] - z) + self.parameters["b"]
+
+        def jvp(self, z, v):
+            return -5 * v
+
+        def parameter_gradient(self, z, u):
+            return {"b": u.sum(0, keepdims=True)}
+
+        def energy_gradient(self, z):
+            return {"b": -z.sum(0, keepdims=True)}
+
+    x = np.random.default_rng(5).normal(size=(40, 2))
+    settings = {**{key: value for key, value in SMALL.items() if key != "task__kind"}, "task__kind": "regression", "estimator": "ep",
+                "nudge__sides": "negative", "relaxation__step": 0.1, "train__steps": 2}
+    assert np.isfinite(nudge.train(Held(), (x, x), **settings, beta=1.5).train.loss).all()
+    with pytest.raises(nudge.NumericalError, match="no minimum to settle in: it is loaded with 5"):
+        nudge.train(Held(), (x, x), **settings, beta=6.0)
+
+
+def test_outputs_that_are_held_stay_and_the_rest_is_kept_in_the_box():
+    ends = []
+
+    class Clamped(nudge.Estimator):
+        def estimate(self, example):
+            out = example.output
+            target = np.full_like(example.state[:, out], 1.5)  # beyond what the box lets a unit have
+            z = example.hold(target)
+            free = np.ones(z.shape, bool)
+            free[:, out] = False
+            force = example.force(z)
+            inside = free & (z > 1e-9) & (z < 1 - 1e-9)
+            ends.append((z[:, out] == target, z[free], force[inside], force[free & (z <= 0)], force[free & (z >= 1)]))
+            return np.zeros_like(z)
+
+    nudge.train(None, **{**SMALL, "train__steps": 1}, network__kind="hopfield", hopfield__hidden=[12], precision="double",
+                estimator=Clamped())
+    for stays, hidden, inside, below, above in ends:
+        assert stays.all() and hidden.min() >= 0 and hidden.max() <= 1
+        # Free of coupling within a layer, a unit nears its rest by 0.7 a step: 0.7^60 = 5e-10 of a force of at most 10.
+        assert np.abs(inside).max(initial=0) < 1e-8 and (below <= 1e-8).all() and (above >= -1e-8).all()
+
+
 def test_resume_refuses_other_code(hopfield, tmp_path, monkeypatch):
     path = tmp_path / "run.h5"
     nudge.train(hopfield, cost=Quartic(), **SMALL, out=path, progress=lambda event: event["done"] < 4)

@@ -10,9 +10,9 @@
 
 namespace nudge {
 
-/// Set in a process that was forked from one that had threads (by a handler of pthread_atfork, python/src): GNU OpenMP waits
-/// for ever there for a team that only the parent has. Loops then run on one thread, with the same results.
-inline bool forked_with_threads = false;
+/// Set in a process that was forked (by a handler of pthread_atfork, python/src): GNU OpenMP would wait there for ever for a team
+/// of threads that only the parent has. Loops then run on one thread, with the same results.
+inline bool in_forked_process = false;
 
 /// Runs body(i, thread) for i in [0, n) on `threads` OpenMP threads (0: all). An exception thrown by body is rethrown
 /// after the loop (the one of the lowest i). Results must not depend on the thread: give each i its own output. Where the caller is
@@ -36,7 +36,7 @@ void parallel_for(Index n, int threads, Body&& body) {
     }
   };
   // Threads that have nothing to do would wait at full speed for the next loop, and it for them.
-  const int used = n < 2 || forked_with_threads ? 1 : threads > 0 ? threads : omp_get_max_threads();
+  const int used = n < 2 || in_forked_process ? 1 : threads > 0 ? threads : omp_get_max_threads();
   if (used == 1) {  // inside another region a team of one would be allocated, woken and freed
     for (Index i = 0; i < n; ++i) guarded(i, 0);
   } else {

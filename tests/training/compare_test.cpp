@@ -391,19 +391,3 @@ TEST_CASE("a failed run is listed and not averaged") {
   CHECK(c.tuning.points[2].status != "ok");
   CHECK(std::isnan(c.entrants[1].test.mean));
 }
-
-TEST_CASE("a comparison of tasks scored by rmse ends with its differences", "[compare]") {
-  const std::string text =
-      "threads = 1\nestimator = 'ep'\n[network]\nkind = 'hopfield'\n[task]\nkind = 'regression'\n"
-      "[hopfield]\nhidden = [2]\n[data]\nvalidation_fraction = 0.9\n[train]\nsteps = 2\nbatch = 2\n"
-      "[compare]\nentrants = ['ep', 'bptt: estimator=bptt']\ntuning_seeds = [1]\ntest_seeds = [2, 3]\n"
-      "[compare.grid]\n'train.learning_rate' = [0.01, 0.02]\n";
-  const TemporaryDirectory folder;
-  const Comparison found = run_compare({"rmse.toml", text, {}}, {folder / "c.h5", false});
-  REQUIRE(found.entrants.size() == 2);
-  for (const ComparedEntrant& one : found.entrants) {
-    CHECK(one.runs == 2);
-    CHECK(std::isfinite(one.test_score.shown()));
-    CHECK(std::isnan(one.one_run.low));  // an rmse is no share
-  }
-}

@@ -273,7 +273,7 @@ TEST_CASE("the pipeline of MNIST: IDX files with a test part of their own, 28 x 
 }
 
 TEST_CASE("hopfield: a nudge of any size has its minimum in a sweep, and a bound in Euler steps", "[hopfield]") {
-  const Settings large{"beta=4", "nudge.sides=positive", "hopfield.form=energy", "hopfield.activation=tanh",
+  const Settings large{"beta=4",         "nudge.sides=positive",   "hopfield.form=energy", "hopfield.activation=tanh",
                        "train.steps=60", "train.evaluate_every=0", "precision=double"};
   const TrainSummary s = train(config_of(with(kDigits, large)), std::nullopt);
   CHECK(s.nonfinite == 0);

@@ -63,6 +63,15 @@ TEST_CASE("rules that only a run knew are known to the config") {
              Contains("no slow noise that circuit.noise_within_phases lets move"));
   CHECK(refusal(with(kCoordinate, {"device.model=soft_bounds", "device.telegraph_share=1",
                                    "device.telegraph_amplitude=0.1"})) == "");  // of 1 ms: stands still in a phase
+  for (const std::string solver : {"dopri5", "anderson", "newton_gmres"}) {
+    CHECK_THAT(refusal({"relaxation.solver=" + solver, "hardware.level=ideal", "device.model=soft_bounds",
+                        "device.read_noise=1 %"}),
+               Contains("relaxation.solver = " + solver + " (must be euler, or reads without fresh noise"));
+  }
+  CHECK_THAT(refusal({"estimator=aep_transposed", "nudge.form=oscillating", "relaxation.solver=rk4"}),
+             Contains("nudge.form = oscillating (must be static unless relaxation.solver = euler"));
+  CHECK_THAT(refusal({"estimator=aep_tracked", "relaxation.solver=newton_gmres"}),
+             Contains("estimator = aep_tracked (does not fit: relaxation.solver = newton_gmres needs a Jacobian"));
   CHECK_THAT(refusal({"relaxation.schedule=sweep", "gradcheck.estimators=[\"ep\", \"dyadic\"]"}),
              Contains("gradcheck.estimators") && Contains("names dyadic, which does not fit"));
   CHECK_THAT(refusal({"device.model=vteam", "device.vteam.threshold_up=95 V"}), Contains("does not move the state up"));

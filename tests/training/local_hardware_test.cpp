@@ -226,8 +226,8 @@ TEST_CASE("every token is a product of the multipliers, and tables and read-outs
     CAPTURE(kind);
     const auto gradient = [&](const Settings& more) {
       Settings all{"device.model=soft_bounds", "beta=0.1", "train.batch=3"};
-      if (kind == "resistive") all.insert(all.end(),
-                                          {"resistive.bias=none", "relaxation.solver=coordinate", "gradcheck.estimators=['ep']"});
+      if (kind == "resistive")
+        all.insert(all.end(), {"resistive.bias=none", "relaxation.solver=coordinate", "gradcheck.estimators=['ep']"});
       all.insert(all.end(), more.begin(), more.end());
       const Config config = small(kind, all);
       const auto task = make_task(config);

@@ -192,6 +192,11 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
   if (options.phases.free.solver == SettleSolver::coordinate && how->all_at_once) {
     return "relaxation.solver must move all nodes at once (take euler): state and adjoint move together";
   }
+  if (options.phases.free.solver == SettleSolver::newton_gmres && how->follows) {
+    return "relaxation.solver = newton_gmres needs a Jacobian of the nudged phase, and its law follows the states "
+           "(take "
+           "euler or anderson)";
+  }
   if (how->contrasts && (kind.contrastive == nullptr || !kind.contrastive(config))) {
     return "it contrasts energies, which network.kind = " + kind.name +
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";

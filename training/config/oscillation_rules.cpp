@@ -18,10 +18,8 @@ ConfigRule swing_needs_time() {
             if (!swings(c)) return "";
             const PhaseOptions options = phase_options(c);
             if (options.sweeps()) return "must be static for relaxation.schedule = sweep, whose steps are no time";
-            const SettleSolver solver = options.phases.free.solver;
-            const bool timeless = solver == SettleSolver::coordinate || solver == SettleSolver::direct;
-            return timeless || solver == SettleSolver::sample
-                       ? "must be static for a relaxation.solver that is no circuit's way through time (take euler)"
+            return options.phases.free.solver != SettleSolver::euler
+                       ? "must be static unless relaxation.solver = euler, whose steps a lock-in listens to"
                        : "";
           }};
 }

@@ -33,7 +33,8 @@ const Section<PhaseOptions>& phase_section() {
   using param::zero_is;
   static const Section<PhaseOptions> section = {
       field(named("relaxation.solver", "euler",
-                  "How the free and the nudged phases are relaxed: fixed steps, adaptive physical time, an accelerated reference, (resistive "
+                  "How the free and the nudged phases are relaxed: fixed steps, adaptive physical time, an accelerated "
+                  "reference, (resistive "
                   "networks) "
                   "one layer after the other to where its currents vanish, (netlists) Newton's method on the circuit's "
                   "sparse equations: direct, or (thermal networks) states of the bath, whose mean is taken: sample."),

@@ -60,7 +60,8 @@ void set_shape(std::string_view header, RawArray& array) {
   }
   text = text.substr(1, end - 1);
   if (text.find_first_not_of("0123456789, L") != std::string_view::npos) {
-    throw UserError(fmt::format("{}: impossible shape ({}) in its npy header (must be sizes of 0 or more)", array.name, text));
+    throw UserError(
+        fmt::format("{}: impossible shape ({}) in its npy header (must be sizes of 0 or more)", array.name, text));
   }
   while (true) {
     text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));

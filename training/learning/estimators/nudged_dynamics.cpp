@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/errors.hpp"
 
@@ -56,34 +57,67 @@ void NudgedDynamics<S>::check_solver(const EstimatorOptions& options) const {
                   to_string(solver)));
 }
 
+/// Whether eigenvalues of J at z* lie as far out as its diagonal: J is triangular, or symmetric along an arbitrary direction.
+template <class S>
+bool NudgedDynamics<S>::diagonal_bounds() {
+  if (base().traits().feed_forward) return true;
+  Matrix<S> u(one(), cols()), forward(one(), cols()), backward(one(), cols());
+  for (Index i = 0; i < u.size(); ++i) u.data()[i] = std::cos(static_cast<S>(i));
+  point_.at->jvp(u, forward);
+  point_.at->vjp(u, backward);
+  return (forward - backward).norm() <= std::sqrt(std::numeric_limits<S>::epsilon()) * forward.norm();
+}
+
+template <class S>
+Matrix<S> NudgedDynamics<S>::held_by(bool explicit_step) {
+  const DynamicsTraits<S> traits = base().traits();
+  Layered<S>* layers = base().layered();
+  if (layers != nullptr && layers->loads() != nullptr) {
+    return layers->loads()->middleCols(nudged_.begin, nudged_.count);
+  }
+  const bool asked = std::any_of(betas_.begin(), betas_.end(), [&](double beta) {
+    const double slope = traits.leak + beta * curvature_;
+    return slope <= 0 || (explicit_step && step_ * slope >= 2);
+  });
+  if (!asked || traits.leak <= 0 || traits.box != nullptr || traits.noisy) return {};
+  linearize(*example_->state);
+  if (!diagonal_bounds()) return {};
+  Matrix<S> held(1, nudged_.count), unit = Matrix<S>::Zero(one(), cols()), column(one(), cols());
+  for (Index j = 0; j < nudged_.count; ++j) {
+    const Index at = nudged_.begin + j;
+    unit(0, at) = 1;
+    point_.at->jvp(unit, column);
+    unit(0, at) = 0;
+    held(0, j) = -column(0, at);
+  }
+  return held;
+}
+
 /// A nudge −β of a squared error takes β c from what holds an output: below 0 there is no state to settle in. Euler steps of
 /// all nodes at once diverge where ε (D + β c) ≥ 2.
 template <class S>
-void NudgedDynamics<S>::check_minimum(const EstimatorOptions& options) const {
+void NudgedDynamics<S>::check_minimum(const EstimatorOptions& options) {
   if (curvature_ == 0) return;
-  const DynamicsTraits<S> traits = base().traits();
-  Layered<S>* layers = base().layered();
-  const Matrix<S>* loads = layers != nullptr ? layers->loads() : nullptr;
-  if (loads == nullptr && (traits.leak <= 0 || traits.box != nullptr)) return;
-  const bool explicit_step = options.free.solver == SettleSolver::euler && loads == nullptr && options.free.lag == 0 &&
-                             sweeping(base(), options.free.schedule) == nullptr;
-  for (const double beta : betas_) {
-    for (Index j = 0; j < nudged_.count; ++j) {
-      const double held = loads != nullptr ? static_cast<double>((*loads)(0, nudged_.begin + j)) : traits.leak;
-      const double slope = held + beta * curvature_;
+  const bool swept = sweeping(base(), options.free.schedule) != nullptr;
+  const bool explicit_step = options.free.solver == SettleSolver::euler && options.free.lag == 0 && !swept &&
+                             base().box() == nullptr && base().inertia() == nullptr;
+  const Matrix<S> held = held_by(explicit_step);
+  for (Index j = 0; j < held.cols(); ++j) {
+    for (const double beta : betas_) {
+      const auto own = static_cast<double>(held(0, j));
+      const double slope = own + beta * curvature_;
       if (slope <= 0) {
         throw NumericalFailure(
             fmt::format("a nudge of {:.6g} leaves output {} no minimum to settle in: it is loaded with {:.6g}, and "
                         "-beta must stay below that (beta, nudge.sides)",
-                        beta, j, held / curvature_));
+                        beta, j, own / curvature_));
       }
       if (explicit_step && step_ * slope >= 2) {
-        throw NumericalFailure(
-            fmt::format("a nudge of {:.6g} does not settle in Euler steps of {:.6g}: beta must stay below {:.6g} (beta, "
-                        "relaxation.step, or relaxation.schedule = sweep, which has no such bound)",
-                        beta, step_, (2 / step_ - held) / curvature_));
+        throw NumericalFailure(fmt::format(
+            "a nudge of {:.6g} does not settle in Euler steps of {:.6g}: beta must stay below {:.6g} (beta, "
+            "relaxation.step, or relaxation.schedule = sweep, which has no such bound)",
+            beta, step_, (2 / step_ - own) / curvature_));
       }
-      if (loads == nullptr) break;  // one leak for all
     }
   }
 }
@@ -163,11 +197,9 @@ NodeMove NudgedDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_
     return layered().node_step(z, f, of(node), epsilon);
   }
   node_force(z, f, node);
-  if (both > 0 && curvature_ > 0) {
-    for (Index k = 0; k < copies(); ++k) {
-      const double implicit = 1 + step_ * betas_[static_cast<std::size_t>(k)] * curvature_;
-      copy(f, k).middleCols(first, both) /= static_cast<S>(implicit);
-    }
+  for (Index k = 0; both > 0 && k < copies(); ++k) {
+    const double beta = betas_[static_cast<std::size_t>(k)];
+    if (implicit(beta)) copy(f, k).middleCols(first, both) /= static_cast<S>(1 + step_ * beta * curvature_);
   }
   auto state = z.middleCols(columns.begin, columns.count);
   const auto moves = f.middleCols(columns.begin, columns.count);
@@ -239,13 +271,14 @@ bool NudgedDynamics<S>::settled_by_sweep() const {
 
 template <class S>
 double NudgedDynamics<S>::left_by_sweep(ConstMatrixRef<S> z) {
-  if (frozen_ || curvature_ > 0) return 0;  // an implicit step ends where nothing is left
+  if (frozen_) return 0;
   before_ = current_;
   read_current(z);
   before_ = current_ - before_;
   double squares = 0;
   for (Index k = 0; k < copies(); ++k) {
     const double beta = betas_[static_cast<std::size_t>(k)];
+    if (implicit(beta)) continue;  // such a step ends where nothing is left
     squares += beta * beta * static_cast<double>(copy(before_, k).squaredNorm());
   }
   return std::sqrt(squares);

@@ -21,16 +21,19 @@ enum class NudgeLaw {
 /// settle() relaxes it by the solver and the schedule of the free phase. The anchor is read once by anchor reads (of a
 /// noise-free dynamics it is the stored force) and shared by the copies. States (k·rows, cols).
 ///
-/// In a sweep, nodes move from the last to the first, and the step of a nudged node is implicit in a cost of curvature c:
+/// In a sweep, nodes move from the last to the first. For β > 0 the step of a nudged node is implicit in a cost of curvature c:
 ///     z ← z + ε f/(1 + ε β c),
-/// so that with εL = 1 a node goes to its minimum for β of any size. Coordinate descent ends a node's step where f = 0.
+/// so that with εL = 1 a node goes to its minimum for β of any size. For β < 0, where the cost takes from what holds the node, it
+/// is explicit: the implicit one diverges where other terms hold a node harder than its leak. Coordinate descent ends at f = 0.
 /// A Newton step takes J of the law at z*, and −β c of the cost where c is known.
 template <class S>
 class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direct<S> {
  public:
   /// Starts on an example whose state is z*. `at`: the linearisation there, null for a plain law without an anchor.
-  /// NumericalFailure where a known curvature leaves an output no minimum: D + β c ≤ 0, D its load or leak, or Euler steps
-  /// past it: ε (D + β c) ≥ 2. UserError for a solver that has no step for this law or this cost.
+  /// NumericalFailure where a known curvature leaves an output no minimum: D + β c ≤ 0, or Euler steps pass it: ε (D + β c) ≥ 2.
+  /// D is its load, or without loads −∂F_j/∂z_j at z*; looked at where the leak raises the question, and J is symmetric or
+  /// triangular, so that the diagonal bounds its eigenvalues. Not in a box, and not of noisy reads.
+  /// UserError for a solver that has no step for this law or this cost.
   void bind(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
             const EstimatorOptions& options);
 
@@ -91,7 +94,11 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   /// Number of a node of this system in the base system.
   std::size_t of(std::size_t node) const { return reversed_ ? columns_.size() - 1 - node : node; }
   void check_solver(const EstimatorOptions& options) const;
-  void check_minimum(const EstimatorOptions& options) const;
+  void check_minimum(const EstimatorOptions& options);
+  /// D of the nudged columns; empty: not known, or no β raises the question.
+  Matrix<S> held_by(bool explicit_step);
+  bool diagonal_bounds();
+  bool implicit(double beta) const { return beta > 0 && curvature_ > 0; }
   void read_anchor();
   void read_current(ConstMatrixRef<S> z);
   void apply_law(ConstMatrixRef<S> z, MatrixRef<S> f, int node);

@@ -32,7 +32,8 @@ template <class S>
 SettleResult NudgedPhase<S>::relax(Example<S>& example, const EstimatorOptions& options,
                                    const SettleOptions& settling) {
   const Matrix<S>& z = *example.state;
-  states_ = z.replicate(system_.rows() / z.rows(), 1);
+  states_.resize(system_.rows(), z.cols());
+  for (Index row = 0; row < states_.rows(); row += z.rows()) states_.middleRows(row, z.rows()) = z;
   if (example.filter != nullptr) example.filter->restart();
   example.dynamics->begin_reads(ReadClass::nudged);
   scratch_.each_step = nullptr;
@@ -73,8 +74,11 @@ void NudgedPhase<S>::measure(const Matrix<S>& z, const EstimatorOptions& options
     displacement = static_cast<double>(lock_in_.output().norm());
     report.nudged_residual = lock_in_.change();
   } else {
-    displacement_ = states_ - z.replicate(copies, 1);
-    displacement = static_cast<double>(displacement_.norm());
+    double squares = 0;
+    for (Index row = 0; row < states_.rows(); row += z.rows()) {
+      squares += static_cast<double>((states_.middleRows(row, z.rows()) - z).squaredNorm());
+    }
+    displacement = std::sqrt(squares);
     const bool swept = sweeping<S>(system_, options.free.schedule) != nullptr && system_.settled_by_sweep();
     const double pushed =
         swept ? system_.left_by_sweep(states_) : result.residual * static_cast<double>(states_.norm());
@@ -129,11 +133,14 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   measure(*example.state, options, result, report);
   drive_ = system_.drive();
   keep(example, options, settling.average_last);
-  // Where a phase was stopped on its way out says nothing of a gradient: steps with a gradient that is no number are skipped.
-  if (report.nudged == Status::diverged) states_.setConstant(std::numeric_limits<S>::quiet_NaN());
   report.clipped += system_.clipped();
-  add_displacement<S>(states_, *example.state, betas, options.beta, displacement_, report.signal);
-  if (twice) add_noise<S>(states_, again_, betas, options.beta, report.signal);
+  if (report.nudged == Status::diverged) {
+    // Where a phase was stopped on its way out says nothing of a gradient, nor of a signal: such a step is skipped.
+    states_.setConstant(std::numeric_limits<S>::quiet_NaN());
+  } else {
+    add_displacement<S>(states_, *example.state, betas, options.beta, displacement_, report.signal);
+    if (twice) add_noise<S>(states_, again_, betas, options.beta, report.signal);
+  }
   // One solver moves the copies side by side; a circuit runs its phases one after the other. A direct solution has summed them.
   const double copies = static_cast<double>(betas.size());
   report.nudged_time = (time + result.time) * (settling.solver == SettleSolver::direct ? 1 : copies);

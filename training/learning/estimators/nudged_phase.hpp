@@ -27,8 +27,7 @@ class NudgedPhase {
  private:
   SettleResult relax(Example<S>& example, const EstimatorOptions& options, const SettleOptions& settling);
   void keep(Example<S>& example, const EstimatorOptions& options, int averaged);
-  void measure(const Matrix<S>& z, const EstimatorOptions& options, const SettleResult& result,
-               SequenceReport& report);
+  void measure(const Matrix<S>& z, const EstimatorOptions& options, const SettleResult& result, SequenceReport& report);
 
   NudgedDynamics<S> system_;
   SettleWorkspace<S> scratch_;

@@ -96,7 +96,7 @@ std::vector<EstimatorKind> our_kinds() {
   contrastive.beta_in_double = 1e-4;
   EstimatorKind tracked = kind("aep_tracked", Nudge::live,
                                []<class S>(O o) -> Made<S> { return std::make_unique<TrackedEstimator<S>>(o); });
-  tracked.all_at_once = tracked.both_sides = true;
+  tracked.all_at_once = tracked.both_sides = tracked.follows = true;
   EstimatorKind npoint = kind("aep_npoint", Nudge::transposed, []<class S>(O o) -> Made<S> {
     return std::make_unique<NudgedEstimator<S>>(NudgeLaw::transposed, true, chebyshev_nodes<S>(o.points, o.beta), o);
   });

@@ -25,6 +25,7 @@ struct EstimatorKind {
   Nudge nudge = Nudge::none;
   /// beta per token that is safe and accurate without noise, in float and in double (docs/estimators.md).
   double beta_in_float = 1e-4, beta_in_double = 1e-5;
+  bool follows = false;      ///< the law of its nudged phase is linearised anew at every state
   bool all_at_once = false;  ///< state and adjoint of all nodes move together: no sweeps
   bool both_sides = false;   ///< nudge.sides has to be centered
   bool contrasts = false;    ///< it takes the difference of energies, of the whole force

@@ -96,8 +96,10 @@ SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
   report.nudged = finite && result.status != Status::diverged ? Status::max_steps : Status::diverged;
   report.nudged_time = 2.0 * result.time * (twice ? 2 : 1);
   const std::vector<double> betas = {options_.beta, -options_.beta};
-  add_displacement<S>(states_, m, betas, options_.beta, displacement_, report.signal);
-  if (twice) add_noise<S>(states_, again_, betas, options_.beta, report.signal);
+  if (report.nudged != Status::diverged) {
+    add_displacement<S>(states_, m, betas, options_.beta, displacement_, report.signal);
+    if (twice) add_noise<S>(states_, again_, betas, options_.beta, report.signal);
+  }
   // Two states, the linearisation, one jvp, one vjp.
   report.cost_in_forces += 5.0 * (result.force_evaluations * (twice ? 2 : 1) + 1);
   if (this->leave_out(drive, report)) return report;

@@ -14,8 +14,8 @@ namespace nudge {
 struct OwnOptions {
   std::string system, estimator, cost;                 ///< their names there
   std::string system_code, estimator_code, cost_code;  ///< what their code is: kept, and compared by that program
-  double leak = {};                     ///< NodeLeak, and the leak of its nodes
-  bool contrastive = {};                ///< NetworkKind::contrastive
+  double leak = {};                                    ///< NodeLeak, and the leak of its nodes
+  bool contrastive = {};                               ///< NetworkKind::contrastive
 };
 const Section<OwnOptions>& own_section();
 
