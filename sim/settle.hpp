@@ -31,6 +31,7 @@ struct SettleOptions {
   double lag = 0;  ///< τ_a of amplifiers between force and node (sim/lag.hpp), in τ; euler only, 0: none  [≥ 0]
   int average_last = 1;  ///< euler, rk4: return the mean of the last n states (against read noise; at most
                          ///< max_steps of them). A run that stops early on its tolerance is not averaged.  [≥ 1]
+  bool step_residuals = true;        ///< coordinate: the residual of every sweep; false: of the last state alone
   bool final_residual = true;        ///< euler, rk4: evaluate the force once more at the returned state
   double divergence_ratio = 1e4;     ///< `diverged` when ‖z‖ > ratio · max(‖z_0‖, 1)  [> 0]
   int window = 16;                   ///< residuals looked at to tell stalled and oscillating from max_steps  [≥ 2]

@@ -45,9 +45,11 @@ SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const Sett
       const std::size_t j = alternating_node(k, nodes);
       const auto [begin, count] = layered.node_columns(j);
       layered.node_force(z, force, j);
-      if (box != nullptr) box->hold(z, force, force, {begin, count});
-      const double own = frobenius_norm<S>(force.middleCols(begin, count));
-      met += own * own;
+      if (options.step_residuals) {
+        if (box != nullptr) box->hold(z, force, force, {begin, count});
+        const double own = frobenius_norm<S>(force.middleCols(begin, count));
+        met += own * own;
+      }
       layered.balance(z, force, scratch.extra, {begin, count});
       if (box != nullptr) box->project(z, {begin, count});
     }

@@ -22,7 +22,7 @@ SettleOptions nudged_settling(const EstimatorOptions& options) {
   settling.step = options.step;
   settling.tolerance = 0;
   settling.average_last = std::clamp(options.average_nudged, 1, std::max(1, options.nudged_steps));
-  settling.final_residual = false;
+  settling.final_residual = settling.step_residuals = false;
   if (options.oscillation.on()) settling.average_last = 1;
   return settling;
 }
