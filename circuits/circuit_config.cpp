@@ -124,10 +124,12 @@ const Section<TokenSpec>& token_section() {
                                     "held for a round less one slot (circuit.turn_slots); none: no leak.",
                                     "chosen: 100 fF over 1 TOhm leak with 0.1 s, 3e-6 in a round of 31 slots of 9 ns")),
             &TokenSpec::hold_time_s),
-      field(param::zero_is("auto",
-                           param::real("circuit.turn_slots", "auto", at_least(0),
-                                       "Slots that the turn of a token takes at the busiest array, for which a hold "
-                                       "that leaks has to last; auto: counted in the first batch of a run.")),
+      field(read_with(
+                above_zero("circuit.hold_time"),
+                param::zero_is(
+                    "auto", param::real("circuit.turn_slots", "auto", at_least(0),
+                                        "Slots that the turn of a token takes at the busiest array, for which a hold "
+                                        "that leaks has to last; auto: counted in the first batch of a run."))),
             &TokenSpec::turn_slots)};
   return section;
 }

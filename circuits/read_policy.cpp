@@ -72,6 +72,8 @@ ParamTable read_policy_rows() {
   return rows;
 }
 
+ParamRow read_policy_row(ReadClass kind) { return read_policy_rows()[static_cast<std::size_t>(kind)]; }
+
 ReadPolicy read_policy(const Config& config) {
   ReadPolicy policy;
   for (std::size_t kind = 0; kind < read_classes; ++kind) {

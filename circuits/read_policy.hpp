@@ -36,8 +36,9 @@ const std::array<const char*, read_classes>& read_class_names();
 /// "noisy", "ideal" or "mean N" (2 ≤ N ≤ 4096); the problem, naming the rule, or an empty text.
 std::string parse_read_rule(const std::string& text, ReadRule& rule);
 
-/// The section [reads].
+/// The section [reads], and its row of one class.
 ParamTable read_policy_rows();
+ParamRow read_policy_row(ReadClass kind);
 
 /// Of a configuration whose rules hold.
 ReadPolicy read_policy(const Config& config);

@@ -6,6 +6,7 @@
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/config/choices.hpp"
+#include "sim/config/reading.hpp"
 
 namespace nudge {
 namespace {
@@ -29,8 +30,10 @@ Unit unit_of(const std::string& symbol) {
 ParamRow row_of(const DeviceParameter& parameter, const std::string& section) {
   const Unit unit = unit_of(parameter.unit);
   const Range range = {parameter.minimum, parameter.maximum, parameter.open_minimum, parameter.open_maximum};
-  return param::quantity(section + parameter.name, format_quantity(parameter.default_value, unit), unit, range,
-                         parameter.doc, parameter.source);
+  ParamRow row = param::quantity(section + parameter.name, format_quantity(parameter.default_value, unit), unit, range,
+                                 parameter.doc, parameter.source);
+  for (const Condition& condition : parameter.when) row = read_with(condition, std::move(row));
+  return row;
 }
 
 ParamRow row_of(const DeviceList& list, const std::string& section) {
@@ -52,10 +55,10 @@ ParamTable device_param_rows() {
       param::choice(
           "device.update", "continuous", pulse_modes.names(),
           "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses."),
-      param::choice(
-          "device.endurance_failure", "none", endurance_failures.names(),
-          "What becomes of a device after as many pulses as it lasts (device.endurance): it is counted as worn, "
-          "or it also stays where it is for good."),
+      read_with(above_zero("device.endurance"),
+                param::choice("device.endurance_failure", "none", endurance_failures.names(),
+                              "What becomes of a device after as many pulses as it lasts (device.endurance): it is "
+                              "counted as worn, or it also stays where it is for good.")),
       param::choice(
           "device.selector", "none", selectors.names(),
           "What stands in series with a device in its cell: a transistor, a resistance where it is on; an exponential "
@@ -65,13 +68,18 @@ ParamTable device_param_rows() {
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
   for (const DeviceList& list : device_lists()) table.push_back(row_of(list, "device."));
   for (const DeviceModel& model : device_models()) {
+    const Condition chosen_model = chosen("device.model", {model.name});
     for (const DeviceParameter& parameter : model.shape) {
-      table.push_back(row_of(parameter, "device." + model.name + "."));
+      table.push_back(read_with(chosen_model, row_of(parameter, "device." + model.name + ".")));
     }
-    for (const DeviceList& list : model.tables) table.push_back(row_of(list, "device." + model.name + "."));
+    for (const DeviceList& list : model.tables) {
+      table.push_back(read_with(chosen_model, row_of(list, "device." + model.name + ".")));
+    }
   }
   return table;
 }
+
+Condition with_devices() { return {"device.model", on_devices, "a model of devices"}; }
 
 bool on_devices(const Config& config) { return config.text("device.model") != digital_model; }
 

@@ -15,6 +15,9 @@ ParamTable device_param_rows();
 /// Whether a configuration asks for devices; else weights are numbers.
 bool on_devices(const Config& config);
 
+/// on_devices() of device.model, for keys that only devices read.
+Condition with_devices();
+
 /// The device of a configuration over a table that holds device_param_rows(). For "digital" only `model` is meant.
 DeviceSpec device_spec(const Config& config);
 

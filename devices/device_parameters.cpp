@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "devices/device_spec.hpp"
+#include "sim/config/reading.hpp"
 
 namespace nudge {
 namespace {
@@ -21,6 +22,17 @@ DeviceParameter row(std::string name, std::string unit, double& (*field)(Spec&),
   Spec spec;
   return {std::move(name), std::move(unit),   0,    none, positive, false, field(spec),
           std::move(doc),  std::move(source), field};
+}
+
+/// It acts only where the condition holds.
+DeviceParameter acting(const Condition& condition, DeviceParameter r) {
+  r.when.push_back(condition);
+  return r;
+}
+
+/// It acts only where another number is above 0.
+DeviceParameter beside(const std::string& other, DeviceParameter r) {
+  return acting(above_zero("device." + other), std::move(r));
 }
 
 DeviceParameter between(DeviceParameter r, double minimum, double maximum, bool open = false) {
@@ -89,9 +101,10 @@ Rows noise_rows() {
       row(
           "programming_saturating", "S", [](Spec& s) -> double& { return s.programming.saturating_S; },
           "A of a programming error of standard deviation A (1 - exp(-g/B)), added to programming_fit", ours),
-      row(
-          "programming_scale", "S", [](Spec& s) -> double& { return s.programming.saturating_scale_S; },
-          "B of that programming error", "chosen: of no effect while A is 0", true),
+      beside("programming_saturating",
+             row(
+                 "programming_scale", "S", [](Spec& s) -> double& { return s.programming.saturating_scale_S; },
+                 "B of that programming error", "chosen: of no effect while A is 0", true)),
       row(
           "write_noise", "1", [](Spec& s) -> double& { return s.programming.write_noise; },
           "standard deviation of the seen around the stored conductance, in mean pulses, drawn at each write", spread),
@@ -104,9 +117,9 @@ Rows noise_rows() {
           "A of a fresh noise of a conductance of standard deviation A (1 - exp(-g/B)) per sqrt(tau), beside "
           "read_noise",
           ours),
-      row(
-          "read_scale", "S", [](Spec& s) -> double& { return s.read_scale_S; }, "B of that noise",
-          "chosen: of no effect while A is 0", true),
+      beside("read_saturating", row(
+                                    "read_scale", "S", [](Spec& s) -> double& { return s.read_scale_S; },
+                                    "B of that noise", "chosen: of no effect while A is 0", true)),
       row(
           "update_noise", "1", [](Spec& s) -> double& { return s.update_noise; },
           "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
@@ -123,9 +136,9 @@ Rows noise_rows() {
       row(
           "endurance", "1", [](Spec& s) -> double& { return s.endurance; },
           "mean number of pulses that a device lasts, lognormal over devices; 0: not known", ours),
-      row(
-          "endurance_spread", "1", [](Spec& s) -> double& { return s.endurance_spread; },
-          "device-to-device standard deviation of the natural logarithm of that number", ours),
+      beside("endurance", row(
+                              "endurance_spread", "1", [](Spec& s) -> double& { return s.endurance_spread; },
+                              "device-to-device standard deviation of the natural logarithm of that number", ours)),
       row(
           "pulse_voltage_up", "V", [](Spec& s) -> double& { return s.pulse_up.voltage_V; },
           "magnitude of up pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours),
@@ -142,20 +155,28 @@ Rows noise_rows() {
 
 Rows selector_rows() {
   const std::string idle = "chosen: of no effect without device.selector";
-  return {row(
-              "selector_resistance", "Ohm", [](Spec& s) -> double& { return s.selector.on_ohm; },
-              "resistance in series of a transistor or a threshold selector that conducts", idle, true),
+  return {
+      acting(chosen("device.selector", {"transistor", "threshold"}),
+             row(
+                 "selector_resistance", "Ohm", [](Spec& s) -> double& { return s.selector.on_ohm; },
+                 "resistance in series of a transistor or a threshold selector that conducts", idle, true)),
+      acting(
+          chosen("device.selector", {"exponential", "threshold"}),
           row(
               "selector_voltage", "V", [](Spec& s) -> double& { return s.selector.voltage_V; },
               "V0 of an exponential selector, I = I0 sinh(V/V0), or the cell's voltage at which a threshold selector "
               "conducts",
-              idle, true),
-          row(
-              "selector_current", "A", [](Spec& s) -> double& { return s.selector.current_A; },
-              "I0 of an exponential selector", idle, true)};
+              idle, true)),
+      acting(chosen("device.selector", {"exponential"}),
+             row(
+                 "selector_current", "A", [](Spec& s) -> double& { return s.selector.current_A; },
+                 "I0 of an exponential selector", idle, true))};
 }
 
 Rows retention_rows() {
+  const Condition drifts =
+      any_changed({"device.drift_exponent", "device.drift_spread", "device.drift_fit", "device.drift_spread_fit"});
+  const Condition decays = any_changed({"device.decay_slope", "device.decay_spread", "device.decay_spread_slope"});
   const std::string late = "chosen: of no effect while the exponent (slope) is 0";
   return {
       between(row(
@@ -165,9 +186,9 @@ Rows retention_rows() {
       row(
           "drift_spread", "1", [](Spec& s) -> double& { return s.retention.drift_spread; },
           "standard deviation of nu, drawn at each write (absolute)", ours),
-      row(
-          "drift_start", "s", [](Spec& s) -> double& { return s.retention.drift_start_s; },
-          "t0: the programmed conductance is the one at this time", late, true),
+      acting(drifts, row(
+                         "drift_start", "s", [](Spec& s) -> double& { return s.retention.drift_start_s; },
+                         "t0: the programmed conductance is the one at this time", late, true)),
       between(row(
                   "decay_slope", "S", [](Spec& s) -> double& { return s.retention.decay_slope_S; },
                   "m of g(t) = g + m ln(t/t1) + x (s + s' ln(t/t1)), x drawn at each write", ours),
@@ -177,89 +198,109 @@ Rows retention_rows() {
       row(
           "decay_spread_slope", "S", [](Spec& s) -> double& { return s.retention.decay_spread_slope_S; },
           "s' of that decay", ours),
-      row(
-          "decay_start", "s", [](Spec& s) -> double& { return s.retention.decay_start_s; }, "t1 of that decay", late,
-          true),
+      acting(decays, row(
+                         "decay_start", "s", [](Spec& s) -> double& { return s.retention.decay_start_s; },
+                         "t1 of that decay", late, true)),
       row(
           "leak_time", "s", [](Spec& s) -> double& { return s.retention.leak_time_s; },
           "T of dg/dt = -(g - g_rest)/T; 0: no leak", ours),
-      row(
-          "leak_spread", "1", [](Spec& s) -> double& { return s.retention.leak_spread; },
-          "device-to-device standard deviation of T, relative", spread),
-      between(row(
-                  "leak_rest", "1", [](Spec& s) -> double& { return s.retention.leak_rest; },
-                  "place of g_rest in the window", "middle of the window: a weight of 0 does not leak"),
+      beside("leak_time", row(
+                              "leak_spread", "1", [](Spec& s) -> double& { return s.retention.leak_spread; },
+                              "device-to-device standard deviation of T, relative", spread)),
+      between(beside("leak_time",
+                     row(
+                         "leak_rest", "1", [](Spec& s) -> double& { return s.retention.leak_rest; },
+                         "place of g_rest in the window", "middle of the window: a weight of 0 does not leak")),
               0, 1)};
 }
 
 Rows relaxation_rows() {
+  const Condition relaxes = any_changed({"device.relaxation_level"});
   const std::string idle = "chosen: of no effect while the tables of relaxation are empty";
-  return {row(
-              "relaxation_memory", "1", [](Spec& s) -> double& { return s.relaxation.memory_decades; },
-              "decades of time after which 1/e of a cell's relaxation is left in it; 0: it stays", idle),
-          row(
-              "relaxation_volatility_memory", "1",
-              [](Spec& s) -> double& { return s.relaxation.volatility_memory_decades; },
-              "decades of time after which 1/e of ln of a cell's own scale of steps is left; 0: it stays",
-              "chosen: of no effect while device.relaxation_volatility is empty"),
-          between(row(
-                      "relaxation_jumps", "1", [](Spec& s) -> double& { return s.relaxation.jump_share; },
-                      "share of the variance of relaxation that comes in jumps", idle),
-                  0, 1),
+  return {
+      acting(relaxes, row(
+                          "relaxation_memory", "1", [](Spec& s) -> double& { return s.relaxation.memory_decades; },
+                          "decades of time after which 1/e of a cell's relaxation is left in it; 0: it stays", idle)),
+      acting(any_changed({"device.relaxation_volatility"}),
+             row(
+                 "relaxation_volatility_memory", "1",
+                 [](Spec& s) -> double& { return s.relaxation.volatility_memory_decades; },
+                 "decades of time after which 1/e of ln of a cell's own scale of steps is left; 0: it stays",
+                 "chosen: of no effect while device.relaxation_volatility is empty")),
+      between(acting(relaxes, row(
+                                  "relaxation_jumps", "1", [](Spec& s) -> double& { return s.relaxation.jump_share; },
+                                  "share of the variance of relaxation that comes in jumps", idle)),
+              0, 1),
+      acting(
+          relaxes,
           row(
               "relaxation_activation", "eV", [](Spec& s) -> double& { return s.relaxation.activation_eV; },
               "activation energy in eV: at circuit.temperature time acts on relaxation exp(E/k (1/T0 - 1/T)) times as "
               "fast; 0: "
               "temperature does not matter",
-              idle),
-          row(
-              "relaxation_reference", "K", [](Spec& s) -> double& { return s.relaxation.reference_K; },
-              "T0 of that factor: temperature to which the times of the tables belong",
-              "default of circuit.temperature", true)};
+              idle)),
+      acting(relaxes,
+             beside("relaxation_activation",
+                    row(
+                        "relaxation_reference", "K", [](Spec& s) -> double& { return s.relaxation.reference_K; },
+                        "T0 of that factor: temperature to which the times of the tables belong",
+                        "default of circuit.temperature", true)))};
 }
 
 Rows telegraph_rows() {
   const std::string idle = "chosen: of no effect while telegraph_share or telegraph_amplitude is 0";
-  return {between(row(
-                      "telegraph_share", "1", [](Spec& s) -> double& { return s.telegraph.share; },
-                      "share of devices with random telegraph noise", ours),
+  return {between(beside("telegraph_amplitude",
+                         row(
+                             "telegraph_share", "1", [](Spec& s) -> double& { return s.telegraph.share; },
+                             "share of devices with random telegraph noise", ours)),
                   0, 1),
-          row(
-              "telegraph_amplitude", "1", [](Spec& s) -> double& { return s.telegraph.amplitude; },
-              "distance of the two values of such a device, relative to its conductance", ours),
-          row(
-              "telegraph_spread", "1", [](Spec& s) -> double& { return s.telegraph.amplitude_spread; },
-              "device-to-device standard deviation of the amplitude, relative", ours),
-          row(
-              "telegraph_time_high", "s", [](Spec& s) -> double& { return s.telegraph.time_high_s; },
-              "mean time in the higher value", idle, true),
-          row(
-              "telegraph_time_low", "s", [](Spec& s) -> double& { return s.telegraph.time_low_s; },
-              "mean time in the lower value", idle, true),
-          row(
-              "telegraph_time_spread", "1", [](Spec& s) -> double& { return s.telegraph.time_spread; },
-              "device-to-device standard deviation of the logarithm of both times", ours)};
+          beside("telegraph_share",
+                 row(
+                     "telegraph_amplitude", "1", [](Spec& s) -> double& { return s.telegraph.amplitude; },
+                     "distance of the two values of such a device, relative to its conductance", ours)),
+          beside("telegraph_share",
+                 row(
+                     "telegraph_spread", "1", [](Spec& s) -> double& { return s.telegraph.amplitude_spread; },
+                     "device-to-device standard deviation of the amplitude, relative", ours)),
+          beside("telegraph_share",
+                 row(
+                     "telegraph_time_high", "s", [](Spec& s) -> double& { return s.telegraph.time_high_s; },
+                     "mean time in the higher value", idle, true)),
+          beside("telegraph_share",
+                 row(
+                     "telegraph_time_low", "s", [](Spec& s) -> double& { return s.telegraph.time_low_s; },
+                     "mean time in the lower value", idle, true)),
+          beside("telegraph_share",
+                 row(
+                     "telegraph_time_spread", "1", [](Spec& s) -> double& { return s.telegraph.time_spread; },
+                     "device-to-device standard deviation of the logarithm of both times", ours))};
 }
 
 Rows flicker_rows() {
+  const Condition flickers = any_changed({"device.flicker_noise", "device.flicker_fit", "device.noise_flicker"});
   const std::string idle = "chosen: of no effect while flicker_noise is 0 and flicker_fit empty";
-  return {row(
-              "flicker_noise", "1", [](Spec& s) -> double& { return s.flicker.noise; },
-              "q of 1/f noise: one-sided spectrum g^2 Q^2/f with Q = min(q (g/g_max)^-p, limit)", ours),
-          row(
-              "flicker_power", "1", [](Spec& s) -> double& { return s.flicker.power; }, "p of that noise", idle),
-          row(
-              "flicker_limit", "1", [](Spec& s) -> double& { return s.flicker.limit; }, "largest Q", idle, true),
-          between(row(
-                      "flicker_exponent", "1", [](Spec& s) -> double& { return s.flicker.exponent; },
-                      "alpha of 1/f^alpha noise: the spectrum is g^2 Q^2/f (f/1 Hz)^(1 - alpha)", "1: 1/f noise"),
-                  0.01, 1.99),
-          row(
-              "flicker_fastest", "s", [](Spec& s) -> double& { return s.flicker.fastest_s; },
-              "shortest time constant: 1/f up to 1/(2 pi) of its inverse", idle, true),
-          row(
-              "flicker_slowest", "s", [](Spec& s) -> double& { return s.flicker.slowest_s; },
-              "longest time constant, at most 1e20 times the shortest; one process per decade and device", idle, true)};
+  return {
+      row(
+          "flicker_noise", "1", [](Spec& s) -> double& { return s.flicker.noise; },
+          "q of 1/f noise: one-sided spectrum g^2 Q^2/f with Q = min(q (g/g_max)^-p, limit)", ours),
+      acting(flickers,
+             row(
+                 "flicker_power", "1", [](Spec& s) -> double& { return s.flicker.power; }, "p of that noise", idle)),
+      acting(flickers,
+             row(
+                 "flicker_limit", "1", [](Spec& s) -> double& { return s.flicker.limit; }, "largest Q", idle, true)),
+      between(acting(flickers,
+                     row(
+                         "flicker_exponent", "1", [](Spec& s) -> double& { return s.flicker.exponent; },
+                         "alpha of 1/f^alpha noise: the spectrum is g^2 Q^2/f (f/1 Hz)^(1 - alpha)", "1: 1/f noise")),
+              0.01, 1.99),
+      acting(flickers, row(
+                           "flicker_fastest", "s", [](Spec& s) -> double& { return s.flicker.fastest_s; },
+                           "shortest time constant: 1/f up to 1/(2 pi) of its inverse", idle, true)),
+      acting(flickers, row(
+                           "flicker_slowest", "s", [](Spec& s) -> double& { return s.flicker.slowest_s; },
+                           "longest time constant, at most 1e20 times the shortest; one process per decade and device",
+                           idle, true))};
 }
 
 Rows fault_rows() {

@@ -13,6 +13,7 @@
 #include "devices/noise_table.hpp"
 #include "devices/selector.hpp"
 #include "devices/write_lines.hpp"
+#include "sim/config/param_table.hpp"
 
 namespace nudge {
 
@@ -100,6 +101,7 @@ struct DeviceParameter {
   std::string doc;
   std::string source;
   double& (*field)(DeviceSpec&) = nullptr;  ///< null for a model's own parameter (DeviceSpec::shape)
+  std::vector<Condition> when = {};         ///< all that must hold for it to act
 
   double value(const DeviceSpec& spec) const { return field(const_cast<DeviceSpec&>(spec)); }
   bool contains(double value) const;

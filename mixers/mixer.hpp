@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "mixers/options.hpp"
 #include "mixers/streams.hpp"
 #include "mixers/tape.hpp"
+#include "sim/base/member.hpp"
 
 namespace nudge {
 
@@ -74,6 +76,19 @@ struct MixerKind {
   /// F*(z_t; context) of every token, (tokens, 1), of the inputs "z" and "context": the energy that forward() descends in z with its
   /// context held, of kinds that have no weights beside those of this energy. null: a weight of its own (W_v, W_o) is in none.
   Value<S> (*energy)(const MixerCall<S>& call) = nullptr;
+  /// What it reads of MixerOptions beside width and heads.
+  std::vector<Member<MixerOptions>> options = {};
+
+  bool reads(const Member<MixerOptions>& option) const {
+    return std::any_of(options.begin(), options.end(), [&](const auto& own) { return own.holds(option); });
+  }
 };
+
+/// The kind with the options that it reads.
+template <class S>
+MixerKind<S> reading(MixerKind<S> kind, std::vector<Member<MixerOptions>> options) {
+  kind.options = std::move(options);
+  return kind;
+}
 
 }  // namespace nudge

@@ -16,9 +16,7 @@
 #include "training/check/nudge_choice.hpp"
 #include "training/compare/protocol.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/idle_keys.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/config/unread_keys.hpp"
 #include "training/data/samples.hpp"
 #include "training/sweep/sweep_grid.hpp"
 
@@ -42,8 +40,7 @@ std::string missing_data(const Config& config) {
 /// What the commands that take the config refuse it for when they begin: its data and network, the points of its sweep and of its
 /// comparison. Without the data, what does not need it.
 void begin(const ConfigArguments& arguments, const Config& config, const std::vector<ConfigDifference>& changes) {
-  if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare"))
-    expect_estimator_keys_read(config);
+  if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare")) expect_training_reads(config);
   if (const std::string key = missing_data(config); !key.empty()) {
     say("nudge: warning: {} = \"{}\" is not here (relative to the working directory): whether it fits was not "
         "checked\n",
@@ -63,7 +60,7 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
 }
 
-/// Says that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.
+/// Says that the config is fine and where it leaves the defaults.
 ExitCode check(const ConfigArguments& arguments) {
   const Config config = load_config(arguments);
   const auto changes = difference(standard_program_config(), config);
@@ -72,10 +69,6 @@ ExitCode check(const ConfigArguments& arguments) {
   for (const ConfigDifference& change : changes) {
     answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
            config.origin(change.key).where);
-  }
-  if (const auto idle = idle_device_keys(config); !idle.empty()) {
-    say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",
-        arguments.file, fmt::join(idle, ", "));
   }
   warn_of_rounding(config);
   return ExitCode::ok;

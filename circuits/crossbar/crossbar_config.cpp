@@ -87,8 +87,8 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
       field(param::zero_is("none", real(key + "saturation", "none", at_least(0),
                                         "Largest output of them, in units of the state.")),
             &PortSpec::amplifier, &AmplifierSpec::saturation),
-      field(named(key + "saturation_shape", "tanh", "How they saturate."), saturations, &PortSpec::amplifier,
-            &AmplifierSpec::shape),
+      field(read_with(above_zero(key + "saturation"), named(key + "saturation_shape", "tanh", "How they saturate.")),
+            saturations, &PortSpec::amplifier, &AmplifierSpec::shape),
       field(quantity(key + "noise", "0 V", Unit::volt, at_least(0),
                      "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
                      "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV"),
@@ -102,7 +102,13 @@ const Section<CrossbarSpec>& crossbar_section() {
   using param::named;
   using param::quantity;
   using param::real;
-  static const auto section = [] {
+  const Condition wires = any_changed({"crossbar.row_resistance", "crossbar.column_resistance",
+                                       "crossbar.driver_resistance", "crossbar.sense_resistance"});
+  const Condition fixed_pulses = {
+      "crossbar.step_voltage",
+      [](const Config& c) { return c.at_default("crossbar.step_voltage") && c.at_default("crossbar.step_width"); },
+      "pulses that do not grow (step_voltage = 0, step_width = 1)"};
+  static const auto section = [&] {
     Section<CrossbarSpec> s = {
         field(
             named("crossbar.mapping", "differential",
@@ -146,7 +152,8 @@ const Section<CrossbarSpec>& crossbar_section() {
         field(quantity("crossbar.sense_resistance", "0 Ohm", Unit::ohm, at_least(0),
                        "Resistance of a column's terminal: of its amplifier, and in transposed reads of its driver."),
               &CrossbarSpec::wires, &WireSpec::sense_ohm),
-        field(named("crossbar.line_ends", "one", "Whether wires are driven and sensed at one end or at both."),
+        field(read_with(wires, named("crossbar.line_ends", "one",
+                                     "Whether wires are driven and sensed at one end or at both.")),
               line_ends, &CrossbarSpec::wires, &WireSpec::rows_driven),
         field(param::zero_is("uncut", integer("crossbar.tile_rows", "uncut", at_least(0),
                                               "Rows of a tile; larger arrays are cut and partial sums added.")),
@@ -167,9 +174,12 @@ const Section<CrossbarSpec>& crossbar_section() {
         field(param::zero_is("auto", integer("crossbar.verify_limit", "auto", between(0, 1000000000),
                                              "Pulses a device may get per write; auto: twice device.pulses.")),
               &CrossbarSpec::programming, &ProgrammingSpec::limit),
-        field(real("crossbar.verify_burst", "0.5", between(0, 1),
-                   "Share of the pulses believed to be missing that is sent between two reads; 0: one at a time.",
-                   "chosen: below 1/2 no device overshoots back and forth whose pulses are up to 4 times the nominal"),
+        field(read_with(
+                  fixed_pulses,
+                  real("crossbar.verify_burst", "0.5", between(0, 1),
+                       "Share of the pulses believed to be missing that is sent between two reads; 0: one at a time.",
+                       "chosen: below 1/2 no device overshoots back and forth whose pulses are up to 4 times the "
+                       "nominal")),
               &CrossbarSpec::programming, &ProgrammingSpec::burst),
         field(real("crossbar.verify_time", "1", above(0),
                    "Length of a verify read in units of tau: its noise is device.read_noise/sqrt(verify_time)."),
@@ -185,9 +195,10 @@ const Section<CrossbarSpec>& crossbar_section() {
               &CrossbarSpec::programming, &ProgrammingSpec::step_V),
         field(real("crossbar.step_width", "1", between(1, 10), "And is so many times longer than the one before."),
               &CrossbarSpec::programming, &ProgrammingSpec::step_width),
-        field(integer("crossbar.step_count", "20", between(1, 200),
-                      "Different pulses of such a staircase; the last one is repeated.",
-                      "chosen: twenty steps of the amplitude"),
+        field(read_with(any_changed({"crossbar.step_voltage", "crossbar.step_width"}),
+                        integer("crossbar.step_count", "20", between(1, 200),
+                                "Different pulses of such a staircase; the last one is repeated.",
+                                "chosen: twenty steps of the amplitude")),
               &CrossbarSpec::programming, &ProgrammingSpec::steps),
         field(
             named("crossbar.write_bias", "isolated",
@@ -213,23 +224,29 @@ const Section<CrossbarSpec>& crossbar_section() {
                 "crossbar.pulse_order", "batch",
                 "Coincidence: pulses are counted over a batch and then sent, or sent sample by sample (slow, exact)."),
             pulse_orders, &CrossbarSpec::programming, &ProgrammingSpec::order),
-        field(
-            named("crossbar.transposed_path", "same_ends",
-                  "Line ends of a transposed read: those of the forward read (its exact transpose) or the other ones."),
-            transposed_paths, &CrossbarSpec::periphery, &PeripherySpec::path),
+        field(read_with(wires, named("crossbar.transposed_path", "same_ends",
+                                     "Line ends of a transposed read: those of the forward read (its exact transpose) "
+                                     "or the other ones.")),
+              transposed_paths, &CrossbarSpec::periphery, &PeripherySpec::path),
         field(named("crossbar.directions", "sequential",
                     "Whether an array takes a slot for each direction of a step, or, of layered networks, is driven at "
                     "rows and columns at once: half the slots, currents G (x - g), and what is left of the lines' own "
                     "loads as leaks of their nodes (docs/crossbars.md)."),
               directions, &CrossbarSpec::periphery, &PeripherySpec::directions),
-        field(real("crossbar.load_trim", "1e-3", from_below(0, 1),
-                   "Simultaneous drives: standard deviation of the conductance that takes off a line's own load, over "
-                   "that load, static.",
-                   "chosen: what a trim of 10 bits leaves"),
-              &CrossbarSpec::periphery, &PeripherySpec::load_trim),
-        field(named("crossbar.trim", "every_update",
-                    "Simultaneous drives: whether that conductance is trimmed once, to pairs around the middle of "
-                    "their window, or after every update, to what the line has become."),
+        field(
+            read_with(
+                chosen("crossbar.directions", {"simultaneous"}),
+                real(
+                    "crossbar.load_trim", "1e-3", from_below(0, 1),
+                    "Simultaneous drives: standard deviation of the conductance that takes off a line's own load, over "
+                    "that load, static.",
+                    "chosen: what a trim of 10 bits leaves")),
+            &CrossbarSpec::periphery, &PeripherySpec::load_trim),
+        field(read_with(
+                  chosen("crossbar.directions", {"simultaneous"}),
+                  named("crossbar.trim", "every_update",
+                        "Simultaneous drives: whether that conductance is trimmed once, to pairs around the middle of "
+                        "their window, or after every update, to what the line has become.")),
               trims, &CrossbarSpec::periphery, &PeripherySpec::trim_follows),
         field(
             named("crossbar.ranging", "per_read",

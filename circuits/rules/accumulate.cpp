@@ -68,7 +68,7 @@ RuleKind accumulate_rule() {
           .summary =
               "a digital number per weight gathers changes; a device is pulsed where crossbar.threshold pulses are due",
           .source = "Nandakumar et al., Front. Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406",
-          .keys = {"crossbar.threshold", "crossbar.read_back", "crossbar.random_start"},
+          .options = {&RuleSpec::threshold, &RuleSpec::read_back, &RuleSpec::random_start},
           .make_float = make_rule<float, Accumulate>,
           .make_double = make_rule<double, Accumulate>,
           .arrays = [](const RuleSpec&) { return 1; },

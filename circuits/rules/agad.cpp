@@ -52,17 +52,16 @@ class Agad final : public ChoppedTransfer<S> {
 }  // namespace
 
 RuleKind agad_rule() {
-  return {
-      .update = UpdateScheme::agad,
-      .name = "agad",
-      .summary = "chopped transfers that are measured from where the fast array stood when the sign changed",
-      .source = "Rasch et al., Nat. Commun. 15:7133 (2024), doi:10.1038/s41467-024-51221-z",
-      .keys = {"crossbar.transfer_every", "crossbar.transfer_columns", "crossbar.transfer_rate", "crossbar.fast_gain",
-               "crossbar.fast_update", "crossbar.threshold", "crossbar.buffer_momentum", "crossbar.chopper_period"},
-      .make_float = make_rule<float, Agad>,
-      .make_double = make_rule<double, Agad>,
-      .arrays = [](const RuleSpec&) { return 2; },
-      .numbers = [](const RuleSpec&) { return 3.0; }};
+  return {.update = UpdateScheme::agad,
+          .name = "agad",
+          .summary = "chopped transfers that are measured from where the fast array stood when the sign changed",
+          .source = "Rasch et al., Nat. Commun. 15:7133 (2024), doi:10.1038/s41467-024-51221-z",
+          .options = {&RuleSpec::every, &RuleSpec::columns, &RuleSpec::rate, &RuleSpec::fast_gain,
+                      &RuleSpec::coincidence, &RuleSpec::threshold, &RuleSpec::momentum, &RuleSpec::chopper_period},
+          .make_float = make_rule<float, Agad>,
+          .make_double = make_rule<double, Agad>,
+          .arrays = [](const RuleSpec&) { return 2; },
+          .numbers = [](const RuleSpec&) { return 3.0; }};
 }
 
 }  // namespace nudge

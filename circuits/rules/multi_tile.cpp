@@ -14,7 +14,7 @@ RuleKind multi_tile_rule() {
   kind.summary =
       "crossbar.residual_tiles arrays that are read together, the k-th with share^k and a timescale of its own";
   kind.source = "Li et al., arXiv:2510.02516";
-  kind.keys.insert(kind.keys.end(), {"crossbar.residual_tiles", "crossbar.timescale"});
+  kind.options.insert(kind.options.end(), {&RuleSpec::arrays, &RuleSpec::timescale});
   kind.arrays = [](const RuleSpec& spec) { return spec.arrays; };
   kind.numbers = [](const RuleSpec& spec) { return (spec.arrays - 1) * (spec.zero_shift > 0 ? 2.0 : 1.0); };
   kind.share = [](const RuleSpec& spec, int array) { return std::pow(spec.share, array); };

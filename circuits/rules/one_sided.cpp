@@ -49,7 +49,7 @@ RuleKind one_sided_rule() {
           .name = "one_sided",
           .summary = "pairs whose devices only go up, refreshed where both have risen",
           .source = "OneSidedUnitCell of IBM aihwkit 1.1.0",
-          .keys = {"crossbar.refresh_every", "crossbar.refresh_high", "crossbar.refresh_low"},
+          .options = {&RuleSpec::refresh_every, &RuleSpec::refresh_high, &RuleSpec::refresh_low},
           .make_float = make_rule<float, OneSided>,
           .make_double = make_rule<double, OneSided>,
           .arrays = [](const RuleSpec&) { return 1; },

@@ -12,7 +12,7 @@ RuleKind residual_rule() {
   kind.summary =
       "two arrays that are read together, the second with crossbar.residual_share: it learns what the first leaves";
   kind.source = "residual learning (NeurIPS 2025); buffered as ttv2";
-  kind.keys.emplace_back("crossbar.residual_share");
+  kind.options.emplace_back(&RuleSpec::share);
   kind.share = [](const RuleSpec& spec, int) { return spec.share; };
   return kind;
 }

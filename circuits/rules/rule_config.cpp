@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/rules/rule_config.hpp"
 
+#include "circuits/rules/rule_kinds.hpp"
+
 namespace nudge {
 namespace {
 
@@ -88,7 +90,11 @@ const Section<RuleSpec>& rule_section() {
         field(real("crossbar.refresh_low", "0.25", between(0, 1), "... and its smaller one above this.",
                    "default of IBM aihwkit 1.1.0"),
               &RuleSpec::refresh_low)};
-    return s.add(transfer_section());
+    s.add(transfer_section());
+    for (const OptionField<RuleSpec>& one : std::vector(s.fields())) {
+      s.where(chosen("crossbar.update", rules_reading(one.member)), {one.member});
+    }
+    return s;
   }();
   return section;
 }

@@ -60,10 +60,11 @@ void check_rule(const CrossbarSpec& spec) {
       "other updates lower one device of a pair while they raise the other, and it stands at the bottom");
 }
 
-std::vector<std::string> rules_reading(const std::string& key) {
+std::vector<std::string> rules_reading(const Member<RuleSpec>& option) {
   std::vector<std::string> names;
   for (const RuleKind& kind : rule_kinds()) {
-    if (std::find(kind.keys.begin(), kind.keys.end(), key) != kind.keys.end()) names.push_back(kind.name);
+    const auto reads = [&](const Member<RuleSpec>& own) { return own.holds(option); };
+    if (std::any_of(kind.options.begin(), kind.options.end(), reads)) names.push_back(kind.name);
   }
   return names;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circuits/rules/update_rule.hpp"
+#include "sim/base/member.hpp"
 
 namespace nudge {
 
@@ -15,7 +16,7 @@ struct RuleKind {
   std::string name;
   std::string summary;
   std::string source;
-  std::vector<std::string> keys;  ///< of RuleSpec: what reads them is this rule
+  std::vector<Member<RuleSpec>> options;  ///< what it reads of RuleSpec
   std::unique_ptr<UpdateRule<float>> (*make_float)(const CrossbarSpec& spec);
   std::unique_ptr<UpdateRule<double>> (*make_double)(const CrossbarSpec& spec);
   /// Arrays that hold a matrix.
@@ -43,8 +44,8 @@ int arrays_per_matrix(const CrossbarSpec& spec);
 /// Throws UserError where the devices have not what the rule needs.
 void check_rule(const CrossbarSpec& spec);
 
-/// Names of the rules that read a key of RuleSpec.
-std::vector<std::string> rules_reading(const std::string& key);
+/// Names of the rules that read an option.
+std::vector<std::string> rules_reading(const Member<RuleSpec>& option);
 
 /// One function per rule: its entry of the list.
 RuleKind accumulate_rule();

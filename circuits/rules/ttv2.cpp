@@ -6,18 +6,17 @@
 namespace nudge {
 
 RuleKind ttv2_rule() {
-  return {
-      .update = UpdateScheme::ttv2,
-      .name = "ttv2",
-      .summary = "Tiki-Taka with a digital buffer between its arrays",
-      .source = "Gokmen, Front. Artif. Intell. 4:699148 (2021), doi:10.3389/frai.2021.699148",
-      .keys = {"crossbar.transfer_every", "crossbar.transfer_columns", "crossbar.transfer_rate", "crossbar.fast_gain",
-               "crossbar.fast_update", "crossbar.zero_shift_cycles", "crossbar.threshold", "crossbar.buffer_momentum"},
-      .make_float = make_rule<float, Cascade>,
-      .make_double = make_rule<double, Cascade>,
-      .arrays = [](const RuleSpec&) { return 2; },
-      .numbers = [](const RuleSpec& spec) { return spec.zero_shift > 0 ? 2.0 : 1.0; },
-      .symmetric = true};
+  return {.update = UpdateScheme::ttv2,
+          .name = "ttv2",
+          .summary = "Tiki-Taka with a digital buffer between its arrays",
+          .source = "Gokmen, Front. Artif. Intell. 4:699148 (2021), doi:10.3389/frai.2021.699148",
+          .options = {&RuleSpec::every, &RuleSpec::columns, &RuleSpec::rate, &RuleSpec::fast_gain,
+                      &RuleSpec::coincidence, &RuleSpec::zero_shift, &RuleSpec::threshold, &RuleSpec::momentum},
+          .make_float = make_rule<float, Cascade>,
+          .make_double = make_rule<double, Cascade>,
+          .arrays = [](const RuleSpec&) { return 2; },
+          .numbers = [](const RuleSpec& spec) { return spec.zero_shift > 0 ? 2.0 : 1.0; },
+          .symmetric = true};
 }
 
 }  // namespace nudge

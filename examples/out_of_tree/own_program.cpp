@@ -17,6 +17,7 @@
 #include "training/config/train_options.hpp"
 #include "training/data/task.hpp"
 #include "training/learning/cost_kinds.hpp"
+#include "training/learning/estimators/estimator_keys.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
 #include "training/learning/estimators/registry.hpp"
 
@@ -70,7 +71,10 @@ EstimatorKind one_phase() {
   return {.name = "ep_one_phase",
           .in_float = make_one_phase<float>,
           .in_double = make_one_phase<double>,
-          .nudge = Nudge::live};
+          .nudge = Nudge::live,
+          .needs = {needs::no_bath},
+          .keys = estimator_section().rows_of(
+              {&EstimatorOptions::beta, &EstimatorOptions::nudged_steps, &EstimatorOptions::average_nudged})};
 }
 
 // --- A cost: errors below a tolerance are none, C = Σ ½ max(|y − t| − ½, 0)². --------------------------------------------------------
@@ -153,7 +157,6 @@ Command pendulum_command() {
 int main(int argc, char** argv) {
   nudge::add_device_model(mine::root_step_model());
   nudge::add_network_kind(mine::pendulum_kind());
-  nudge::add_config_section(mine::pendulum_keys());
   nudge::add_estimator(mine::one_phase());
   nudge::add_cost(mine::tolerant());
   nudge::add_task_kind(mine::sign_kind());

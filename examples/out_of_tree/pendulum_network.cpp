@@ -96,11 +96,10 @@ NetworkKind pendulum_kind() {
           .feed_forward = [](const Config&) { return false; },
           .couples_rows = false,
           .takes = Rows::features,
-          .contrastive = [](const Config&) { return true; }};
+          .contrastive = [](const Config&) { return true; },
+          .keys = pendulum_section().rows()};
 }
 
 double pendulum_weight(const Config& config) { return pendulum_section().read(config).weight; }
-
-ConfigSection pendulum_keys() { return {"pendulum", pendulum_section().rows()}; }
 
 }  // namespace mine

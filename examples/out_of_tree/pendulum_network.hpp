@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "training/config/config_table.hpp"
+#include "sim/config/config.hpp"
 #include "training/models/registry.hpp"
 
 namespace mine {
@@ -12,8 +12,5 @@ nudge::NetworkKind pendulum_kind();
 
 /// kappa of its pendulums.
 double pendulum_weight(const nudge::Config& config);
-
-/// Its keys.
-nudge::ConfigSection pendulum_keys();
 
 }  // namespace mine

@@ -110,23 +110,29 @@ Value<S> energy_repeated(const MixerCall<S>& call) {
 /// W1ᵀW1‖). Options: width, heads, head_width, temperature, eta, iterations, refresh.
 template <class S>
 MixerKind<S> gd_elastic_mixer() {
-  return {"gd_elastic", "gradient step on the free energy of elastic pairs", energy_spec, once<S, PairEnergy::elastic>,
-          energy_once<S, PairEnergy::elastic>};
+  return reading<S>({"gd_elastic", "gradient step on the free energy of elastic pairs", energy_spec,
+                     once<S, PairEnergy::elastic>, energy_once<S, PairEnergy::elastic>},
+                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta});
 }
 template <class S>
 MixerKind<S> gd_inner_mixer() {
-  return {"gd_inner", "gradient step on the free energy of inner products", energy_spec, once<S, PairEnergy::inner>,
-          energy_once<S, PairEnergy::inner>};
+  return reading<S>({"gd_inner", "gradient step on the free energy of inner products", energy_spec,
+                     once<S, PairEnergy::inner>, energy_once<S, PairEnergy::inner>},
+                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta});
 }
 template <class S>
 MixerKind<S> loop_elastic_mixer() {
-  return {"loop_elastic", "repeated gradient steps, elastic pairs", energy_spec, repeated<S, PairEnergy::elastic>,
-          energy_repeated<S, PairEnergy::elastic>};
+  return reading<S>({"loop_elastic", "repeated gradient steps, elastic pairs", energy_spec,
+                     repeated<S, PairEnergy::elastic>, energy_repeated<S, PairEnergy::elastic>},
+                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta,
+                     &MixerOptions::iterations, &MixerOptions::refresh});
 }
 template <class S>
 MixerKind<S> loop_inner_mixer() {
-  return {"loop_inner", "repeated gradient steps, inner products", energy_spec, repeated<S, PairEnergy::inner>,
-          energy_repeated<S, PairEnergy::inner>};
+  return reading<S>({"loop_inner", "repeated gradient steps, inner products", energy_spec,
+                     repeated<S, PairEnergy::inner>, energy_repeated<S, PairEnergy::inner>},
+                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta,
+                     &MixerOptions::iterations, &MixerOptions::refresh});
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                                     \

@@ -30,12 +30,14 @@ Value<S> scores(const MixerCall<S>& call, Value<S> z) {
 /// their own context. Options: width. Observed: "energy" (tokens, 1) at T = 1.
 template <class S>
 MixerKind<S> linattn_mixer() {
-  return {"linattn", "linear attention without features", linear_spec, [](MixerCall<S>& call) {
-            const Value<S> z = call.inputs["z"];
-            const Value<S> pairs = masked(scores(call, z), call.mask);
-            if (call.options.observe) call.observed.add("energy", affine(row_sum(pairs * pairs), -0.5));
-            call.outputs = {z + product(pairs, product_nt(z, call.parameters["Wv"]))};
-          }};
+  return reading<S>({"linattn", "linear attention without features", linear_spec,
+                     [](MixerCall<S>& call) {
+                       const Value<S> z = call.inputs["z"];
+                       const Value<S> pairs = masked(scores(call, z), call.mask);
+                       if (call.options.observe) call.observed.add("energy", affine(row_sum(pairs * pairs), -0.5));
+                       call.outputs = {z + product(pairs, product_nt(z, call.parameters["Wv"]))};
+                     }},
+                    {&MixerOptions::head_width});
 }
 
 /// glinattn: y_t = z_t + Σ_{i≤t} exp(Σ_{τ=i+1..t} g_τ) (Wq z_t·Wk h_i) Wv h_i with g = −softplus(g_raw); input g_raw
@@ -43,19 +45,21 @@ MixerKind<S> linattn_mixer() {
 /// theorem needs them held fixed). Options: width.
 template <class S>
 MixerKind<S> glinattn_mixer() {
-  return {"glinattn", "gated linear attention with given gates",
-          [](const MixerOptions& o) {
-            MixerSpec spec = linear_spec(o);
-            spec.only_causal = true;
-            spec.inputs.push_back({"g_raw", {-1, 1}});
-            return spec;
-          },
-          [](MixerCall<S>& call) {
-            if (!call.mask.is_causal()) throw UserError("mask: gated linear attention is causal");
-            const Value<S> z = call.inputs["z"];
-            const Value<S> decay = decay_matrix(affine(apply(Function::softplus, call.inputs["g_raw"]), -1.0));
-            call.outputs = {z + product(decay * scores(call, z), product_nt(z, call.parameters["Wv"]))};
-          }};
+  return reading<S>({"glinattn", "gated linear attention with given gates",
+                     [](const MixerOptions& o) {
+                       MixerSpec spec = linear_spec(o);
+                       spec.only_causal = true;
+                       spec.inputs.push_back({"g_raw", {-1, 1}});
+                       return spec;
+                     },
+                     [](MixerCall<S>& call) {
+                       if (!call.mask.is_causal()) throw UserError("mask: gated linear attention is causal");
+                       const Value<S> z = call.inputs["z"];
+                       const Value<S> decay =
+                           decay_matrix(affine(apply(Function::softplus, call.inputs["g_raw"]), -1.0));
+                       call.outputs = {z + product(decay * scores(call, z), product_nt(z, call.parameters["Wv"]))};
+                     }},
+                    {&MixerOptions::head_width});
 }
 
 #define NUDGE_INSTANTIATE(S)                \

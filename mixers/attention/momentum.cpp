@@ -94,25 +94,36 @@ void stack(MixerCall<S>& call) {
 /// + b2, LN without scale: the paper leaves the place of the norm open, this is pre-norm inside U.
 template <class S>
 MixerKind<S> momen_mixer() {
-  return {"momen", "attention with momentum", momentum_spec, momentum<S, LookAhead::none>};
+  return reading<S>(
+      {"momen", "attention with momentum", momentum_spec, momentum<S, LookAhead::none>},
+      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start});
 }
 template <class S>
 MixerKind<S> nag_mixer() {
-  return {"nag", "attention with Nesterov momentum as printed", momentum_spec, momentum<S, LookAhead::paper>};
+  return reading<S>(
+      {"nag", "attention with Nesterov momentum as printed", momentum_spec, momentum<S, LookAhead::paper>},
+      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start});
 }
 template <class S>
 MixerKind<S> nag_sutskever_mixer() {
-  return {"nag_sutskever", "attention with Nesterov momentum, consistent look-ahead", momentum_spec,
-          momentum<S, LookAhead::sutskever>};
+  return reading<S>(
+      {"nag_sutskever", "attention with Nesterov momentum, consistent look-ahead", momentum_spec,
+       momentum<S, LookAhead::sutskever>},
+      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start});
 }
 template <class S>
 MixerKind<S> momen_stack_mixer() {
-  return {"momen_stack", "layers of attention and feed-forward with momentum", stack_spec, stack<S, LookAhead::none>};
+  return reading<S>(
+      {"momen_stack", "layers of attention and feed-forward with momentum", stack_spec, stack<S, LookAhead::none>},
+      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start,
+       &MixerOptions::layers});
 }
 template <class S>
 MixerKind<S> nag_stack_mixer() {
-  return {"nag_stack", "layers of attention and feed-forward with Nesterov momentum", stack_spec,
-          stack<S, LookAhead::paper>};
+  return reading<S>({"nag_stack", "layers of attention and feed-forward with Nesterov momentum", stack_spec,
+                     stack<S, LookAhead::paper>},
+                    {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope,
+                     &MixerOptions::momentum_start, &MixerOptions::layers});
 }
 
 #define NUDGE_INSTANTIATE(S)                      \

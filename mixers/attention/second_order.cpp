@@ -126,7 +126,8 @@ void first_order(MixerCall<S>& call) {
 /// energy of the pairs whose softmax p is.
 template <class S>
 MixerKind<S> mha2nd_mixer() {
-  return {"mha2nd", "Newton step per head", second_order_spec, second_order<S>, second_order_energy<S>};
+  return reading<S>({"mha2nd", "Newton step per head", second_order_spec, second_order<S>, second_order_energy<S>},
+                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta, &MixerOptions::rope});
 }
 
 /// mha2nd1st: y = z + Σ_h Wo_h Wv_h M_h (r + τ_h Cov_p(k) r), r = q − k̄, p_i ∝ exp(−‖q − k_i‖²/2T_h): the Newton
@@ -135,18 +136,20 @@ MixerKind<S> mha2nd_mixer() {
 /// M_h. Options: width, heads, head_width.
 template <class S>
 MixerKind<S> mha2nd1st_mixer() {
-  return {"mha2nd1st", "Newton step per head to first order",
-          [](const MixerOptions& o) {
-            MixerSpec spec = first_order_spec(o);
-            spec.parameters.push_back(head_projection("Wv", o));
-            return spec;
-          },
-          first_order<S, true>};
+  return reading<S>({"mha2nd1st", "Newton step per head to first order",
+                     [](const MixerOptions& o) {
+                       MixerSpec spec = first_order_spec(o);
+                       spec.parameters.push_back(head_projection("Wv", o));
+                       return spec;
+                     },
+                     first_order<S, true>},
+                    {&MixerOptions::head_width, &MixerOptions::rope});
 }
 template <class S>
 MixerKind<S> mha2nd1st_nov_mixer() {
-  return {"mha2nd1st_nov", "Newton step per head to first order, without values", first_order_spec,
-          first_order<S, false>};
+  return reading<S>(
+      {"mha2nd1st_nov", "Newton step per head to first order, without values", first_order_spec, first_order<S, false>},
+      {&MixerOptions::head_width, &MixerOptions::rope});
 }
 
 namespace {
@@ -184,18 +187,21 @@ void light(MixerCall<S>& call, double temperature, double scale, F f) {
 /// eta, ridge.
 template <class S>
 MixerKind<S> light2nd_mixer() {
-  return {
-      "light2nd", "preconditioned attention, ridge inverse",
-      [](const MixerOptions& o) {
-        require_positive("temperature", o.temperature);
-        require_positive("ridge", o.ridge);
-        return light_spec<S>(o);
-      },
-      [](MixerCall<S>& call) {
-        const MixerOptions& o = call.options;
-        light(call, o.temperature, -o.eta / (static_cast<double>(o.heads) * o.temperature),
-              [&](Index, Value<S> p, Value<S> v, Value<S> mean) { return covariance_solve(p, v, mean, o.ridge, 1.0); });
-      }};
+  return reading<S>({"light2nd", "preconditioned attention, ridge inverse",
+                     [](const MixerOptions& o) {
+                       require_positive("temperature", o.temperature);
+                       require_positive("ridge", o.ridge);
+                       return light_spec<S>(o);
+                     },
+                     [](MixerCall<S>& call) {
+                       const MixerOptions& o = call.options;
+                       light(call, o.temperature, -o.eta / (static_cast<double>(o.heads) * o.temperature),
+                             [&](Index, Value<S> p, Value<S> v, Value<S> mean) {
+                               return covariance_solve(p, v, mean, o.ridge, 1.0);
+                             });
+                     }},
+                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta, &MixerOptions::ridge,
+                     &MixerOptions::rope});
 }
 
 /// light2nd1st: y = z + Σ_h Wo_h (v̄ + τ_h Cov_p(v) v̄), p = softmax(q·k/√dh). τ_h = tau is learned and starts at 0.01;
@@ -203,18 +209,20 @@ MixerKind<S> light2nd_mixer() {
 /// Options: width, heads, head_width, rope.
 template <class S>
 MixerKind<S> light2nd1st_mixer() {
-  return {"light2nd1st", "preconditioned attention to first order",
-          [](const MixerOptions& o) {
-            MixerSpec spec = light_spec<S>(o);
-            spec.parameters.push_back({"tau", {o.heads}, 0.01});
-            return spec;
-          },
-          [](MixerCall<S>& call) {
-            light(call, std::sqrt(static_cast<double>(call.options.head_width)), 1.0,
-                  [&](Index h, Value<S> p, Value<S> v, Value<S> mean) {
-                    return mean + covariance_product(p, v, mean, mean) * columns(call.parameters["tau"], h, 1);
-                  });
-          }};
+  return reading<S>({"light2nd1st", "preconditioned attention to first order",
+                     [](const MixerOptions& o) {
+                       MixerSpec spec = light_spec<S>(o);
+                       spec.parameters.push_back({"tau", {o.heads}, 0.01});
+                       return spec;
+                     },
+                     [](MixerCall<S>& call) {
+                       light(call, std::sqrt(static_cast<double>(call.options.head_width)), 1.0,
+                             [&](Index h, Value<S> p, Value<S> v, Value<S> mean) {
+                               return mean +
+                                      covariance_product(p, v, mean, mean) * columns(call.parameters["tau"], h, 1);
+                             });
+                     }},
+                    {&MixerOptions::head_width, &MixerOptions::rope});
 }
 
 #define NUDGE_INSTANTIATE(S)                      \

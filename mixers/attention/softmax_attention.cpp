@@ -10,22 +10,23 @@ namespace nudge {
 /// "energy" (attention_update).
 template <class S>
 MixerKind<S> mha_mixer() {
-  return {"mha", "multi-head softmax attention with residual",
-          [](const MixerOptions& o) {
-            return state_to_state(o, {head_projection("Wq", o), shared_projection("Wk", o), shared_projection("Wv", o),
-                                      head_output("Wo", o)});
-          },
-          [](MixerCall<S>& call) {
-            const Value<S> z = call.inputs["z"];
-            Value<S> energy;
-            const Value<S> update = attention_update(z, call.parameters, "", call.options, call.mask,
-                                                     call.options.observe ? &energy : nullptr);
-            if (call.options.observe) {
-              call.observed.add("update", update);
-              call.observed.add("energy", energy);
-            }
-            call.outputs = {z + update};
-          }};
+  return reading<S>({"mha", "multi-head softmax attention with residual",
+                     [](const MixerOptions& o) {
+                       return state_to_state(o, {head_projection("Wq", o), shared_projection("Wk", o),
+                                                 shared_projection("Wv", o), head_output("Wo", o)});
+                     },
+                     [](MixerCall<S>& call) {
+                       const Value<S> z = call.inputs["z"];
+                       Value<S> energy;
+                       const Value<S> update = attention_update(z, call.parameters, "", call.options, call.mask,
+                                                                call.options.observe ? &energy : nullptr);
+                       if (call.options.observe) {
+                         call.observed.add("update", update);
+                         call.observed.add("energy", energy);
+                       }
+                       call.outputs = {z + update};
+                     }},
+                    {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope});
 }
 
 template MixerKind<float> mha_mixer<float>();

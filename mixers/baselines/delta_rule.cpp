@@ -70,13 +70,17 @@ void delta_rule(MixerCall<S>& call) {
 /// published code has one per channel of a head. Options: width, heads, head_width (of queries and keys).
 template <class S>
 MixerKind<S> deltanet_mixer() {
-  return {"deltanet", "memory corrected by the delta rule",
-          [](const MixerOptions& o) { return delta_spec(o, Forgets::never); }, delta_rule<S, Forgets::never>};
+  return reading<S>(
+      {"deltanet", "memory corrected by the delta rule",
+       [](const MixerOptions& o) { return delta_spec(o, Forgets::never); }, delta_rule<S, Forgets::never>},
+      {&MixerOptions::head_width});
 }
 template <class S>
 MixerKind<S> gated_deltanet_mixer() {
-  return {"gated_deltanet", "memory that fades and is corrected by the delta rule",
-          [](const MixerOptions& o) { return delta_spec(o, Forgets::by_gate); }, delta_rule<S, Forgets::by_gate>};
+  return reading<S>(
+      {"gated_deltanet", "memory that fades and is corrected by the delta rule",
+       [](const MixerOptions& o) { return delta_spec(o, Forgets::by_gate); }, delta_rule<S, Forgets::by_gate>},
+      {&MixerOptions::head_width});
 }
 
 #define NUDGE_INSTANTIATE(S)                 \

@@ -65,7 +65,8 @@ void differential(MixerCall<S>& call) {
 /// the first layer everywhere. Options: width, heads, rope.
 template <class S>
 MixerKind<S> differential_mixer() {
-  return {"differential", "difference of two softmax attentions", differential_spec, differential<S>};
+  return reading<S>({"differential", "difference of two softmax attentions", differential_spec, differential<S>},
+                    {&MixerOptions::rope});
 }
 
 template MixerKind<float> differential_mixer<float>();

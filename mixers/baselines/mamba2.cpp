@@ -57,7 +57,8 @@ void mamba(MixerCall<S>& call) {
 /// common to all heads. Inner width = width (published: twice). Options: width, heads, states.
 template <class S>
 MixerKind<S> mamba2_mixer() {
-  return {"mamba2", "state-space duality with a decay per head", mamba_spec, mamba<S>};
+  return reading<S>({"mamba2", "state-space duality with a decay per head", mamba_spec, mamba<S>},
+                    {&MixerOptions::states});
 }
 
 template MixerKind<float> mamba2_mixer<float>();

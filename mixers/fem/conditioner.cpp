@@ -46,18 +46,19 @@ Value<S> conditioner(Value<S> x, const MixerCall<S>& call, Value<S>* hidden_stat
 /// hidden_scale, conditioned. Observed: "htilde". Streams.
 template <class S>
 MixerKind<S> tdc_mixer() {
-  return {"tdc", "time-decay conditioner",
-          [](const MixerOptions& o) {
-            return MixerSpec{{{"x", {-1, o.width}}},
-                             conditioner_fields(o.width, o.hidden, o.conditioned),
-                             {{"y", {-1, o.conditioned}}},
-                             false};
-          },
-          [](MixerCall<S>& call) {
-            Value<S> hidden;
-            call.outputs = {conditioner(call.inputs["x"], call, &hidden)};
-            if (call.options.observe) call.observed.add("htilde", hidden);
-          }};
+  return reading<S>({"tdc", "time-decay conditioner",
+                     [](const MixerOptions& o) {
+                       return MixerSpec{{{"x", {-1, o.width}}},
+                                        conditioner_fields(o.width, o.hidden, o.conditioned),
+                                        {{"y", {-1, o.conditioned}}},
+                                        false};
+                     },
+                     [](MixerCall<S>& call) {
+                       Value<S> hidden;
+                       call.outputs = {conditioner(call.inputs["x"], call, &hidden)};
+                       if (call.options.observe) call.observed.add("htilde", hidden);
+                     }},
+                    {&MixerOptions::hidden, &MixerOptions::hidden_scale, &MixerOptions::conditioned});
 }
 
 #define NUDGE_INSTANTIATE(S)                                                  \

@@ -238,9 +238,28 @@ void fem(MixerCall<S>& call) {
   if (o.outer_gate) call.observed.add("g", gate);
 }
 
+/// What a prior reads beside what all do.
+std::vector<Member<MixerOptions>> prior_options(Prior prior) {
+  using O = MixerOptions;
+  switch (prior) {
+    case Prior::softmax: return {&O::keys, &O::rope};
+    case Prior::gla: return {&O::keys, &O::decays, &O::epsilon, &O::quadratic};
+    case Prior::aft: return {&O::groups};
+    case Prior::lrnn: return {&O::decays};
+    case Prior::ssm_invariant:
+    case Prior::ssm_selective: return {&O::states};
+  }
+  return {};
+}
+
 template <class S, Prior prior>
 MixerKind<S> fem_kind(const std::string& name, const std::string& summary) {
-  return {name, summary, [](const MixerOptions& o) { return fem_spec(o, prior); }, fem<S, prior>};
+  using O = MixerOptions;
+  std::vector<Member<O>> options = prior_options(prior);
+  options.insert(options.end(), {&O::values, &O::gate_groups, &O::modulation, &O::hidden, &O::hidden_scale,
+                                 &O::log_sum_exp, &O::inner_gate, &O::outer_gate});
+  return reading<S>({name, summary, [](const MixerOptions& o) { return fem_spec(o, prior); }, fem<S, prior>},
+                    std::move(options));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ class OwnExample {
   virtual void correlate(const In<double, 2>& a) = 0;
   virtual void energy_gradient(const In<double, 2>& z, double scale) = 0;
   virtual nb::object hold(const In<double, 2>& values, const In<double, 2>& start) = 0;
-  virtual nb::object relax(const nb::object& force, const In<double, 2>& start, int count, double size, bool adjoint) = 0;
+  virtual nb::object relax(const nb::object& force, const In<double, 2>& start, int count, double size,
+                           bool adjoint) = 0;
   virtual nb::tuple output() = 0;
 
   double beta = 0, step = 0;
@@ -85,8 +86,9 @@ class ExampleOf final : public OwnExample {
     const Matrix<S> now = matrix(z);
     const nb::gil_scoped_release computing;
     if (!example_.dynamics->accumulate_energy_gradient(now, -static_cast<S>(scale) * example_.weight, *example_.sink)) {
-      throw UserError("energy_gradient: the force of this network is not that of an energy whose derivatives by its "
-                      "parameters are known");
+      throw UserError(
+          "energy_gradient: the force of this network is not that of an energy whose derivatives by its "
+          "parameters are known");
     }
   }
   nb::object hold(const In<double, 2>& values, const In<double, 2>& start) override {
@@ -105,10 +107,13 @@ class ExampleOf final : public OwnExample {
   }
   nb::object relax(const nb::object& force, const In<double, 2>& start, int count, double size, bool adjoint) override {
     Matrix<S> z = matrix(start);
-    GivenForce<S> system(*example_.dynamics, [&](ConstMatrixRef<S> at, MatrixRef<S> f) {
-      const nb::object found = force(handed<S>(Matrix<S>(at)));
-      f = taken(found, "the force of relax", at.rows(), at.cols()).template cast<S>();
-    }, !adjoint);
+    GivenForce<S> system(
+        *example_.dynamics,
+        [&](ConstMatrixRef<S> at, MatrixRef<S> f) {
+          const nb::object found = force(handed<S>(Matrix<S>(at)));
+          f = taken(found, "the force of relax", at.rows(), at.cols()).template cast<S>();
+        },
+        !adjoint);
     const Status ends = relax_given<S>(system, options_, count, size, z);
     if (ends != Status::converged) held = ends;
     return handed<S>(z);
@@ -131,10 +136,13 @@ class ExampleOf final : public OwnExample {
       return direct->solve(z, {DirectLoad<S>::Kind::held, out, value, S(0)}).status;
     }
     z.middleCols(out.begin, out.count) = value;
-    GivenForce<S> system(*example_.dynamics, [&](ConstMatrixRef<S> at, MatrixRef<S> f) {
-      example_.dynamics->force(at, f);
-      ++evaluations;
-    }, true, out);
+    GivenForce<S> system(
+        *example_.dynamics,
+        [&](ConstMatrixRef<S> at, MatrixRef<S> f) {
+          example_.dynamics->force(at, f);
+          ++evaluations;
+        },
+        true, out);
     return relax_given<S>(system, options_, steps, step, z);
   }
   Matrix<S> matrix(const In<double, 2>& z) const {
@@ -153,7 +161,8 @@ class ExampleOf final : public OwnExample {
 
 /// With the GIL; UserError behind the end of the call that it was for.
 OwnExample& live(OwnExample* example) {
-  if (example == nullptr || example->ended) throw UserError("an example of an estimator lasts as long as its estimate()");
+  if (example == nullptr || example->ended)
+    throw UserError("an example of an estimator lasts as long as its estimate()");
   return *example;
 }
 
@@ -216,7 +225,9 @@ EstimatorKind own_estimator_kind(const nb::object& object) {
   EstimatorKind kind;
   kind.name = own_estimator_name;
   kind.nudge = nudge_of(nb::cast<std::string>(object.attr("nudge")));
-  kind.plain = true;  // force(z) is the circuit's own
+  kind.needs = {needs::no_bath};
+  kind.keys = estimator_section().rows();  // whichever of them it asks for
+  kind.corrects = kind.leaves_out = true;
   kind.beta_in_float = nudge_size(object, "beta_in_float");
   kind.beta_in_double = nudge_size(object, "beta");
   const nb::object* const lent = &object;  // it lives as long as what it is lent to
@@ -242,21 +253,32 @@ void bind_own(nb::module_& m) {
       .def_prop_ro("step", [](const Handle& h) { return h->step; })
       .def_prop_ro("steps", [](const Handle& h) { return h->steps; })
       .def_prop_ro("output", [](const Handle& h) { return h->output(); })
-      .def("force", [](const Handle& h, const In<double, 2>& z) { return h->force(z); }, "z"_a)
-      .def("jvp", [](const Handle& h, const In<double, 2>& v) { return h->product(true, v); }, "v"_a)
-      .def("vjp", [](const Handle& h, const In<double, 2>& u) { return h->product(false, u); }, "u"_a)
-      .def("cost", [](const Handle& h, const In<double, 2>& z) { return h->cost(z); }, "z"_a)
-      .def("cost_gradient", [](const Handle& h, const In<double, 2>& z) { return h->cost_gradient(z); }, "z"_a)
-      .def("correlate", [](const Handle& h, const In<double, 2>& a) { h->correlate(a); }, "a"_a)
-      .def("energy_gradient",
-           [](const Handle& h, const In<double, 2>& z, double scale) { h->energy_gradient(z, scale); }, "z"_a,
-           "scale"_a)
-      .def("hold", [](const Handle& h, const In<double, 2>& values, const In<double, 2>& start) {
-             return h->hold(values, start);
-           }, "values"_a, "start"_a)
-      .def("relax", [](const Handle& h, const nb::object& force, const In<double, 2>& start, int steps, double step,
-                       bool adjoint) { return h->relax(force, start, steps, step, adjoint); },
-           "force"_a, "start"_a, "steps"_a, "step"_a, "adjoint"_a);
+      .def(
+          "force", [](const Handle& h, const In<double, 2>& z) { return h->force(z); }, "z"_a)
+      .def(
+          "jvp", [](const Handle& h, const In<double, 2>& v) { return h->product(true, v); }, "v"_a)
+      .def(
+          "vjp", [](const Handle& h, const In<double, 2>& u) { return h->product(false, u); }, "u"_a)
+      .def(
+          "cost", [](const Handle& h, const In<double, 2>& z) { return h->cost(z); }, "z"_a)
+      .def(
+          "cost_gradient", [](const Handle& h, const In<double, 2>& z) { return h->cost_gradient(z); }, "z"_a)
+      .def(
+          "correlate", [](const Handle& h, const In<double, 2>& a) { h->correlate(a); }, "a"_a)
+      .def(
+          "energy_gradient",
+          [](const Handle& h, const In<double, 2>& z, double scale) { h->energy_gradient(z, scale); }, "z"_a, "scale"_a)
+      .def(
+          "hold",
+          [](const Handle& h, const In<double, 2>& values, const In<double, 2>& start) {
+            return h->hold(values, start);
+          },
+          "values"_a, "start"_a)
+      .def(
+          "relax",
+          [](const Handle& h, const nb::object& force, const In<double, 2>& start, int steps, double step,
+             bool adjoint) { return h->relax(force, start, steps, step, adjoint); },
+          "force"_a, "start"_a, "steps"_a, "step"_a, "adjoint"_a);
 }
 
 }  // namespace nudge::python

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,18 @@ bool contains(const Range& range, double value);
 /// ">= 1", "in [0, 1)", "> 0 S"; empty when every number is allowed.
 std::string describe(const Range& range, Unit unit);
 
+class Config;
+
+/// What decides whether a key is read: the value of another.
+struct Condition {
+  std::string key;
+  std::function<bool(const Config& config)> holds;
+  std::string needs;  ///< with what value it holds: "adam", "a value above 0"
+  /// What is set against it is refused wherever it was set, by a preset or before the choice too: it would act, and mean nothing.
+  bool strict = false;
+};
+using Conditions = std::vector<std::shared_ptr<const Condition>>;
+
 /// One key of the configuration. This row alone drives parsing, checks, help and docs/configuration.md.
 struct ParamRow {
   std::string key;  ///< "relaxation.step": the section is what stands before the last dot
@@ -55,6 +69,8 @@ struct ParamRow {
   std::vector<std::string> former = {};  ///< names that the key had: who writes one is told the new one
   bool distinct = false;                 ///< a list in which no value stands twice: what is run
   std::string zero = {};  ///< word for the number 0, or for the least of a range from below 0: "off", "auto", "seed"
+  /// The key is read where all conditions of one of these hold; empty: always (sim/config/reading.hpp).
+  std::vector<Conditions> read_when = {};
 };
 
 using ParamTable = std::vector<ParamRow>;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "sim/base/member.hpp"
 #include "sim/config/choices.hpp"
 #include "sim/config/config.hpp"
+#include "sim/config/reading.hpp"
 
 namespace nudge {
 
@@ -16,6 +19,7 @@ template <class T>
 struct OptionField {
   ParamRow row;
   std::function<void(const Config& config, T& options)> read;
+  Member<T> member;
 };
 
 namespace detail {
@@ -48,9 +52,11 @@ void read_value(const Config& config, const std::string& key, V& value) {
 template <class T, class M, class... Path>
 OptionField<T> field(ParamRow row, M T::*first, Path... path) {
   std::string key = row.key;
-  return {std::move(row), [key = std::move(key), first, path...](const Config& config, T& options) {
+  return {std::move(row),
+          [key = std::move(key), first, path...](const Config& config, T& options) {
             detail::read_value(config, key, ((options.*first).*....*path));
-          }};
+          },
+          Member<T>(first, path...)};
 }
 
 /// An enumeration, or whatever else the names of a list stand for. The choices of the row are those names.
@@ -58,9 +64,11 @@ template <class E, class T, class M, class... Path>
 OptionField<T> field(ParamRow row, const Choices<E>& names, M T::*first, Path... path) {
   row.choices = names.names();
   std::string key = row.key;
-  return {std::move(row), [key = std::move(key), names, first, path...](const Config& config, T& options) {
+  return {std::move(row),
+          [key = std::move(key), names, first, path...](const Config& config, T& options) {
             ((options.*first).*....*path) = names.of(config, key);
-          }};
+          },
+          Member<T>(first, path...)};
 }
 
 /// The keys that fill a struct of options: their rows drive parsing, checks, help and docs, and read() fills the struct. So a key is
@@ -73,8 +81,12 @@ class Section {
 
   T read(const Config& config) const {
     T options;
-    for (const OptionField<T>& field : fields_) field.read(config, options);
+    fill(config, options);
     return options;
+  }
+
+  void fill(const Config& config, T& options) const {
+    for (const OptionField<T>& field : fields_) field.read(config, options);
   }
 
   /// Those fields whose keys are not at their defaults.
@@ -85,10 +97,23 @@ class Section {
   }
 
   ParamTable rows() const {
-    ParamTable table;
-    table.reserve(fields_.size());
-    for (const OptionField<T>& field : fields_) table.push_back(field.row);
-    return table;
+    return rows_where([](const OptionField<T>&) { return true; });
+  }
+
+  /// The keys that fill these members; those that fill none of them.
+  ParamTable rows_of(const std::vector<Member<T>>& members) const {
+    return rows_where([&](const OptionField<T>& field) { return is_in(members, field); });
+  }
+  ParamTable rows_without(const std::vector<Member<T>>& members) const {
+    return rows_where([&](const OptionField<T>& field) { return !is_in(members, field); });
+  }
+
+  /// The keys that fill these members are read only where the condition holds.
+  Section& where(const Condition& condition, const std::vector<Member<T>>& members) {
+    for (OptionField<T>& field : fields_) {
+      if (is_in(members, field)) field.row = read_with(condition, std::move(field.row));
+    }
+    return *this;
   }
 
   const std::vector<OptionField<T>>& fields() const { return fields_; }
@@ -97,14 +122,28 @@ class Section {
   template <class Part, class... Path>
   Section& add(const Section<Part>& part, Path... path) {
     for (const OptionField<Part>& field : part.fields()) {
-      fields_.push_back({field.row, [read = field.read, path...](const Config& config, T& options) {
-                           read(config, (options.*....*path));
-                         }});
+      fields_.push_back(
+          {field.row,
+           [read = field.read, path...](const Config& config, T& options) { read(config, (options.*....*path)); },
+           field.member.template within<T>(path...)});
     }
     return *this;
   }
 
  private:
+  static bool is_in(const std::vector<Member<T>>& members, const OptionField<T>& field) {
+    return std::any_of(members.begin(), members.end(), [&](const Member<T>& m) { return m.holds(field.member); });
+  }
+
+  template <class Taken>
+  ParamTable rows_where(const Taken& taken) const {
+    ParamTable table;
+    for (const OptionField<T>& field : fields_) {
+      if (taken(field)) table.push_back(field.row);
+    }
+    return table;
+  }
+
   std::vector<OptionField<T>> fields_;
 };
 

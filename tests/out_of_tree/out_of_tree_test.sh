@@ -28,6 +28,11 @@ expect devices.txt root_step
 expect keys.txt '`pendulum.weight`'
 if "$own" config check pendulum.toml --set pendulum.weigth=2 2>wrong.txt; then fail "a misspelt key of the program's own passes"; fi
 expect wrong.txt "did you mean weight?"
+# Its keys are its own: with another network, and those of others with it, they are refused.
+if "$own" config check pendulum.toml --set network.kind=hopfield --set pendulum.weight=2 2>idle.txt; then fail "a key of the pendulum passes with another network"; fi
+expect idle.txt "pendulum.weight = 2 (nothing reads it: network.kind = hopfield; pendulum would)"
+if "$own" config check pendulum.toml --set hopfield.gain=2 2>idle.txt; then fail "a key of another network passes with the pendulum"; fi
+expect idle.txt "hopfield.gain = 2 (nothing reads it: network.kind = pendulum; hopfield or convolutional would)"
 
 # The gradient of the network, with its own force and by its own estimator, settled, against the exact adjoint and central differences.
 for beta in 0.05 0.005; do

@@ -132,11 +132,11 @@ TEST_CASE("sequences allocate nothing in their phases", "[batch_gradient]") {
   const auto model = tiny_model<float>();
   const Batch batch = tiny_batch(4, 5);
   for (const std::string& name : estimator_names()) {
-    if (estimator_kind(name).direct) continue;   // of circuits that solve themselves
-    if (name.starts_with("implicit")) continue;  // the references build matrices and Krylov spaces
+    if (estimator_kind(name).asks(needs::solves_itself)) continue;  // of circuits that solve themselves
+    if (name.starts_with("implicit")) continue;                     // the references build matrices and Krylov spaces
     if (name == "ep_contrastive") continue;      // the block has no energy of its whole force: hopfield_kind_test.cpp
     if (name == "energy_alternating") continue;  // nor has attention one of its own
-    if (estimator_kind(name).in_bath) continue;  // of a bath: thermal_kind_test.cpp
+    if (estimator_kind(name).asks(needs::bath)) continue;  // of a bath: thermal_kind_test.cpp
     const auto count = [&](int steps) {
       BatchGradient<float> learner(*model, tiny_options(name, name == "bptt" ? 10 : steps, steps));
       Gradient<float> gradient(model->parameter_shapes());

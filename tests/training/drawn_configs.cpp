@@ -167,7 +167,8 @@ std::vector<std::string> drawn_settings(std::uint64_t seed) {
     settings.push_back(key + "=" + (draw.chance(0.8) ? values.front() : draw.of(values)));
   }
   // Choices last: what they leave idle may then stand there.
-  if (on_devices) settings.push_back("device.preset=" + draw.of(find_row(program_table(), "device.preset")->choices));
+  settings.push_back(on_devices ? "device.preset=" + draw.of(find_row(program_table(), "device.preset")->choices)
+                                : "device.model=digital");
   if (draw.chance(0.95)) {
     for (const std::string& one : matching_kinds(draw)) settings.push_back(one);
   }

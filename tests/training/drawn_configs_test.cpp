@@ -16,7 +16,6 @@
 #include "training/check/nudge_choice.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/config/unread_keys.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/train/train_run.hpp"
 
@@ -92,7 +91,7 @@ TEST_CASE("drawn configs that the check accepts run, and what it refuses a run r
     std::optional<std::string> no = refusal([&] { config = parse_program_config("drawn.toml", "", settings); });
     if (config) {
       no = refusal([&] {
-        expect_estimator_keys_read(*config);
+        expect_training_reads(*config);
         const RunParts parts = run_parts(*config);
         const Config placed = chosen_circuit(*config, parts);
         const NudgeChoice nudge = chosen_nudge(placed, parts);

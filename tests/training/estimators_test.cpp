@@ -355,10 +355,11 @@ TEST_CASE("every estimator points along the exact gradient where the problem is 
   const auto exact = exact_at(*model, batch);
   CHECK(estimator_names().size() == 18);
   for (const std::string& name : estimator_names()) {
-    if (estimator_kind(name).direct) continue;   // of circuits that solve themselves: netlist_kind_test.cpp
+    if (estimator_kind(name).asks(needs::solves_itself))
+      continue;                                  // of circuits that solve themselves: netlist_kind_test.cpp
     if (name == "ep_contrastive") continue;      // the block has no energy of its whole force: hopfield_kind_test.cpp
     if (name == "energy_alternating") continue;  // no estimate of this gradient: energy_alternating_test.cpp
-    if (estimator_kind(name).in_bath) continue;  // of a bath: thermal_kind_test.cpp
+    if (estimator_kind(name).asks(needs::bath)) continue;  // of a bath: thermal_kind_test.cpp
     CAPTURE(name);
     const auto learned = learn(*model, batch, tiny_options(name, 60, 60, default_beta<double>(name)));
     CHECK(learned.gradient.all_finite());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/named.hpp"
@@ -280,9 +281,11 @@ TEST_CASE("so do those of update rules, each with the rules that read it", "[eve
       with.insert(with.end(), {"crossbar.transfer_rate=0.2", "crossbar.transfer_columns=4"});
     }
     if (rule.one_sided) with.insert(with.end(), {"crossbar.mapping=one_sided", "crossbar.refresh_every=1"});
-    const auto own = [&](const std::string& key) {
-      return std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end();
-    };
+    std::vector<Member<CrossbarSpec>> options;
+    for (const auto& option : rule.options) options.push_back(option.within<CrossbarSpec>(&CrossbarSpec::rule));
+    const ParamTable read = crossbar_section().rows_of(options);
+    REQUIRE(read.size() == options.size());
+    const auto own = [&](const std::string& key) { return find_row(read, key) != nullptr; };
     std::set<std::string> silent = silent_keys("hopfield", with, own);
     // No pair rises so far within four steps (tests/circuits/update_rules_test.cpp).
     if (rule.one_sided) {

@@ -46,9 +46,12 @@ const Settings kCoordinate = {"network.kind=resistive", "task.kind=classificatio
 
 TEST_CASE("rules that only a run knew are known to the config") {
   const Settings stack = {"network.kind=stack"};
-  CHECK_THAT(refusal(with(stack, {"model.mixer=mha"})), Contains("--set: model.mixer = mha (must be attention for"));
-  CHECK_THAT(refusal(with(stack, {"model.memory_arrays=2"})), Contains("model.memory_arrays = 2 (must be 1 for"));
-  CHECK_THAT(refusal(with(stack, {"model.coupling_scale=0.1"})), Contains("model.coupling_scale = 0.1 (must be 0 for"));
+  CHECK_THAT(refusal(with(stack, {"model.mixer=mha"})),
+             Contains("--set: model.mixer = mha (nothing reads it: network.kind = stack; block would)"));
+  CHECK_THAT(refusal(with(stack, {"model.memory_arrays=2"})),
+             Contains("model.memory_arrays = 2 (nothing reads it: network.kind = stack; block"));
+  CHECK_THAT(refusal(with(stack, {"model.coupling_scale=0.1"})),
+             Contains("model.coupling_scale = 0.1 (nothing reads it: network.kind = stack"));
   CHECK_THAT(refusal({"network.kind=hopfield"}),
              Contains("--set: network.kind = hopfield (must be block, stack, transformer"));
   CHECK_THAT(refusal({"task.kind=classification"}), Contains("--set: network.kind = block (must be hopfield,"));

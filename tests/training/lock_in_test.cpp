@@ -11,7 +11,7 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/test_dynamics.hpp"
 #include "tests/training/network_kinds.hpp"
-#include "training/config/unread_keys.hpp"
+#include "training/config/config_table.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 #include "training/learning/linear_cost.hpp"
@@ -281,9 +281,8 @@ TEST_CASE("an oscillating nudge is refused where it cannot swing, and its keys w
   };
   unread({"nudge.periods=3"}, "nudge.form = static; oscillating would");
   unread({"nudge.form=oscillating", "nudge.sides=positive"}, "static would");
-  CHECK_THROWS_WITH(
-      expect_estimator_keys_read(small("hopfield", {"estimator=ep_contrastive", "nudge.form=oscillating"})),
-      Contains("nothing reads it: estimator = ep_contrastive"));
+  CHECK_THROWS_WITH(expect_training_reads(small("hopfield", {"estimator=ep_contrastive", "nudge.form=oscillating"})),
+                    Contains("nothing reads it: estimator = ep_contrastive"));
   LockIn<double> lock_in;
   CHECK_THROWS_WITH(lock_in.start({NudgeForm::oscillating, 1.0, 1, 1}, 1.0, 1, 1), Contains("is too fast"));
 }

@@ -11,8 +11,8 @@
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/test_dynamics.hpp"
 #include "tests/training/network_kinds.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/config/unread_keys.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 #include "training/learning/linear_cost.hpp"
@@ -148,7 +148,7 @@ TEST_CASE("what hardware-aware training needs is said", "[hardware_aware]") {
     CAPTURE(settings);
     CHECK_THROWS_WITH(expect_keys_read(small("hopfield", std::move(settings))), Contains(why));
   };
-  unread({"device.preset=ecram", "hardware_aware.weight_noise=0.1"}, "the weights are devices already");
+  unread({"device.preset=ecram", "hardware_aware.weight_noise=0.1"}, "(nothing reads it: device.model = ");
   unread({"hardware_aware.age=10 s"}, "hardware_aware.devices");
   CHECK_THROWS_WITH(run_parts(small("hopfield", {"hardware_aware.devices=ecran"})), Contains("ecram"));
   const TemporaryDirectory folder;

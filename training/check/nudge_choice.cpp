@@ -108,7 +108,7 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
   if (estimator_kind(options.estimator).nudge == Nudge::none || !noisy) return now;
   options.phases.step = options.phases.free.step = RelaxationStep(config).of(network.circuit());
   now = measured_nudge<S>(network, options, batch);
-  if (run_options(config).beta > 0 || !physical(config)) return now;
+  if (phase_options(config).phases.beta > 0 || !physical(config)) return now;
   const double largest = largest_nudge(config, options.estimator);
   for (int round = 0; round < kRounds && now.measured() && now.signal.snr() < kWanted; ++round) {
     const double growth = growth_of(now, largest);
@@ -133,7 +133,7 @@ NudgeChoice chosen_nudge(const Config& config, const RunParts& parts) {
 
 Config with_nudge(const Config& config, const NudgeChoice& choice) {
   Config chosen = config;
-  if (run_options(config).beta > 0 || !choice.measured() || !physical(config)) return chosen;
+  if (phase_options(config).phases.beta > 0 || !choice.measured() || !physical(config)) return chosen;
   const std::string why = "chosen for its signal-to-noise";
   chosen.set_from_text("beta", fmt::format("{}", choice.beta), why);
   if (choice.average > 0) {
@@ -185,7 +185,7 @@ std::string drowned_note(double snr, double cosine) {
 }
 
 void check_nudge(const Config& config, const NudgeChoice& choice) {
-  if (!choice.measured() || choice.signal.snr() >= kRefused || phase_options(config).below_noise) return;
+  if (!choice.measured() || choice.signal.snr() >= kRefused || phase_options(config).phases.below_noise) return;
   throw UserError(fmt::format("beta = {} ({}; nudge.below_noise = true runs it all the same)", config.as_text("beta"),
                               nudge_warning(config, choice)));
 }

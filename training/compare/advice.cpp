@@ -119,7 +119,7 @@ Advice advice_for(const ConfigSource& given) {
   Advice advice{given, {}};
   std::vector<std::string> entrants = {fmt::format("{}: {}", Advice::exact, exact_settings(given, config)),
                                        fmt::format("{}: {}=none", Advice::frozen, kUpdate)};
-  const std::vector<std::string> with_fast_array = rules_reading("crossbar.transfer_rate");
+  const std::vector<std::string> with_fast_array = rules_reading(&RuleSpec::rate);
   bool transfers = false;
   for (const std::string& rule : find_row(config.table(), kUpdate)->choices) {
     if (rule == "none") continue;

@@ -8,7 +8,6 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/idle_rules.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/task.hpp"
 #include "training/sweep/sweep_metrics.hpp"
@@ -40,7 +39,7 @@ Combination read_part(const Config& base, const Entrant& entrant, const Combinat
   const Config config = moved(moved(base, entrant.settings), combination);
   Combination part;
   for (const std::string& one : combination) {
-    if (!is_idle(config, key_of(one))) part.push_back(one);
+    if (training_reads(config, key_of(one))) part.push_back(one);
   }
   return part;
 }

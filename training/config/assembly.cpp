@@ -150,7 +150,7 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
           drawn_deviations<S>(spec.circuit.leak_spread, network->cols(), seed), plan->nodes().size()));
     }
   }
-  network->circuit().set_nudged_drive(phase_options(config).drive);
+  network->circuit().set_nudged_drive(phase_options(config).phases.drive);
   return network;
 }
 
@@ -174,56 +174,37 @@ double RelaxationStep::of(const Circuit<S>& circuit) const {
   return load > 0 ? fraction_ / load : fraction_;
 }
 
-std::string estimator_misfit(const Config& config, const std::string& estimator) {
+namespace {
+
+RunFacts run_facts(const Config& config) {
   const PhaseOptions options = phase_options(config);
+  const NetworkKind& kind = network_kind(config);
+  RunFacts facts;
+  facts.network = kind.name;
+  facts.has_energy = kind.contrastive != nullptr && kind.contrastive(config);
+  facts.feed_forward = kind.feed_forward(config);
+  if (kind.lacks_layer_energy != nullptr) facts.without_layer_energy = kind.lacks_layer_energy(config);
+  facts.solver = options.phases.free.solver;
+  facts.sweeps = options.sweeps();
+  facts.whole_steps = options.fixed_step == 1;
+  facts.centered = options.phases.sides == NudgeSides::centered;
+  return facts;
+}
+
+}  // namespace
+
+std::string estimator_misfit(const Config& config, const std::string& estimator) {
   const NetworkKind& kind = network_kind(config);
   if (kind.is_circuit() && estimator == backprop_name) {
     return "a circuit settles, and bptt is backprop through that (docs/networks.md has the sweep that is as fast); "
-           "backprop is what network.kind = sequence_model "
-           "learns by";
+           "backprop is what network.kind = sequence_model learns by";
   }
   const EstimatorKind* how = find_estimator(estimator);
-  if (how == nullptr && estimator == own_estimator_name) return own_estimator_missing;
-  if (how == nullptr) return "";  // no estimator: nothing that could not fit
+  if (how == nullptr) return estimator == own_estimator_name ? own_estimator_missing : "";
   if (!kind.is_circuit()) return "network.kind = " + kind.name + " does not settle: it learns by backprop";
-  if (options.sweeps() && how->all_at_once) {
-    return "relaxation.schedule must be parallel: state and adjoint move together";
-  }
-  if (options.phases.free.solver == SettleSolver::coordinate && how->all_at_once) {
-    return "relaxation.solver must move all nodes at once (take euler): state and adjoint move together";
-  }
-  if (options.phases.free.solver == SettleSolver::newton_gmres && how->follows) {
-    return "relaxation.solver = newton_gmres needs a Jacobian of the nudged phase, and its law follows the states "
-           "(take "
-           "euler or anderson)";
-  }
-  if (how->contrasts && (kind.contrastive == nullptr || !kind.contrastive(config))) {
-    return "it contrasts energies, which network.kind = " + kind.name +
-           " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
-  }
-  const bool sampled = options.phases.free.solver == SettleSolver::sample;
-  if (how->in_bath != sampled) {
-    return sampled ? "relaxation.solver = sample draws states of a bath, which finite_nudge alone learns from"
-                   : "relaxation.solver must be sample: it averages over the states of a bath (network.kind = thermal)";
-  }
-  const bool direct = options.phases.free.solver == SettleSolver::direct;
-  if (how->direct && !direct)
-    return "relaxation.solver must be direct: it needs a circuit that solves itself (a netlist)";
-  if (direct && how->nudge != Nudge::none && !how->plain) {
-    return "relaxation.solver = direct solves the circuit's own equations, which have no corrected or anchored force";
-  }
-  if (how->of_layers) {
-    if (kind.lacks_layer_energy == nullptr) {
-      return "network.kind = " + kind.name + " has no energy per layer beside a read-out that learns from the cost";
-    }
-    return kind.lacks_layer_energy(config);
-  }
-  if (!how->unrolls) return "";
-  if (options.phases.free.solver != SettleSolver::euler)
-    return "relaxation.solver must be euler, whose steps it unrolls";
-  if (options.sweeps() && !(kind.feed_forward(config) && options.fixed_step == 1)) {
-    return "relaxation.schedule must be parallel unless relaxation.step = 1 and every node is driven by earlier ones "
-           "alone";
+  const RunFacts facts = run_facts(config);
+  for (const Requirement& need : how->needs) {
+    if (std::string broken = need.broken(facts); !broken.empty()) return broken;
   }
   return "";
 }
@@ -249,7 +230,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.step = phases.free.step = RelaxationStep(config).at(model_options(config).damping);
   phases.adjoint_tolerance = reachable<S>(phases.adjoint_tolerance);
   phases.free.lag = amplifier_lag(arrays.circuit);
-  phases.beta = run.beta > 0 ? run.beta : default_beta<S>(options.estimator);
+  if (phases.beta == 0) phases.beta = default_beta<S>(options.estimator);
   if (arrays.device.model != digital_model) {
     options.slots = arrays.tokens.slots();
     options.replicated = arrays.tokens.replicas() > 1;

@@ -63,8 +63,7 @@ class RelaxationStep {
   NodeLeak leak_;
 };
 
-/// Why an estimator cannot work as the config relaxes, or nothing: bptt unrolls Euler steps, of sweeps only unit ones over a
-/// feed-forward network; dyadic and aep_tracked move all nodes at once; ep_contrastive needs the energy of the whole force, energy_alternating one of every layer.
+/// Why an estimator cannot work as the config relaxes, or nothing: the first of its requirements (EstimatorKind::needs) that is broken.
 std::string estimator_misfit(const Config& config, const std::string& estimator);
 
 /// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config

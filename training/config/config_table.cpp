@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/config_table.hpp"
-#include "training/config/cost_options.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
-#include "sim/base/open_list.hpp"
+#include "devices/registry.hpp"
+#include "sim/config/reading.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/combinations.hpp"
+#include "training/config/cost_options.hpp"
 #include "training/config/entrants.hpp"
 #include "training/config/grid_repeats.hpp"
 #include "training/config/hardware.hpp"
@@ -18,74 +18,125 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
-#include "training/config/stabiliser_options.hpp"
 #include "training/config/train_options.hpp"
-#include "training/config/unread_keys.hpp"
 #include "training/data/data_options.hpp"
-#include "training/data/series.hpp"
 #include "training/learning/cost_kinds.hpp"
+#include "training/learning/estimators/estimator_keys.hpp"
+#include "training/learning/estimators/registry.hpp"
+#include "training/learning/stabiliser_options.hpp"
 #include "training/models/block/block_config.hpp"
-#include "training/models/hopfield/hopfield_config.hpp"
-#include "training/models/netlist/netlist_config.hpp"
-#include "training/models/oscillator/oscillator_network.hpp"
+#include "training/models/model_options.hpp"
 #include "training/models/own/own_network.hpp"
 #include "training/models/registry.hpp"
-#include "training/models/resistive/resistive_config.hpp"
-#include "training/models/stack/stack_plan.hpp"
-#include "training/models/tapes/tape_kinds.hpp"
-#include "training/models/thermal/thermal_network.hpp"
-#include "training/models/transformer/transformer_config.hpp"
 
 namespace nudge {
 namespace {
 
-OpenList<ConfigSection>& added() {
-  static OpenList<ConfigSection> sections({});
-  return sections;
+bool settles(const Config& c) { return network_kind(c).is_circuit(); }
+
+Condition by_network(bool (*holds)(const Config& config), const char* needs, bool strict = false) {
+  return {"network.kind", holds, needs, strict};
 }
 
-ParamTable concatenated() {
-  ParamTable table;
-  for (ParamTable part : {run_section().rows(),
-                          data_section().rows(),
-                          series_section().rows(),
-                          network_rows(),
-                          cost_choice_section().rows(),
-                          model_section().rows(),
-                          stack_section().rows(),
-                          transformer_section().rows(),
-                          hopfield_section().rows(),
-                          convolutional_section().rows(),
-                          neuron_section().rows(),
-                          resistive_section().rows(),
-                          own_section().rows(),
-                          netlist_section().rows(),
-                          oscillator_section().rows(),
-                          thermal_section().rows(),
-                          mixer_section().rows(),
-                          phase_section().rows(),
-                          gradcheck_section().rows(),
-                          correction_section().rows(),
-                          attention_section().rows(),
-                          train_section().rows(),
-                          stabiliser_section().rows(),
-                          growth_section().rows(),
-                          hardware_aware_section().rows(),
-                          hardware_section().rows(),
-                          device_rows(),
-                          cost_section().rows(),
-                          read_policy_rows(),
-                          correlator_section().rows(),
-                          sweep_rows(),
-                          compare_rows(),
-                          sequence_section().rows(),
-                          latent_section().rows(),
-                          argmax_section().rows()}) {
-    std::move(part.begin(), part.end(), std::back_inserter(table));
+/// Whether a run, gradcheck or comparison of this config asks the estimator.
+bool asks(const Config& config, const std::string& estimator) {
+  if (config.text("estimator") == estimator || config.text("train.beside") == estimator) return true;
+  for (const char* list : {"gradcheck.estimators", "compare.entrants"}) {
+    for (const std::string& entry : config.texts(list)) {
+      if (entry == "all" || entry.find(estimator) != std::string::npos) return true;
+    }
   }
-  for (const ConfigSection& section : added().all()) {
-    table.insert(table.end(), section.rows.begin(), section.rows.end());
+  return false;
+}
+
+ParamTable estimator_rows(const std::string& name, ParamTable keys, bool corrects, bool leaves_out) {
+  if (corrects) add_rows(keys, correction_section().rows());
+  if (leaves_out) add_rows(keys, train_section().rows_of({&TrainOptions::leave_out_ratio}));
+  return read_with({"estimator", [name](const Config& c) { return asks(c, name); }, name}, keys);
+}
+
+/// What can grow does not feed forward, and independent samples have a direction each where they are asked to.
+ParamTable growth_rows() {
+  const Condition grows =
+      by_network([](const Config& c) { return !network_kind(c).feed_forward(c); }, "a network that is recurrent");
+  const Condition looked_at = {"growth.samples",
+                               [](const Config& c) { return network_kind(c).couples_rows || c.flag("growth.samples"); },
+                               "true"};
+  const Condition alone =
+      by_network([](const Config& c) { return !network_kind(c).couples_rows; }, "a network of independent samples");
+  // Of resistors and diodes every direction decays.
+  const Condition active =
+      by_network([](const Config& c) { return !network_kind(c).bare; }, "a network that is not passive", true);
+  const Section<GrowthOptions>& all = growth_section();
+  ParamTable rows = read_with(grows, read_with(looked_at, all.rows_without({&GrowthOptions::samples})));
+  add_rows(rows, read_with(active, read_with(grows, read_with(alone, all.rows_of({&GrowthOptions::samples})))));
+  const Condition off = {"growth.strength", [](const Config& c) { return c.real("growth.strength") == 0; }, "0"};
+  add_rows(rows, read_with(off, all.rows_of({&GrowthOptions::strength})));
+  return rows;
+}
+
+/// What a network that settles reads, whatever its kind.
+ParamTable circuit_rows() {
+  ParamTable rows;
+  for (const EstimatorKind& kind : estimator_kinds()) {
+    add_rows(rows, estimator_rows(kind.name, kind.keys, kind.corrects, kind.leaves_out));
   }
+  add_rows(rows, estimator_rows(own_estimator_name, estimator_section().rows(), true, true));
+  add_rows(rows, phase_section().rows());
+  add_rows(rows, gradcheck_section().rows());
+  add_rows(rows, growth_rows());
+  // What says that there is none fits every network.
+  add_rows(rows, stabiliser_section().rows_of({&StabiliserOptions::control}));
+  const Condition unbounded = {"memory_bound.fraction",
+                               [](const Config& c) { return c.real("memory_bound.fraction") == 0; }, "off"};
+  add_rows(rows, read_with(unbounded, stabiliser_section().rows_of(
+                                          {{&StabiliserOptions::memory, &MemoryBoundOptions::fraction}})));
+  const Condition digital = {"device.model", [](const Config& c) { return !on_devices(c); }, digital_model};
+  add_rows(rows, read_with(digital, hardware_aware_section().rows()));
+  add_rows(rows, hardware_section().rows());
+  add_rows(rows, device_rows());
+  add_rows(rows, cost_section().rows());
+  add_rows(rows, rows_beside(read_policy_rows(), rows));
+  using T = TrainOptions;
+  add_rows(rows, train_section().rows_of({&T::step_time, &T::skip_ratio, &T::cosine_every}));
+  const Condition with_readout =
+      by_network([](const Config& c) { return !network_kind(c).bare; }, "a network with a read-out", true);
+  add_rows(rows, read_with(with_readout, train_section().rows_of({&T::learns})));
+  return rows;
+}
+
+ParamTable training_rows() {
+  using T = TrainOptions;
+  const Condition in_parts =
+      by_network([](const Config& c) { return !settles(c) || network_kind(c).takes != Rows::features; },
+                 "a network of sequences (held-out samples are taken whole)");
+  const Condition circuit = by_network(settles, "a network that settles", true);
+  ParamTable rows = read_with(in_parts, train_section().rows_of({&T::evaluation_batches, &T::test_batches}));
+  add_rows(rows, read_with(circuit, train_section().rows_of({&T::beside})));
+  return rows;
+}
+
+/// The union of what the parts of a run read: what is read is what its part is chosen for.
+ParamTable all_rows() {
+  ParamTable table = run_section().rows();
+  add_rows(table, task_rows());
+  for (const TaskKind& kind : task_kinds()) add_rows(table, read_with(chosen("task.kind", {kind.name}), kind.keys));
+  add_rows(table, network_rows());
+  add_rows(table, cost_choice_section().rows());
+  for (const CostKind& kind : cost_kinds()) add_rows(table, read_with(chosen("network.cost", {kind.name}), kind.keys));
+  const Condition of_sequences = by_network([](const Config& c) { return network_kind(c).couples_rows; },
+                                            "a network of sequences (data.side_by_side has samples at a time)");
+  add_rows(table, read_with(of_sequences, model_section().rows_of({&ModelOptions::tokens})));
+  for (const NetworkKind& kind : network_kinds()) {
+    add_rows(table, read_with(chosen("network.kind", {kind.name}), kind.keys));
+  }
+  add_rows(table, own_section().rows_of({&OwnOptions::estimator, &OwnOptions::estimator_code, &OwnOptions::cost,
+                                         &OwnOptions::cost_code}));
+  add_rows(table, read_with(by_network(settles, "a network that settles"), circuit_rows()));
+  add_rows(table, training_rows());
+  add_rows(table, rows_beside(train_section().rows(), table));
+  add_rows(table, sweep_rows());
+  add_rows(table, compare_rows());
   return table;
 }
 
@@ -108,7 +159,7 @@ std::string device_preset_text(const std::string& name) {
 std::vector<ConfigCheck> program_checks() {
   return {expect_sound_devices,
           check_kinds,
-          expect_keys_read,
+          [](const Config& config) { expect_keys_read(config); },
           [](const Config& config) { correction_spec(config).validate(); },
           [](const Config& config) { read_policy(config); },
           expect_no_grid_repeats,
@@ -118,13 +169,56 @@ std::vector<ConfigCheck> program_checks() {
 
 }  // namespace
 
-void add_config_section(ConfigSection section) { added().add(std::move(section)); }
+namespace {
+
+/// Whether a sweep or a comparison chooses among values of the key.
+bool varies(const Config& config, const std::string& key) {
+  const auto chooses = [&](const std::string& text) {
+    return text.find(key) != std::string::npos ||
+           (key == "device.model" && text.find("device.preset") != std::string::npos);
+  };
+  const auto& entrants = config.texts("compare.entrants");
+  if (std::any_of(entrants.begin(), entrants.end(), chooses)) return true;
+  for (const char* grid : {"sweep.grid", "compare.grid"}) {
+    const auto& axes = config.grid(grid);
+    if (std::any_of(axes.begin(), axes.end(), [&](const GridAxis& axis) { return chooses(axis.key); })) return true;
+  }
+  return false;
+}
+
+/// The config of a training, which asks no estimators but its own.
+Config of_training(Config config) {
+  if (!settles(config)) return config;
+  config.set_from_text("gradcheck.estimators", "[]");
+  config.set_from_text("compare.entrants", "[]");
+  return config;
+}
+
+}  // namespace
+
+void expect_keys_read(const Config& config) {
+  expect_keys_read(config, [&](const std::string& key) { return varies(config, key); });
+}
+
+void expect_training_reads(const Config& config) {
+  const Config alone = of_training(config);
+  expect_keys_read(alone, [&](const std::string& key) { return varies(config, key); });
+}
+
+bool training_reads(const Config& config, const std::string& key) { return reads(of_training(config), key); }
+
+bool network_reads(const Config& config, const std::string& key) {
+  return why_unread(config, key, [](const Condition& one) { return one.key != "network.kind"; }).empty();
+}
 
 const ConfigSchema& program_schema() {
-  static const ConfigSchema schema{
-      concatenated(),         program_rules(), {{"preset", preset_text}, {"device.preset", device_preset_text}},
-      program_checks(),       level_values,    "hardware.level",
-      standard_program_config};
+  static const ConfigSchema schema{all_rows(),
+                                   program_rules(),
+                                   {{"preset", preset_text}, {"device.preset", device_preset_text}},
+                                   program_checks(),
+                                   level_values,
+                                   "hardware.level",
+                                   standard_program_config};
   return schema;
 }
 

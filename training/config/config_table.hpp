@@ -8,14 +8,6 @@
 
 namespace nudge {
 
-/// Keys of a program's own, all of one section.
-struct ConfigSection {
-  std::string name;
-  ParamTable rows;
-};
-/// Adds them, before anything else of nudge is used (OpenList).
-void add_config_section(ConfigSection section);
-
 /// Every key of the program: the tables of its parts, one after the other.
 const ParamTable& program_table();
 /// All of them at their defaults.
@@ -23,6 +15,17 @@ const Config& standard_program_config();
 
 /// The table, the rules between keys and the presets.
 const ConfigSchema& program_schema();
+
+/// UserError for keys that are set and that nothing reads (sim/config/reading.hpp). In a file that is for several commands, an estimator that
+/// `nudge gradcheck` or `nudge compare` would ask reads its keys; the second is of a training, which asks `estimator` and train.beside alone.
+void expect_keys_read(const Config& config);
+void expect_training_reads(const Config& config);
+
+/// Whether a training of this config reads the key: else another value of it makes the same run.
+bool training_reads(const Config& config, const std::string& key);
+
+/// Whether the kind of network does, whatever else decides.
+bool network_reads(const Config& config, const std::string& key);
 
 /// Names of the presets, and what each is for.
 struct Preset {

@@ -2,9 +2,37 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
+#include "sim/config/reading.hpp"
 #include "training/config/rows.hpp"
+#include "training/models/registry.hpp"
 
 namespace nudge {
+namespace {
+
+/// Where nodes hang on the lines of arrays themselves there is no circuit at the edge of one, and what a drop makes of wires, of curved
+/// devices and of the noise of their heat is not modelled.
+Condition with_edges() {
+  return {"network.kind", [](const Config& c) { return !network_kind(c).bare || !on_devices(c); },
+          "a network whose nodes do not hang on the lines of its arrays", true};
+}
+
+std::vector<Member<CrossbarSpec>> at_edges() {
+  using C = CrossbarSpec;
+  using W = WireSpec;
+  return {{&C::wires, &W::row_ohm},
+          {&C::wires, &W::column_ohm},
+          {&C::wires, &W::driver_ohm},
+          {&C::wires, &W::sense_ohm},
+          {&C::periphery, &PeripherySpec::forward},
+          {&C::periphery, &PeripherySpec::transposed},
+          {&C::circuit, &CircuitSpec::amplifier_bandwidth_Hz},
+          {&C::circuit, &CircuitSpec::leak_spread},
+          {&C::circuit, &CircuitSpec::shot_noise},
+          {&C::circuit, &CircuitSpec::phase_adc},
+          {&C::mapping, &MappingSpec::kind}};
+}
+
+}  // namespace
 
 ParamTable device_rows() {
   std::vector<std::string> presets = {""};
@@ -13,8 +41,15 @@ ParamTable device_rows() {
       param::choice("device.preset", "", presets,
                     "A published device to start from; keys of [device] in the config replace its values. "
                     "`nudge devices show NAME` tells what it is; empty: none.")};
-  for (ParamRow& row : device_param_rows()) table.push_back(std::move(row));
-  for (ParamRow& row : crossbar_section().rows()) table.push_back(std::move(row));
+  for (ParamRow& row : device_param_rows()) {
+    if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_edges(), std::move(row));
+    table.push_back(row.key == "device.model" ? std::move(row) : read_with(with_devices(), std::move(row)));
+  }
+  Section<CrossbarSpec> arrays = crossbar_section();
+  arrays.where(with_edges(), at_edges());
+  const std::vector<Member<CrossbarSpec>> circuit = {&CrossbarSpec::circuit, &CrossbarSpec::tokens};
+  add_rows(table, read_with(with_devices(), arrays.rows_without(circuit)));
+  add_rows(table, arrays.rows_of(circuit));
   return table;
 }
 

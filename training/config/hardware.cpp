@@ -10,7 +10,7 @@
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "sim/steady/solvers.hpp"
-#include "training/config/idle_rules.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -140,13 +140,6 @@ const std::vector<PhysicalValue>& local_values() {
   return list;
 }
 
-/// Whether its kind of network has no place for the key, or does not read it.
-bool lacks(const Config& c, const std::string& key) {
-  const std::vector<Lack>& all = network_kind(c).lacks;
-  return network_leaves(c, key) ||
-         std::any_of(all.begin(), all.end(), [&](const Lack& lack) { return key == lack.key; });
-}
-
 }  // namespace
 
 const Section<HardwareOptions>& hardware_section() {
@@ -182,7 +175,7 @@ std::string level_values(const Config& asked) {
   if (level == HardwareLevel::local) lists.push_back(&local_values());
   for (const auto* list : lists) {
     for (const PhysicalValue& one : *list) {
-      if (lacks(asked, one.key)) continue;
+      if (!network_reads(asked, one.key)) continue;
       const std::string value = one.value(asked);
       if (!value.empty()) text += fmt::format("{} = {}\n", one.key, value);
     }
@@ -198,7 +191,7 @@ std::vector<std::string> ideal_parts(const Config& config) {
   if (is_local(config)) all.insert(all.end(), local_values().begin(), local_values().end());
   for (const PhysicalValue& one : all) {
     const std::string value = one.value(config);
-    if (lacks(config, one.key) || value.empty()) continue;
+    if (value.empty() || !network_reads(config, one.key)) continue;
     Config physical = config;
     physical.set_from_text(one.key, value);
     if (physical.as_text(one.key) != config.as_text(one.key)) {

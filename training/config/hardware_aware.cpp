@@ -32,8 +32,11 @@ const Section<HardwareAwareOptions>& hardware_aware_section() {
                  "devices into which they were written. A preset of devices, or a file of keys of [device] and "
                  "[crossbar] (`nudge devices fit FILE --out`). Empty: none."),
             &HardwareAwareOptions::devices),
-      field(quantity("hardware_aware.age", "0 s", Unit::second, at_least(0),
-                     "For how long these devices have been left alone when they are read: drift, decay, relaxation."),
+      field(read_with(
+                any_changed({"hardware_aware.devices"}),
+                quantity(
+                    "hardware_aware.age", "0 s", Unit::second, at_least(0),
+                    "For how long these devices have been left alone when they are read: drift, decay, relaxation.")),
             &HardwareAwareOptions::age_s)};
   return section;
 }

@@ -5,7 +5,6 @@
 
 #include <functional>
 
-#include "devices/registry.hpp"
 #include "training/config/rows.hpp"
 #include "training/learning/cost_kinds.hpp"
 #include "training/models/own/own_network.hpp"
@@ -88,34 +87,10 @@ ConfigRule mask_hides_answers() {
           }};
 }
 
-/// Whether a key has the value that is written so.
-bool is_written(const Config& c, const std::string& key, const std::string& value) {
-  const ParamRow& row = *find_row(c.table(), key);
-  std::vector<ValueProblem> problems;
-  const std::optional<ParamValue> only = convert(row, raw_from_text(row, value), problems);
-  NUDGE_EXPECT(only.has_value());
-  return c.as_text(key) == to_text(row, *only);
-}
-
-/// A part that the kind has no place for.
-ConfigRule without(const std::string& kind, const Lack& lack) {
-  return {{lack.key, "network.kind", "device.model"}, [kind, lack](const Config& c) {
-            const bool concerned =
-                c.text("network.kind") == kind && (!lack.on_devices || c.text("device.model") != digital_model);
-            if (!concerned || is_written(c, lack.key, lack.value)) return std::string();
-            return fmt::format("must be {} for network.kind = {}{}", lack.value, kind, lack.why);
-          }};
-}
-
 }  // namespace
 
 std::vector<ConfigRule> kind_rules() {
-  std::vector<ConfigRule> rules = {own_is_lent(), network_takes_task(), costs_of_samples(), tables_of_symbols(),
-                                   mask_hides_answers()};
-  for (const NetworkKind& kind : network_kinds()) {
-    for (const Lack& lack : kind.lacks) rules.push_back(without(kind.name, lack));
-  }
-  return rules;
+  return {own_is_lent(), network_takes_task(), costs_of_samples(), tables_of_symbols(), mask_hides_answers()};
 }
 
 }  // namespace nudge

@@ -8,8 +8,8 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/hardware.hpp"
-#include "training/config/idle_rules.hpp"
 #include "training/config/rows.hpp"
 #include "training/learning/correlator.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -59,9 +59,7 @@ ConfigRule multipliers_take_two_states() {
           }};
 }
 
-bool multiplies(const NetworkKind& kind) {
-  return std::find(kind.reads.begin(), kind.reads.end(), "correlator.") != kind.reads.end();
-}
+bool multiplies(const NetworkKind& kind) { return find_row(kind.keys, "correlator.noise") != nullptr; }
 
 /// Networks whose learning is products of two states.
 ConfigRule kinds_that_multiply() {
@@ -111,7 +109,7 @@ std::vector<ConfigRule> local_rules() {
       local(
           "memory_bound.fraction",
           [](const Config& c) {
-            return network_leaves(c, "memory_bound.fraction") || c.real("memory_bound.fraction") == 0;
+            return !network_reads(c, "memory_bound.fraction") || c.real("memory_bound.fraction") == 0;
           },
           "must be off (a power iteration on exact weights is digital)"),
       local(

@@ -29,8 +29,8 @@ std::string least_beta(const Config& config) {
 
 /// Of the beta that is set; 0 where it is chosen.
 double error_of(const Config& config) {
-  const RunOptions options = run_options(config);
-  return options.beta == 0 ? 0 : rounding_error(options.precision, options.beta);
+  const double beta = phase_options(config).phases.beta;
+  return beta == 0 ? 0 : rounding_error(run_options(config).precision, beta);
 }
 
 std::string what_rounds(const Config& config) {
@@ -54,7 +54,7 @@ std::string beta_advice(const Config& config) {
 
 ConfigRule beta_above_rounding() {
   return {{"beta", "precision", "nudge.below_rounding"}, [](const Config& c) {
-            if (phase_options(c).below_rounding || !(error_of(c) > kNothingLeft)) return std::string();
+            if (phase_options(c).phases.below_rounding || !(error_of(c) > kNothingLeft)) return std::string();
             return fmt::format("must be at least {}, or auto: {}; nudge.below_rounding = true runs it all the same",
                                least_beta(c), what_rounds(c));
           }};

@@ -146,16 +146,6 @@ ConfigRule even_points() {
   return {{"nudge.points"}, [](const Config& c) { return c.integer("nudge.points") % 2 == 0 ? "" : "must be even"; }};
 }
 
-ConfigRule tracked_needs_both_sides() {
-  return {{"nudge.sides", "estimator"}, [](const Config& c) {
-            const bool one_sided = c.text("nudge.sides") != "centered";
-            const std::string& estimator = c.text("estimator");
-            const EstimatorKind* kind = find_estimator(estimator);
-            const bool needs_both = kind != nullptr && kind->both_sides;
-            return one_sided && needs_both ? "must be centered for estimator = " + estimator : "";
-          }};
-}
-
 /// Pulse trains carry the factors of one batch straight to the devices: there is no gradient that a rule could keep a
 /// memory of, divide by its size or clip.
 ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const Config&), const std::string& rule) {
@@ -205,7 +195,7 @@ ConfigRule compares_something() {
 /// Of those that were asked for by name; the defaults and `all` leave out what does not fit.
 ConfigRule compared_fit() {
   return {{"gradcheck.estimators", "relaxation.schedule", "relaxation.solver", "relaxation.step", "network.kind",
-           "transformer.feedback", "hopfield.feedback"},
+           "nudge.sides", "transformer.feedback", "hopfield.feedback"},
           [](const Config& c) {
             if (c.at_default("gradcheck.estimators")) return std::string();
             for (const std::string& name : c.texts("gradcheck.estimators")) {
@@ -227,7 +217,7 @@ ConfigRule lag_needs_euler() {
 
 ConfigRule estimator_fits(const std::string& key) {
   return {{key, "relaxation.schedule", "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback",
-           "hopfield.feedback"},
+           "nudge.sides", "hopfield.feedback"},
           [key](const Config& c) {
             const Layer layer = c.origin(key).layer;  // what physical devices imply is no choice
             const bool set = (layer == Layer::file || layer == Layer::option) && !c.at_default(key);
@@ -352,7 +342,6 @@ std::vector<ConfigRule> program_rules() {
       fresh_test_seeds(),
       even_points(),
       beta_above_rounding(),
-      tracked_needs_both_sides(),
       two_arrays_need_memories(),
       difference_needs_one_array(),
       coincidence_is_plain_sgd(

@@ -46,20 +46,6 @@ const Section<RunOptions>& run_section() {
                    "anchoring repairs an unsettled free phase, measured"),
             &RunOptions::estimator),
       field(
-          zero_is(
-              "auto",
-              real(
-                  "beta", "auto", at_least(0),
-                  "Nudge strength per token (the 1/(B T) of the mean cost is taken out, so it means the same at any "
-                  "batch "
-                  "size). auto: "
-                  "1e-4 in float (1e-2 for aep_transposed, aep_npoint and ep_contrastive) and 1e-5 in double (1e-4 for "
-                  "ep_contrastive).",
-                  "rounding error of the gradient is (1..5)e-7/beta in float; larger beta leaves the basin near the "
-                  "stability "
-                  "margin; measured")),
-          &RunOptions::beta),
-      field(
           choice(
               "product.kernel", "auto", {"auto", "portable"},
               "Library of the products in float. auto: oneDNN, its code chosen for the processor at run time; "

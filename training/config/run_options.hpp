@@ -17,7 +17,6 @@ struct RunOptions {
   int threads = {};  ///< 0: all
   std::string precision;
   std::string estimator;
-  double beta = {};  ///< 0: default_beta
   std::string product_kernel;
   std::string output_file;
   std::uint64_t print_every = {};

@@ -10,13 +10,13 @@
 #include "circuits/read_context.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/hardware.hpp"
-#include "training/config/idle_rules.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
-#include "training/config/stabiliser_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/correlator.hpp"
+#include "training/learning/stabiliser_options.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/model_options.hpp"
@@ -69,7 +69,7 @@ class Stages {
       add("node " + node.name, on_devices() ? StageHome::circuit : StageHome::digital, clamps);
     }
     const AttentionErrors attention = attention_section().read(config_);
-    const bool multiplies = on_devices() && attention.analog && !network_leaves(config_, "attention.products");
+    const bool multiplies = on_devices() && attention.analog && network_reads(config_, "attention.products");
     for (const auto& [term, operations] : forces()) {
       add("force " + term, on_devices() ? StageHome::circuit : StageHome::digital,
           mismatched_units() ? "products by arrays; activations mismatched from unit to unit"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/train_options.hpp"
 
+#include "devices/device_config.hpp"
 #include "training/config/feed_forward.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -29,116 +30,129 @@ const Section<TrainOptions>& train_section() {
   std::vector<std::string> trainees = estimator_names();
   trainees.insert(trainees.begin(), {"none", feed_forward_name});
   static const std::string recipe = "recipe of the prototype";
-  static const Section<TrainOptions> section = {
-      field(integer("train.steps", "1000", between(1, 1000000000), "Training steps."), &TrainOptions::rate,
-            &Schedule::steps),
-      field(integer("train.batch", "16", between(1, 1048576), "Sequences B of a step."), &TrainOptions::batch),
-      field(zero_is("auto", quantity("train.step_time", "auto", Unit::second, at_least(0),
-                                     "Time that passes per training step for drift, leak, telegraph and 1/f noise; "
-                                     "auto: the simulated time "
-                                     "of all "
-                                     "phases of the batch's sequences, one after the other, with the slots of all "
-                                     "tokens (circuit.tokens).")),
-            &TrainOptions::step_time),
-      field(choice("train.optimizer", "adam", optimizer_names(), "Update rule.", "Kingma and Ba, arXiv:1412.6980"),
-            &TrainOptions::optimizer),
-      field(real("train.learning_rate", "3e-3", above(0), "Largest learning rate.", recipe), &TrainOptions::rate,
-            &Schedule::learning_rate),
-      field(real("train.momentum", "0.9", from_below(0, 1), "Momentum of sgd."), &TrainOptions::rule,
-            &OptimizerOptions::momentum),
-      field(real("train.adam_beta1", "0.9", from_below(0, 1), "Decay of Adam's first moment."), &TrainOptions::rule,
-            &OptimizerOptions::beta1),
-      field(real("train.adam_beta2", "0.99", from_below(0, 1), "Decay of Adam's second moment.", recipe),
-            &TrainOptions::rule, &OptimizerOptions::beta2),
-      field(
-          real("train.adam_epsilon", "1e-8", above(0), "Adam's denominator offset.", "Kingma and Ba, arXiv:1412.6980"),
-          &TrainOptions::rule, &OptimizerOptions::epsilon),
-      field(
-          real(
-              "train.comparator_offset", "0", at_least(0),
-              "Of train.optimizer = comparator: standard deviation, element to element, of what its comparator adds to "
-              "the gradient that it sees.",
-              "offsets of the measurements limit self-adjusting circuits: Dillavou et al., PNAS 2024, "
-              "doi:10.1073/pnas.2319718121"),
-          &TrainOptions::rule, &OptimizerOptions::offset),
-      field(real("train.comparator_threshold", "0", at_least(0),
-                 "Of the same: a gradient that does not exceed this changes nothing."),
-            &TrainOptions::rule, &OptimizerOptions::threshold),
-      field(named("train.comparator_output", "sign",
+  static const Section<TrainOptions> section = [&] {
+    Section<TrainOptions> all = {
+        field(integer("train.steps", "1000", between(1, 1000000000), "Training steps."), &TrainOptions::rate,
+              &Schedule::steps),
+        field(integer("train.batch", "16", between(1, 1048576), "Sequences B of a step."), &TrainOptions::batch),
+        field(zero_is("auto", quantity("train.step_time", "auto", Unit::second, at_least(0),
+                                       "Time that passes per training step for drift, leak, telegraph and 1/f noise; "
+                                       "auto: the simulated time "
+                                       "of all "
+                                       "phases of the batch's sequences, one after the other, with the slots of all "
+                                       "tokens (circuit.tokens).")),
+              &TrainOptions::step_time),
+        field(choice("train.optimizer", "adam", optimizer_names(), "Update rule.", "Kingma and Ba, arXiv:1412.6980"),
+              &TrainOptions::optimizer),
+        field(real("train.learning_rate", "3e-3", above(0), "Largest learning rate.", recipe), &TrainOptions::rate,
+              &Schedule::learning_rate),
+        field(real("train.momentum", "0.9", from_below(0, 1), "Momentum of sgd."), &TrainOptions::rule,
+              &OptimizerOptions::momentum),
+        field(real("train.adam_beta1", "0.9", from_below(0, 1), "Decay of Adam's first moment."), &TrainOptions::rule,
+              &OptimizerOptions::beta1),
+        field(real("train.adam_beta2", "0.99", from_below(0, 1), "Decay of Adam's second moment.", recipe),
+              &TrainOptions::rule, &OptimizerOptions::beta2),
+        field(real("train.adam_epsilon", "1e-8", above(0), "Adam's denominator offset.",
+                   "Kingma and Ba, arXiv:1412.6980"),
+              &TrainOptions::rule, &OptimizerOptions::epsilon),
+        field(real("train.comparator_offset", "0", at_least(0),
+                   "Of train.optimizer = comparator: standard deviation, element to element, of what its comparator "
+                   "adds to "
+                   "the gradient that it sees.",
+                   "offsets of the measurements limit self-adjusting circuits: Dillavou et al., PNAS 2024, "
+                   "doi:10.1073/pnas.2319718121"),
+              &TrainOptions::rule, &OptimizerOptions::offset),
+        field(real("train.comparator_threshold", "0", at_least(0),
+                   "Of the same: a gradient that does not exceed this changes nothing."),
+              &TrainOptions::rule, &OptimizerOptions::threshold),
+        field(
+            named("train.comparator_output", "sign",
                   "Of the same: sign, every change is as large as the learning rate; proportional, that times what is "
                   "seen."),
             comparator_outputs, &TrainOptions::rule, &OptimizerOptions::sign),
-      field(choice("train.schedule", "cosine", schedule_names(), "Learning rate after the warm-up."),
-            &TrainOptions::rate, &Schedule::shape),
-      field(integer("train.warmup", "50", at_least(0), "Steps of linear warm-up.", recipe), &TrainOptions::rate,
-            &Schedule::warmup_steps),
-      field(real("train.final_rate_fraction", "0", between(0, 1),
-                 "The cosine schedule ends at this share of the learning rate."),
-            &TrainOptions::rate, &Schedule::final_fraction),
-      field(real("train.weight_decay", "0", at_least(0),
-                 "Decoupled weight decay lambda of AdamW: W <- (1 - rate lambda) W + change, of all weights but the "
-                 "embeddings.",
-                 "Loshchilov and Hutter, arXiv:1711.05101"),
-            &TrainOptions::weight_decay),
-      field(zero_is("off", real("train.gradient_clip", "1.0", at_least(0), "Norm that a larger gradient is scaled to.",
-                                recipe)),
-            &TrainOptions::gradient_clip),
-      field(zero_is("off",
-                    real("train.skip_ratio", "30", at_least(0),
-                         "Skip a step whose gradient norm exceeds this multiple (> 1) of its running mean.", recipe)),
-            &TrainOptions::skip_ratio),
-      field(zero_is("off",
-                    real("train.leave_out_ratio", "10", at_least(0),
-                         "Leave a sequence out of its batch's gradient when both the norm of its adjoint a and its "
-                         "gain |a|/|dC/dz| "
-                         "exceed "
-                         "this multiple (> 1) of the running means of the batches' medians: a circuit without a "
-                         "stable equilibrium "
-                         "has no "
-                         "gradient, and its nudged phase grows without bound. Not for bptt, whose adjoint "
-                         "is known only with "
-                         "its "
-                         "gradient.")),
-            &TrainOptions::leave_out_ratio),
-      field(zero_is("end", integer("train.evaluate_every", "100", at_least(0),
-                                   "Validation loss every so many steps; end: at the end only.")),
-            &TrainOptions::evaluate_every),
-      field(integer("train.evaluation_batches", "10", between(1, 1000000), "Fixed validation batches."),
-            &TrainOptions::evaluation_batches),
-      field(integer("train.test_batches", "40", between(1, 1000000),
-                    "Fixed batches of the test part of the text, evaluated once at the end."),
-            &TrainOptions::test_batches),
-      field(zero_is("never", integer("train.cosine_every", "never", at_least(0),
-                                     "Cosine of the gradient with the exact adjoint every so many steps.")),
-            &TrainOptions::cosine_every),
-      field(zero_is("never", integer("train.margin_every", "never", at_least(0),
+        field(choice("train.schedule", "cosine", schedule_names(), "Learning rate after the warm-up."),
+              &TrainOptions::rate, &Schedule::shape),
+        field(integer("train.warmup", "50", at_least(0), "Steps of linear warm-up.", recipe), &TrainOptions::rate,
+              &Schedule::warmup_steps),
+        field(real("train.final_rate_fraction", "0", between(0, 1),
+                   "The cosine schedule ends at this share of the learning rate."),
+              &TrainOptions::rate, &Schedule::final_fraction),
+        field(real("train.weight_decay", "0", at_least(0),
+                   "Decoupled weight decay lambda of AdamW: W <- (1 - rate lambda) W + change, of all weights but the "
+                   "embeddings.",
+                   "Loshchilov and Hutter, arXiv:1711.05101"),
+              &TrainOptions::weight_decay),
+        field(zero_is("off", real("train.gradient_clip", "1.0", at_least(0),
+                                  "Norm that a larger gradient is scaled to.", recipe)),
+              &TrainOptions::gradient_clip),
+        field(zero_is("off",
+                      real("train.skip_ratio", "30", at_least(0),
+                           "Skip a step whose gradient norm exceeds this multiple (> 1) of its running mean.", recipe)),
+              &TrainOptions::skip_ratio),
+        field(zero_is("off",
+                      real("train.leave_out_ratio", "10", at_least(0),
+                           "Leave a sequence out of its batch's gradient when both the norm of its adjoint a and its "
+                           "gain |a|/|dC/dz| "
+                           "exceed "
+                           "this multiple (> 1) of the running means of the batches' medians: a circuit without a "
+                           "stable equilibrium "
+                           "has no "
+                           "gradient, and its nudged phase grows without bound. Not for bptt, whose adjoint "
+                           "is known only with "
+                           "its "
+                           "gradient.")),
+              &TrainOptions::leave_out_ratio),
+        field(zero_is("end", integer("train.evaluate_every", "100", at_least(0),
+                                     "Validation loss every so many steps; end: at the end only.")),
+              &TrainOptions::evaluate_every),
+        field(integer("train.evaluation_batches", "10", between(1, 1000000), "Fixed validation batches."),
+              &TrainOptions::evaluation_batches),
+        field(integer("train.test_batches", "40", between(1, 1000000),
+                      "Fixed batches of the test part of the text, evaluated once at the end."),
+              &TrainOptions::test_batches),
+        field(zero_is("never", integer("train.cosine_every", "never", at_least(0),
+                                       "Cosine of the gradient with the exact adjoint every so many steps.")),
+              &TrainOptions::cosine_every),
+        field(
+            zero_is("never", integer("train.margin_every", "never", at_least(0),
                                      "Stability margin of the batch's equilibria every so many steps: the leading "
                                      "eigenvalues of J at the states of its first sequences, some hundred products J v "
                                      "each. An event of the log says where free steps begin to leave more than 1e-3 of "
                                      "the slowest mode: before the residual rises.")),
             &TrainOptions::margin_every),
-      field(
-          zero_is("end",
+        field(zero_is(
+                  "end",
                   integer("train.checkpoint_every", "100", at_least(0),
                           "Checkpoint every so many steps; end: only there. A killed run resumes from the last one.")),
-          &TrainOptions::checkpoint_every),
-      field(
-          choice("train.beside", "none", trainees,
-                 "A second model trained beside the first, same seed and batches, digital weights: the same network by "
-                 "this estimator, or feed_forward: a plain transformer or perceptron of as many weights by ordinary "
-                 "backprop."),
-          &TrainOptions::beside),
-      field(
-          choice("train.learns", "all", {"all", "readout"},
-                 "readout: the read-out alone learns and every other parameter stays as it starts: what is won against "
-                 "that the layers have learnt. On devices crossbar.update = none freezes them alone."),
-          &TrainOptions::learns),
-      field(choice("train.null", "auto", {"auto", "none", "frozen_devices"},
-                   "frozen_devices: beside a run on devices the same run whose devices are programmed and never "
-                   "written again (crossbar.update = none), while numbers learn as they do in the run: what is won "
-                   "against it the devices have learnt. auto: that, of nudge train on devices; the points of sweep "
-                   "and compare have none, there crossbar.update = none is a value or an entrant."),
-            &TrainOptions::null)};
+              &TrainOptions::checkpoint_every),
+        field(
+            choice(
+                "train.beside", "none", trainees,
+                "A second model trained beside the first, same seed and batches, digital weights: the same network by "
+                "this estimator, or feed_forward: a plain transformer or perceptron of as many weights by ordinary "
+                "backprop."),
+            &TrainOptions::beside),
+        field(
+            choice(
+                "train.learns", "all", {"all", "readout"},
+                "readout: the read-out alone learns and every other parameter stays as it starts: what is won against "
+                "that the layers have learnt. On devices crossbar.update = none freezes them alone."),
+            &TrainOptions::learns),
+        field(choice("train.null", "auto", {"auto", "none", "frozen_devices"},
+                     "frozen_devices: beside a run on devices the same run whose devices are programmed and never "
+                     "written again (crossbar.update = none), while numbers learn as they do in the run: what is won "
+                     "against it the devices have learnt. auto: that, of nudge train on devices; the points of sweep "
+                     "and compare have none, there crossbar.update = none is a value or an entrant."),
+              &TrainOptions::null)};
+    using T = TrainOptions;
+    using O = OptimizerOptions;
+    const auto by = [](const char* optimizer) { return chosen("train.optimizer", {optimizer}); };
+    all.where(by("sgd"), {{&T::rule, &O::momentum}});
+    all.where(by("adam"), {{&T::rule, &O::beta1}, {&T::rule, &O::beta2}, {&T::rule, &O::epsilon}});
+    all.where(by("comparator"), {{&T::rule, &O::offset}, {&T::rule, &O::threshold}, {&T::rule, &O::sign}});
+    all.where(with_devices(), {&T::step_time});
+    return all;
+  }();
   return section;
 }
 
@@ -148,28 +162,33 @@ const Section<GrowthOptions>& growth_section() {
   using param::real;
   using param::zero_is;
   static const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
-  static const Section<GrowthOptions> section = {
-      field(zero_is("off",
-                    real("growth.strength", "0.3", at_least(0),
-                         "Weight lambda of the penalty on a residual that decays too slowly: mean relu(g - rho0), g "
-                         "its growth per "
-                         "step.",
-                         "0.1 to 1 all work, measured")),
-            &GrowthOptions::strength),
-      field(real("growth.threshold", "0.85", strictly_between(0, 2), "rho0: growth per step that is still free.",
-                 "0.85^24 = 2 %: the slow mode is forgotten within the free phase"),
-            &GrowthOptions::threshold),
-      field(real("growth.probe", "1e-2", strictly_between(0, 1),
-                 "Relative size eta of the probe z* +/- eta |z*| v; .1 to .3 with noisy reads.", recipe),
-            &GrowthOptions::probe),
-      field(integer("growth.iterations", "0", between(0, 100),
-                    "Power iterations on the probe direction v before it is used; 0 takes the residual itself."),
-            &GrowthOptions::iterations),
-      field(flag("growth.samples", "false",
-                 "Also where rows are independent samples (network.kind = hopfield, convolutional): each has its own "
-                 "residual "
-                 "direction and its own g, per parallel step of the relaxation."),
-            &GrowthOptions::samples)};
+  static const Section<GrowthOptions> section = [&] {
+    Section<GrowthOptions> all = {
+        field(zero_is("off",
+                      real("growth.strength", "0.3", at_least(0),
+                           "Weight lambda of the penalty on a residual that decays too slowly: mean relu(g - rho0), g "
+                           "its growth per "
+                           "step.",
+                           "0.1 to 1 all work, measured")),
+              &GrowthOptions::strength),
+        field(real("growth.threshold", "0.85", strictly_between(0, 2), "rho0: growth per step that is still free.",
+                   "0.85^24 = 2 %: the slow mode is forgotten within the free phase"),
+              &GrowthOptions::threshold),
+        field(real("growth.probe", "1e-2", strictly_between(0, 1),
+                   "Relative size eta of the probe z* +/- eta |z*| v; .1 to .3 with noisy reads.", recipe),
+              &GrowthOptions::probe),
+        field(integer("growth.iterations", "0", between(0, 100),
+                      "Power iterations on the probe direction v before it is used; 0 takes the residual itself."),
+              &GrowthOptions::iterations),
+        field(flag("growth.samples", "false",
+                   "Also where rows are independent samples (network.kind = hopfield, convolutional): each has its own "
+                   "residual "
+                   "direction and its own g, per parallel step of the relaxation."),
+              &GrowthOptions::samples)};
+    all.where(above_zero("growth.strength"),
+              {&GrowthOptions::threshold, &GrowthOptions::probe, &GrowthOptions::iterations, &GrowthOptions::samples});
+    return all;
+  }();
   return section;
 }
 

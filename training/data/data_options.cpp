@@ -6,6 +6,25 @@
 #include "training/data/task.hpp"
 
 namespace nudge {
+
+ParamTable task_rows() {
+  using param::choice;
+  using param::formerly;
+  std::vector<std::string> tasks;
+  for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
+  return {formerly({"experiment.tasks"},
+                   choice("task.kind", "characters", tasks,
+                          "What is learned. characters: the next character of data.text; classification: the class "
+                          "of a sample, "
+                          "regression: real values of a sample, both of data.file; the others: sequences of tokens "
+                          "that are drawn, "
+                          "of the "
+                          "MAD suite (Poli et al., arXiv:2403.17844), whose answers are scored by their accuracy; "
+                          "argmax: the largest value of every channel; forecasting: what follows in a series "
+                          "(series.*); latent: "
+                          "sequences with a hidden place and noise."))};
+}
+
 const Section<DataOptions>& data_section() {
   using param::choice;
   using param::formerly;
@@ -15,22 +34,7 @@ const Section<DataOptions>& data_section() {
   using param::real;
   using param::text;
   using param::zero_is;
-  std::vector<std::string> tasks;
-  for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
   static const Section<DataOptions> section = {
-      field(formerly({"experiment.tasks"},
-                     choice("task.kind", "characters", tasks,
-                            "What is learned. characters: the next character of data.text; classification: the class "
-                            "of a sample, "
-                            "regression: real values of a sample, both of data.file; the others: sequences of tokens "
-                            "that are drawn, "
-                            "of the "
-                            "MAD suite (Poli et al., arXiv:2403.17844), whose answers are scored by their accuracy; "
-                            "argmax: the largest value of every channel; forecasting: what follows in a series "
-                            "(series.*); latent: "
-                            "sequences with a hidden place and noise.")),
-            &DataOptions::kind),
-
       field(formerly({"experiment.examples"},
                      integer("task.examples", "3200", between(1, 100000000),
                              "Different training sequences of a MAD task; each epoch has them in another order.")),

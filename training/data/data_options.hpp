@@ -10,9 +10,8 @@
 
 namespace nudge {
 
-/// The sections [task] and [data].
+/// The sections [task], but for the kind, and [data].
 struct DataOptions {
-  std::string kind;       ///< of the list of tasks
   Index examples = {};    ///< of a task that is drawn
   Index vocabulary = {};  ///< of a MAD task; 0: the published one
   std::vector<std::string> references;
@@ -29,6 +28,8 @@ struct DataOptions {
   Index validation_samples = {};  ///< 0: all
 };
 const Section<DataOptions>& data_section();
+/// task.kind.
+ParamTable task_rows();
 inline DataOptions data_options(const Config& config) { return data_section().read(config); }
 
 }  // namespace nudge

@@ -6,20 +6,26 @@
 #include "sim/config/suggest.hpp"
 #include "training/data/argmax_task.hpp"
 #include "training/data/characters.hpp"
+#include "training/data/data_options.hpp"
 #include "training/data/forecasting_task.hpp"
 #include "training/data/latent_task.hpp"
 #include "training/data/mad/mad_task.hpp"
 #include "training/data/sample_task.hpp"
+#include "training/data/series.hpp"
 
 namespace nudge {
 namespace {
 
 /// All of [data] but the text.
-std::vector<std::string> of_samples() {
-  return {"task.references",    "data.file",          "data.features",      "data.labels",
-          "data.test_file",     "data.test_features", "data.test_labels",   "data.shape",
-          "data.classes",       "data.scaling",       "data.value_scaling", "data.validation_fraction",
-          "data.test_fraction", "data.split_seed",    "data.side_by_side",  "data.validation_samples"};
+ParamTable of_samples() {
+  return data_section().rows_without({&DataOptions::examples, &DataOptions::vocabulary, &DataOptions::text});
+}
+
+ParamTable of_series() {
+  ParamTable rows = series_section().rows();
+  add_rows(rows, data_section().rows_of(
+                     {&DataOptions::references, &DataOptions::validation_fraction, &DataOptions::test_fraction}));
+  return rows;
 }
 
 template <MadKind kind>
@@ -30,19 +36,16 @@ TaskKind mad_kind(const char* summary, const char* only_network = "") {
           "accuracy",
           Rows::symbols,
           [](const Config& config) { mad_sizes(kind, config); },
-          {"task.examples", "task.vocabulary", "task.references"},
+          data_section().rows_of({&DataOptions::examples, &DataOptions::vocabulary, &DataOptions::references}),
           only_network};
 }
 
 OpenList<TaskKind>& list() {
   static OpenList<TaskKind> kinds(std::vector<TaskKind>{
-      {"characters",
-       "next character of a text (data.text)",
-       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); },
-       "",
-       Rows::symbols,
-       nullptr,
-       {"data.text", "data.validation_fraction", "data.test_fraction"}},
+      {"characters", "next character of a text (data.text)",
+       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); }, "",
+       Rows::symbols, nullptr,
+       data_section().rows_of({&DataOptions::text, &DataOptions::validation_fraction, &DataOptions::test_fraction})},
       {"classification", "class of a sample (data.file, or the digits that ship)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<ClassificationTask>(config); },
        "accuracy", Rows::features, [](const Config& config) { sample_options(config); }, of_samples()},
@@ -61,23 +64,11 @@ OpenList<TaskKind>& list() {
        "rmse",
        Rows::steps,
        nullptr,
-       {"task.kind"},
+       {},
        "argmax_read"},
-      {"forecasting",
-       "what follows in a series (series.file, or one that is generated)",
-       forecasting_task,
-       "rmse",
-       Rows::steps,
-       check_forecasting_task,
-       {"series.", "task.references", "data.validation_fraction", "data.test_fraction"},
-       "sequence_model"},
-      {"latent",
-       "sequences with a hidden place and noise",
-       latent_task,
-       "",
-       Rows::symbols,
-       check_latent_task,
-       {"task.kind"}},
+      {"forecasting", "what follows in a series (series.file, or one that is generated)", forecasting_task, "rmse",
+       Rows::steps, check_forecasting_task, of_series(), "sequence_model"},
+      {"latent", "sequences with a hidden place and noise", latent_task, "", Rows::symbols, check_latent_task},
   });
   return kinds;
 }

@@ -76,8 +76,8 @@ struct TaskKind {
   Rows rows = Rows::symbols;
   /// What it requires of its keys, known before there is data: make() asks the same. UserError naming them; null: nothing.
   void (*check)(const Config& config) = nullptr;
-  /// What it reads of [task] and [data], keys and beginnings of keys. Others that are set are refused. Empty: it does not say.
-  std::vector<std::string> reads = {};
+  /// What it reads of those keys that only some tasks do, its own among them. Set for others, they are refused.
+  ParamTable keys = {};
   std::string only_network = {};  ///< the one kind that can learn it; empty: any that takes such rows
 };
 

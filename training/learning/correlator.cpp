@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 
@@ -43,6 +44,8 @@ const Section<CorrelatorSpec>& correlator_section() {
             &CorrelatorSpec::noise)};
   return section;
 }
+
+ParamTable correlator_keys() { return read_with(with_devices(), correlator_section().rows()); }
 
 template <class S>
 Correlators<S>::Correlators(const CorrelatorSpec& spec, const std::vector<ParameterShape>& shapes,

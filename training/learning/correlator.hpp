@@ -17,6 +17,8 @@ struct CorrelatorSpec {
   bool on() const { return gain_spread > 0 || offset > 0 || noise > 0; }
 };
 const Section<CorrelatorSpec>& correlator_section();
+/// Its keys, for networks whose learning is products of states: read where there are devices.
+ParamTable correlator_keys();
 
 /// Correlations by circuits. The multiplier at weight (i, j) takes what drives the weight, x_i, and the difference δ_j = z_j⁺ − z_j⁻
 /// of the states that two holds keep, and puts

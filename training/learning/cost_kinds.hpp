@@ -16,6 +16,7 @@ struct CostKind {
   std::string name;
   std::string summary;
   std::function<std::shared_ptr<const NodeCost>(const Config& config)> make;
+  ParamTable keys = {};  ///< of its own: read where it is chosen
 };
 
 /// Adds one of a program's own, before anything else of nudge is used (OpenList).

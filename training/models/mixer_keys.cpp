@@ -2,74 +2,49 @@
 #include "training/models/mixer_keys.hpp"
 
 #include <algorithm>
-#include <span>
 
+#include "mixers/registry.hpp"
 #include "mixers/sequence_mixer.hpp"
-#include "sim/base/errors.hpp"
-#include "sim/base/rng.hpp"
 #include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
 
-constexpr Index kTokens = 6;
-
-Matrix<double> normals(Index rows, Index cols, std::uint32_t stream) {
-  Matrix<double> all(rows, cols);
-  fill_normal<double>({1, Purpose::probe, stream}, 0, 0,
-                      std::span<double>(all.data(), static_cast<std::size_t>(all.size())));
-  return all;
-}
-
-/// What a run could see of a mixer: its parameters as they start, and what it makes of some tokens.
-struct Trial {
-  std::vector<std::string> names;
-  std::vector<Matrix<double>> numbers;
-
-  bool operator==(const Trial& other) const {
-    const auto same = [](const Matrix<double>& a, const Matrix<double>& b) {
-      return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
-    };
-    return names == other.names &&
-           std::equal(numbers.begin(), numbers.end(), other.numbers.begin(), other.numbers.end(), same);
-  }
+/// A value of the choice, and the mixer that it stands for in some size.
+struct Named {
+  std::string name, kind;
+  MixerOptions options;
+  bool momentum = false;  ///< between layers
 };
 
-Trial trial_of(MixerChoice choice) {
-  if (choice.window > 0) choice.window = kTokens / 2;  // whatever its width, it may be one
-  const MixerSpec spec = mixer_spec(choice);
-  Trial trial;
-  std::vector<Matrix<double>> weights;
-  for (const Field& field : spec.parameters) {
-    const auto stream = static_cast<std::uint32_t>(weights.size() + 1);
-    trial.names.push_back(field.name);
-    trial.numbers.emplace_back(choice.initial_scale * field.deviation * normals(field.rows(), field.cols(), stream) +
-                               Matrix<double>::Constant(field.rows(), field.cols(), field.mean));
-    // Parameters that start at one number, gains and biases, are not left there.
-    weights.emplace_back(trial.numbers.back() + 0.1 * normals(field.rows(), field.cols(), stream + 1000));
-  }
-  Tape<double> tape;
-  std::vector<Value<double>> values;
-  for (const Matrix<double>& w : weights) values.push_back(tape.parameter(w));
-  trial.numbers.push_back(
-      mixed<double>(choice, tape.input(normals(kTokens, choice.options.width, 0)), values).matrix());
-  return trial;
+bool reads(const Named& mixer, const OptionField<MixerChoice>& field) {
+  const MixerKind<double>& kind = mixer_kind<double>(mixer.kind);
+  const auto all = [&](const Member<MixerChoice>& member) { return member.holds(field.member); };
+  const auto part = [&](const Member<MixerOptions>& member) {
+    return all(member.within<MixerChoice>(&MixerChoice::options));
+  };
+  if (all(&MixerChoice::initial_scale) || part(&MixerOptions::iterations)) return true;
+  if (mixer.momentum && part(&MixerOptions::momentum_start)) return true;
+  const MixerOptions& own = mixer.options;  // what it is made without cannot be left out once more
+  if (!own.outer_gate && (part(&MixerOptions::outer_gate) || part(&MixerOptions::gate_groups))) return false;
+  if (!own.log_sum_exp && (part(&MixerOptions::log_sum_exp) || part(&MixerOptions::inner_gate))) return false;
+  if (!own.inner_gate && part(&MixerOptions::inner_gate)) return false;
+  if (all(&MixerChoice::window) || all(&MixerChoice::bidirectional)) return !kind.spec(mixer.options).only_causal;
+  return std::any_of(kind.options.begin(), kind.options.end(), part);
 }
 
-/// Whether another value of a key would give another mixer, or none: its default, and 1 of a size whose default stands for one that may be
-/// what it says.
-bool changes(const Config& config, const ParamRow& row, const std::function<MixerChoice(const Config&)>& mixer) {
-  std::vector<std::string> values = {row.default_text};
-  if (!row.zero.empty()) values.emplace_back("1");
-  return std::any_of(values.begin(), values.end(), [&](const std::string& value) {
-    Config other = config;
-    other.set_from_text(row.key, value);
-    try {
-      return !(trial_of(mixer(config)) == trial_of(mixer(other)));
-    } catch (const UserError&) {
-      return true;  // what is wrong with its sizes is said where it is made
+ParamTable rows_of(const std::string& choice, const std::vector<Named>& mixers) {
+  ParamTable rows;
+  for (const OptionField<MixerChoice>& field : mixer_section().fields()) {
+    std::vector<std::string> readers;
+    for (const Named& mixer : mixers) {
+      if (reads(mixer, field)) readers.push_back(mixer.name);
     }
-  });
+    if (!readers.empty()) rows.push_back(read_with(chosen(choice, readers), field.row));
+    // Files of older versions say so of mixers that have no conditioner.
+    if (field.row.key == "mixer.conditioner") add_rows(rows, {read_with(chosen(field.row.key, {"none"}), field.row)});
+  }
+  return rows;
 }
 
 }  // namespace
@@ -82,18 +57,25 @@ MixerChoice sequence_choice(const Config& config, const std::string& name, Index
   return choice;
 }
 
-std::vector<std::string> unread_mixer_keys(const Config& config,
-                                           const std::vector<std::function<MixerChoice(const Config&)>>& mixers) {
-  std::vector<std::string> unread;
-  for (const ParamRow& row : mixer_section().rows()) {
-    if (config.at_default(row.key)) continue;
-    // Nothing is asked of a mixer that has no conditioner anyway; files of older versions say so.
-    if (row.key == "mixer.conditioner" && config.text(row.key) == "none") continue;
-    const bool read =
-        std::any_of(mixers.begin(), mixers.end(), [&](const auto& mixer) { return changes(config, row, mixer); });
-    if (!read) unread.push_back(row.key);
+ParamTable mixer_rows(const std::string& choice, const std::vector<std::string>& kinds) {
+  std::vector<Named> mixers;
+  MixerOptions one_head;  // a size that every kind accepts
+  one_head.heads = one_head.decays = 1;
+  one_head.head_width = one_head.width;
+  for (const std::string& kind : kinds) mixers.push_back({kind, kind, one_head});
+  return rows_of(choice, mixers);
+}
+
+ParamTable sequence_mixer_rows(const std::string& choice, const std::vector<std::string>& names) {
+  std::vector<Named> mixers;
+  for (const std::string& name : names) {
+    if (name == MixerChoice::fused) continue;
+    const SequenceMixer mixer = sequence_mixer(name, 64, 4, 2);  // sizes that all can have
+    mixers.push_back({name, mixer.kind, mixer.options, mixer.rule != StepRule::residual});
   }
-  return unread;
+  ParamTable rows = rows_of(choice, mixers);
+  std::erase_if(rows, [](const ParamRow& row) { return row.key == "mixer.initial_scale"; });
+  return rows;
 }
 
 }  // namespace nudge

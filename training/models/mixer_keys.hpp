@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,11 @@ namespace nudge {
 /// defaults. mixer.initial_scale is none of its own.
 MixerChoice sequence_choice(const Config& config, const std::string& name, Index channels, Index heads, Index tokens);
 
-/// Keys of [mixer] that are not at their defaults and change none of the mixers that a run makes of its config: neither their
-/// parameters nor what they compute on a few tokens, which is tried. All of them where a run makes no mixer.
-std::vector<std::string> unread_mixer_keys(const Config& config,
-                                           const std::vector<std::function<MixerChoice(const Config&)>>& mixers);
+/// The keys of [mixer] for a key that chooses one of these mixers of the registry: each is read where the chosen one reads it
+/// (MixerKind::options).
+ParamTable mixer_rows(const std::string& choice, const std::vector<std::string>& kinds);
+
+/// The same for a key that chooses one of sequence_mixer_names(), which start from scales of their own.
+ParamTable sequence_mixer_rows(const std::string& choice, const std::vector<std::string>& names);
 
 }  // namespace nudge

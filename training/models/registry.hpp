@@ -8,7 +8,6 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
-#include "training/models/lack.hpp"
 #include "training/models/mixer_term.hpp"
 #include "training/models/netlist.hpp"
 #include "training/models/network_plan.hpp"
@@ -44,8 +43,6 @@ struct NetworkKind {
   Rows takes = Rows::symbols;
   /// What it requires of its keys, known before there is data: plan() asks the same. UserError naming them; null: nothing.
   void (*check)(const Config& config) = nullptr;
-  /// What it has not; each is a rule of the config (kind_rules).
-  std::vector<Lack> lacks = {};
   /// Whether the force is minus the gradient of an energy all of whose terms have the contrastive rule
   /// (TermSystem::accumulate_energy_gradient); null: never.
   bool (*contrastive)(const Config& config) = nullptr;
@@ -57,9 +54,10 @@ struct NetworkKind {
   /// The whole network as a circuit for ngspice (`nudge crossbar --block`); nothing: it is not exported.
   std::optional<NetlistExport> netlist = std::nullopt;
   TapeKind tape = {};  ///< of a kind without a plan
-  /// What it reads of the sections that describe networks, keys and beginnings of keys ("transformer."); of a kind without a plan all that it
-  /// reads beside the data and the training. Others that are set are refused (expect_keys_read). Empty for a circuit: it does not say.
-  std::vector<std::string> reads = {};
+  /// What it reads of those keys that only some kinds do, its own among them. Set for others, they are refused.
+  ParamTable keys = {};
+  /// Its weights are the conductances of bare devices between nodes: what stands at the edge of an array, and a read-out, it has not.
+  bool bare = false;
   /// Why it cannot learn at hardware.level = local, where it does not read correlator.*; empty: it says no more.
   std::string not_local = {};
   std::string only_task = {};  ///< the one that it can have; empty: any with such rows

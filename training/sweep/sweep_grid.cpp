@@ -18,7 +18,6 @@
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
-#include "training/config/unread_keys.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
 #include "training/sweep/sweep_metrics.hpp"
@@ -133,11 +132,11 @@ GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, Sweep
 
 /// What a run would only find out when it starts; and what counting scores on its text, which every table wants.
 void GridBuilder::check(const Config& config) {
-  if (end_cosine_ == EndCosine::measured) expect_estimator_keys_read(config);  // its points are trained
+  if (end_cosine_ == EndCosine::measured) expect_training_reads(config);  // its points are trained
   validate_linear_map(crossbar_spec(config));
   const DataOptions options = data_options(config);
-  if (options.kind != "characters") {
-    std::string data = options.kind;
+  if (config.text("task.kind") != "characters") {
+    std::string data = config.text("task.kind");
     for (const std::string& key : config.keys()) {
       if (key.starts_with("data.") && key != "data.side_by_side")
         data = fmt::format("{}|{}", data, config.as_text(key));

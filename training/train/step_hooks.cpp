@@ -5,11 +5,11 @@
 
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
-#include "training/config/stabiliser_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/damping_controller.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/memory_bound.hpp"
+#include "training/learning/stabiliser_options.hpp"
 #include "training/models/netlist/netlist_config.hpp"
 #include "training/train/step_hook.hpp"
 
@@ -79,7 +79,7 @@ double phases_of_step(const Config& config) {
   const EstimatorKind* kind = find_estimator(run_options(config).estimator);
   double phases = 1;
   if (kind != nullptr && kind->nudge != Nudge::none) {
-    const bool both = !kind->direct && phase_options(config).phases.sides == NudgeSides::centered;
+    const bool both = !kind->asks(needs::solves_itself) && phase_options(config).phases.sides == NudgeSides::centered;
     phases += both ? 2 : 1;
     if (netlist_section().read(config).twin_mismatch > 0) phases -= 1;
   }

@@ -29,7 +29,6 @@
 #include "training/config/step_stages.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
-#include "training/config/unread_keys.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/train/reference_budget.hpp"
 #include "training/train/tape_learner.hpp"
@@ -284,7 +283,7 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer, FinalTest final_test) {
-  expect_estimator_keys_read(config);
+  expect_training_reads(config);
   start_run(config);
   std::optional<OutputLock> lock;
   if (output && leads_batches()) {
@@ -299,7 +298,7 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
 TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainObserver& observer,
                         FinalTest final_test) {
   NUDGE_EXPECT(!batches_are_shared());
-  expect_estimator_keys_read(config);
+  expect_training_reads(config);
   start_run(config);
   if (kept.resume && std::filesystem::exists(kept.file)) {
     std::optional<Config> stored;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circuits/sample_hold.hpp"
+#include "circuits/terms/term.hpp"
 #include "sim/nudged_law.hpp"
 #include "sim/read_timing.hpp"
 #include "sim/settle.hpp"
@@ -26,7 +27,7 @@ struct EstimatorOptions {
   SettleOptions free;     ///< the free phase
   double step = 0.3;      ///< ε of the nudged phases and of the linear iterations
   int nudged_steps = 30;  ///< T2
-  double beta = 1e-4;     ///< nudge per token
+  double beta = 1e-4;     ///< nudge per token; 0 in a config: default_beta
   NudgeSides sides = NudgeSides::centered;
   Oscillation oscillation = {};      ///< ep, ep_anchored, aep*: a nudge that swings, instead of T2 steps and sides
   int points = 4;                    ///< aep_npoint: number of nudged states N, even
@@ -37,6 +38,8 @@ struct EstimatorOptions {
   double error_frequency = 0.01;     ///< frequency: ω₂ of the error
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
+  NudgedDrive drive = NudgedDrive::state;            ///< of the memory's arrays in nudged phases of aep_transposed
+  bool below_rounding = false, below_noise = false;  ///< allow a nudge whose gradient is rounding, or noise, alone
 };
 
 /// One example to learn from, a sequence or independent samples side by side. The state enters as z_0 and leaves as the free equilibrium z*.
@@ -70,9 +73,6 @@ void compute_derivatives(Example<S>& example) {
   example.dynamics->use_exact_derivatives(true);
   example.cost->use_exact_derivatives(true);
 }
-
-/// UserError: the estimator moves the free state and its adjoint together, all nodes at once.
-void require_parallel(const char* estimator, RelaxationSchedule schedule);
 
 /// How large an adjoint is, and how much larger than what drives it.
 struct AdjointSize {

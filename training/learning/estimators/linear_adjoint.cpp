@@ -61,7 +61,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(Example<S>& example) {
 template <class S>
 SequenceReport DyadicEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
-  require_parallel("dyadic", options_.free.schedule);
+  NUDGE_EXPECT(options_.free.schedule == RelaxationSchedule::parallel);  // needs::all_at_once
   free_.run(example, options_.free, report);
   Matrix<S>& m = this->point_;
   Matrix<S>& a = this->adjoint_;

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "circuits/read_policy.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/open_list.hpp"
 #include "sim/config/suggest.hpp"
@@ -14,6 +16,7 @@
 #include "training/learning/estimators/contrastive.hpp"
 #include "training/learning/estimators/coupled_learning.hpp"
 #include "training/learning/estimators/energy_alternating.hpp"
+#include "training/learning/estimators/estimator_keys.hpp"
 #include "training/learning/estimators/finite_nudge.hpp"
 #include "training/learning/estimators/frequency.hpp"
 #include "training/learning/estimators/implicit.hpp"
@@ -41,38 +44,58 @@ EstimatorKind kind(const char* name, Nudge nudge, Make /*make*/) {
   EstimatorKind one{name, [](const EstimatorOptions& o) { return Make{}.template operator()<float>(o); },
                     [](const EstimatorOptions& o) { return Make{}.template operator()<double>(o); }};
   one.nudge = nudge;
+  one.needs = {needs::no_bath};
+  one.leaves_out = true;
   if (nudge == Nudge::transposed) one.beta_in_float = 1e-2;
   return one;
 }
 
-/// What every nudged phase reads, and those of some.
-std::vector<std::string> nudged_keys(std::vector<std::string> more) {
-  for (const char* key : {"beta", "nudge.sides", "nudge.below_rounding", "nudge.below_noise", "relaxation.nudged_steps",
-                          "reads.nudged", "train.leave_out_ratio"}) {
-    more.emplace_back(key);
-  }
-  return more;
-}
-constexpr const char *kFrozen = "nudge.cost_current", *kMean = "relaxation.average_nudged", *kClip = "nudge.clip",
-                     *kAnchor = "reads.anchor", *kPath = "correction.", *kDrive = "nudge.drive",
-                     *kPoints = "nudge.points";
+using E = EstimatorOptions;
+using OptionList = std::vector<Member<E>>;
 
-/// What those read whose nudge may swing.
-std::vector<std::string> swinging_keys(std::vector<std::string> more) {
-  for (const char* key : {"nudge.form", "nudge.frequency", "nudge.periods", "nudge.settling_periods", "nudge.harmonic",
-                          "nudge.time_constant", "nudge.phase_error"}) {
-    more.emplace_back(key);
-  }
-  return nudged_keys(std::move(more));
+/// What nudged phases read, and `more`.
+EstimatorKind nudging(EstimatorKind kind, OptionList more, std::initializer_list<ReadClass> reads = {}) {
+  more.insert(more.end(), {&E::beta, &E::sides, &E::below_rounding, &E::below_noise, &E::nudged_steps});
+  kind.keys = estimator_section().rows_of(more);
+  kind.keys.push_back(read_policy_row(ReadClass::nudged));
+  for (const ReadClass one : reads) kind.keys.push_back(read_policy_row(one));
+  return kind;
 }
 
-/// What the iterations of an adjoint read: their steps.
-std::vector<std::string> iterated_keys() {
-  return {"relaxation.nudged_steps", "reads.nudged", kPath, "train.leave_out_ratio"};
+/// The same of a nudge that may swing.
+EstimatorKind swinging(EstimatorKind kind, OptionList more, std::initializer_list<ReadClass> reads = {}) {
+  more.emplace_back(&E::oscillation);
+  return nudging(std::move(kind), std::move(more), reads);
 }
 
-EstimatorKind reading(EstimatorKind kind, std::vector<std::string> keys) {
-  kind.reads = std::move(keys);
+/// What iterations of an adjoint read: their steps.
+EstimatorKind iterating(EstimatorKind kind) {
+  kind.keys = estimator_section().rows_of({&E::nudged_steps});
+  kind.keys.push_back(read_policy_row(ReadClass::nudged));
+  kind.corrects = true;
+  return kind;
+}
+
+EstimatorKind correcting(EstimatorKind kind) {
+  kind.corrects = true;
+  return kind;
+}
+
+EstimatorKind needing(EstimatorKind kind, std::vector<Requirement> needs) {
+  kind.needs.insert(kind.needs.begin(), needs.begin(), needs.end());
+  return kind;
+}
+
+/// Whose nudged law is not the circuit's own.
+EstimatorKind altering(EstimatorKind kind, std::vector<Requirement> needs = {}) {
+  needs.push_back(needs::moves_itself);
+  return needing(std::move(kind), std::move(needs));
+}
+
+/// Energies are differences of large numbers: rounding/β against β², equal near the cube root of rounding.
+EstimatorKind contrasting(EstimatorKind kind) {
+  kind.beta_in_float = 1e-2;
+  kind.beta_in_double = 1e-4;
   return kind;
 }
 
@@ -85,86 +108,80 @@ EstimatorKind computed(const char* name) {
 /// One entry per estimator: adding one is its file and an entry here.
 std::vector<EstimatorKind> our_kinds() {
   using O = const EstimatorOptions&;
+  const Member<E> frozen = &E::frozen_cost, mean = &E::average_nudged, clip = &E::clip, drive = &E::drive;
+  constexpr ReadClass anchor = ReadClass::anchor;
   EstimatorKind ep = kind("ep", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, false, o); });
-  ep.plain = true;
   EstimatorKind contrastive = kind("ep_contrastive", Nudge::live, []<class S>(O o) -> Made<S> {
     return std::make_unique<ContrastiveEstimator<S>>(sided_nodes<S>(o.sides, o.beta), o);
   });
-  contrastive.contrasts = contrastive.plain = true;
-  // Energies are differences of large numbers: rounding/β against β², equal near the cube root of rounding.
-  contrastive.beta_in_float = 1e-2;
-  contrastive.beta_in_double = 1e-4;
+  EstimatorKind anchored =
+      kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); });
+  EstimatorKind aep = kind("aep", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), false, o); });
+  EstimatorKind aep_anchored =
+      kind("aep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), true, o); });
   EstimatorKind tracked = kind("aep_tracked", Nudge::live,
                                []<class S>(O o) -> Made<S> { return std::make_unique<TrackedEstimator<S>>(o); });
-  tracked.all_at_once = tracked.both_sides = tracked.follows = true;
+  EstimatorKind transposed =
+      kind("aep_transposed", Nudge::transposed, []<class S>(O o) { return nudged<S>(NudgeLaw::transposed, true, o); });
   EstimatorKind npoint = kind("aep_npoint", Nudge::transposed, []<class S>(O o) -> Made<S> {
     return std::make_unique<NudgedEstimator<S>>(NudgeLaw::transposed, true, chebyshev_nodes<S>(o.points, o.beta), o);
   });
-  npoint.both_sides = true;
-  EstimatorKind dyadic = computed<DyadicEstimator>("dyadic");
-  dyadic.all_at_once = true;
-  EstimatorKind alternating = computed<EnergyAlternatingEstimator>("energy_alternating");
-  alternating.of_layers = true;
+  EstimatorKind solved = kind("implicit", Nudge::none, []<class S>(O o) -> Made<S> {
+    return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o);
+  });
+  solved.keys = estimator_section().rows_of({&E::adjoint_tolerance});
+  EstimatorKind dense = kind("implicit_dense", Nudge::none, []<class S>(O o) -> Made<S> {
+    return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o);
+  });
   EstimatorKind bptt = computed<BackpropThroughTime>("bptt");
-  bptt.unrolls = true;
+  bptt.leaves_out = false;
+  EstimatorKind alternating = computed<EnergyAlternatingEstimator>("energy_alternating");
+  alternating.leaves_out = false;
+  EstimatorKind frequency = computed<FrequencyEstimator>("frequency");
+  frequency.keys = estimator_section().rows_of({&E::input_frequency,
+                                                &E::error_frequency,
+                                                {&E::oscillation, &Oscillation::form},
+                                                {&E::oscillation, &Oscillation::periods},
+                                                {&E::oscillation, &Oscillation::settling},
+                                                {&E::oscillation, &Oscillation::time_constant},
+                                                {&E::oscillation, &Oscillation::phase_error}});
+  ParamTable in_time = estimator_section().rows_of({&E::beta});
+  in_time.push_back(read_policy_row(ReadClass::nudged));
+  add_rows(frequency.keys, read_with(chosen("nudge.form", {"oscillating"}), in_time));
+  frequency.beta_in_float = frequency.beta_in_double =
+      0.1;  // a current, which linear circuits answer whatever its size
   EstimatorKind coupled = kind("coupled_learning", Nudge::live, []<class S>(O o) -> Made<S> {
     return std::make_unique<CoupledLearningEstimator<S>>(o);
   });
-  coupled.contrasts = coupled.plain = coupled.direct = true;
-  coupled.beta_in_float = 1e-2;  // as of ep_contrastive
-  coupled.beta_in_double = 1e-4;
+  coupled.keys = estimator_section().rows_of({&E::beta, &E::below_rounding, &E::below_noise});
+  coupled.keys.push_back(read_policy_row(ReadClass::nudged));
   EstimatorKind adjoint = kind("adjoint", Nudge::none, []<class S>(O o) -> Made<S> {
     return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::direct, o);
   });
-  adjoint.direct = true;
   EstimatorKind finite = kind("finite_nudge", Nudge::live, []<class S>(O o) -> Made<S> {
     return std::make_unique<FiniteNudgeEstimator<S>>(finite_nodes<S>(o.sides, o.beta), o);
   });
-  finite.contrasts = finite.plain = finite.in_bath = true;
   finite.beta_in_float = finite.beta_in_double = 0.5;
-  contrastive.reads = nudged_keys({kFrozen, kMean});
-  tracked.reads = nudged_keys({kMean, kPath});
-  npoint.reads = nudged_keys({kFrozen, kMean, kAnchor, kPath, kDrive, kPoints});
-  dyadic.reads = iterated_keys();
-  const std::vector<std::string> solved{"relaxation.adjoint_tolerance", "train.leave_out_ratio"};
-  std::vector<EstimatorKind> all = {
-      reading(ep, swinging_keys({kFrozen, kMean})),
-      contrastive,
-      reading(kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); }),
-              swinging_keys({kFrozen, kMean, kAnchor})),
-      reading(kind("aep", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), false, o); }),
-              swinging_keys({kFrozen, kMean, kPath, kClip})),
-      reading(kind("aep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), true, o); }),
-              swinging_keys({kFrozen, kMean, kPath, kClip, kAnchor})),
-      tracked,
-      reading(kind("aep_transposed", Nudge::transposed,
-                   []<class S>(O o) { return nudged<S>(NudgeLaw::transposed, true, o); }),
-              swinging_keys({kFrozen, kMean, kAnchor, kPath, kDrive})),
-      npoint,
-      dyadic,
-      reading(computed<LinearAdjointEstimator>("linear_adjoint"), iterated_keys()),
-      reading(
-          kind("implicit", Nudge::none,
-               []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o); }),
-          solved),
-      reading(
-          kind("implicit_dense", Nudge::none,
-               []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }),
-          {"train.leave_out_ratio"}),
-      bptt,
-      alternating};
-  EstimatorKind frequency = computed<FrequencyEstimator>("frequency");
-  frequency.reads = {"nudge.input_frequency", "nudge.error_frequency",  "train.leave_out_ratio", "nudge.form",
-                     "nudge.periods",         "nudge.settling_periods", "nudge.time_constant",   "nudge.phase_error"};
-  frequency.reads_swinging = {"beta", "reads.nudged"};
-  frequency.beta_in_float = frequency.beta_in_double =
-      0.1;  // a current, which linear circuits answer whatever its size
-  all.push_back(frequency);
-  for (EstimatorKind& one : all) one.declares = true;
-  finite.reads = nudged_keys({kMean});
-  finite.declares = true;
-  all.insert(all.end(), {coupled, adjoint, finite});
-  return all;
+  finite.needs = {needs::energy, needs::bath};
+  finite.leaves_out = false;
+  return {swinging(ep, {frozen, mean}),
+          needing(contrasting(nudging(contrastive, {frozen, mean})), {needs::energy}),
+          altering(swinging(anchored, {frozen, mean}, {anchor})),
+          altering(correcting(swinging(aep, {frozen, mean, clip}))),
+          altering(correcting(swinging(aep_anchored, {frozen, mean, clip}, {anchor}))),
+          altering(correcting(nudging(tracked, {mean})), {needs::all_at_once, needs::fixed_law, needs::both_sides}),
+          altering(correcting(swinging(transposed, {frozen, mean, drive}, {anchor}))),
+          altering(correcting(nudging(npoint, {frozen, mean, drive, &E::points}, {anchor})), {needs::both_sides}),
+          needing(iterating(computed<DyadicEstimator>("dyadic")), {needs::all_at_once}),
+          iterating(computed<LinearAdjointEstimator>("linear_adjoint")),
+          solved,
+          dense,
+          needing(bptt, {needs::euler_steps}),
+          needing(alternating, {needs::layer_energies}),
+          frequency,
+          needing(contrasting(coupled), {needs::energy, needs::solves_itself}),
+          needing(adjoint, {needs::solves_itself}),
+          nudging(finite, {mean})};
 }
 
 OpenList<EstimatorKind>& list() {
@@ -187,9 +204,8 @@ LentEstimator::LentEstimator(EstimatorKind kind) {
 
 LentEstimator::~LentEstimator() { lent().reset(); }
 
-void require_parallel(const char* estimator, RelaxationSchedule schedule) {
-  if (schedule == RelaxationSchedule::parallel) return;
-  throw UserError(fmt::format("{}: all nodes move at once (set relaxation.schedule = parallel)", estimator));
+bool EstimatorKind::asks(const Requirement& need) const {
+  return std::find(needs.begin(), needs.end(), need) != needs.end();
 }
 
 const std::vector<EstimatorKind>& estimator_kinds() { return list().all(); }

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/config/param_table.hpp"
 #include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/requirement.hpp"
 
 namespace nudge {
 
@@ -25,20 +27,14 @@ struct EstimatorKind {
   Nudge nudge = Nudge::none;
   /// beta per token that is safe and accurate without noise, in float and in double (docs/estimators.md).
   double beta_in_float = 1e-4, beta_in_double = 1e-5;
-  bool follows = false;      ///< the law of its nudged phase is linearised anew at every state
-  bool all_at_once = false;  ///< state and adjoint of all nodes move together: no sweeps
-  bool both_sides = false;   ///< nudge.sides has to be centered
-  bool contrasts = false;    ///< it takes the difference of energies, of the whole force
-  bool plain = false;        ///< nudged phases have the force as it is: neither corrected nor anchored
-  bool direct = false;       ///< it needs a system that solves itself (Dynamics::direct)
-  bool in_bath = false;      ///< it needs one in a bath, whose states it averages over (Bath)
-  bool of_layers = false;    ///< it descends the energies of the layers, not the cost (LayerEnergies)
-  /// Keys and beginnings of keys ("correction.") that it reads of those that only some estimators do; others that are set are refused
-  /// where it alone runs (expect_estimator_keys_read).
-  std::vector<std::string> reads = {};
-  std::vector<std::string> reads_swinging = {};  ///< and those that it reads where the nudge swings
-  bool declares = false;                         ///< `reads` is told; else it may read them all
-  bool unrolls = false;                          ///< it goes back through the steps of the free phase
+  /// What it asks of the run, in the order in which they are told. Also how others see what it can do.
+  std::vector<Requirement> needs = {};
+  /// What it reads of those keys that only some estimators do, its own among them. Set for others, they are refused.
+  ParamTable keys = {};
+  bool corrects = false;    ///< its nudged phases carry the correction of [correction]
+  bool leaves_out = false;  ///< train.leave_out_ratio: it knows a sequence's adjoint before it correlates
+
+  bool asks(const Requirement& need) const;
 };
 
 /// The value of estimator of networks that are no circuits: backprop through the tape. No EstimatorKind, since nothing settles.

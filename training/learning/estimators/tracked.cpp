@@ -60,7 +60,7 @@ class TrackedDynamics final : public Dynamics<S> {
 template <class S>
 SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
-  require_parallel("aep_tracked", options_.free.schedule);
+  NUDGE_EXPECT(options_.free.schedule == RelaxationSchedule::parallel);  // needs::all_at_once
   free_.run(example, options_.free, report);
   const Index tokens = example.state->rows();
   Matrix<S>& m = this->point_;

@@ -6,6 +6,10 @@
 
 #include "devices/device_config.hpp"
 #include "training/data/run_seed.hpp"
+#include "training/learning/correlator.hpp"
+#include "training/learning/stabiliser_options.hpp"
+#include "training/models/mixer_keys.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -57,22 +61,28 @@ const Section<CorrectionOptions>& correction_section() {
 const Section<AttentionErrors>& attention_section() {
   using param::named;
   using param::real;
-  static const Section<AttentionErrors> section = {
-      field(
-          named("attention.products", "digital",
+  static const Section<AttentionErrors> section = [] {
+    Section<AttentionErrors> all = {
+        field(
+            named(
+                "attention.products", "digital",
                 "What forms the scores q k', their softmax and the weighted values of model.mixer = attention on "
                 "devices. digital: exact numbers, counted as digital work; analog: a multiplier, an exponential and a "
                 "second multiplier for every head and pair of tokens, which differ."),
-          multipliers, &AttentionErrors::analog),
-      field(real("attention.gain_spread", "0", from_below(0, 0.5),
-                 "Standard deviation of the static gains of both multipliers.",
-                 "hardware.level = local: chosen, the matching of small multipliers"),
-            &AttentionErrors::gain_spread),
-      field(real("attention.offset_spread", "0", at_least(0),
-                 "Standard deviation of the static offset of a score, which is the logarithm of the factor of its "
-                 "exponential.",
-                 "hardware.level = local: 2 mV of a small transistor (chosen) over kT/q = 26 mV"),
-            &AttentionErrors::offset_spread)};
+            multipliers, &AttentionErrors::analog),
+        field(real("attention.gain_spread", "0", from_below(0, 0.5),
+                   "Standard deviation of the static gains of both multipliers.",
+                   "hardware.level = local: chosen, the matching of small multipliers"),
+              &AttentionErrors::gain_spread),
+        field(real("attention.offset_spread", "0", at_least(0),
+                   "Standard deviation of the static offset of a score, which is the logarithm of the factor of its "
+                   "exponential.",
+                   "hardware.level = local: 2 mV of a small transistor (chosen) over kT/q = 26 mV"),
+              &AttentionErrors::offset_spread)};
+    all.where(chosen("attention.products", {"analog"}),
+              {&AttentionErrors::gain_spread, &AttentionErrors::offset_spread});
+    return all;
+  }();
   return section;
 }
 
@@ -102,6 +112,39 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task) {
   const ModelOptions model = model_options(config);
   return std::make_shared<BlockPlan>(model_shape(config, task.symbols), model.scales, model.initial_damping());
+}
+
+namespace {
+
+/// What all founding blocks read.
+ParamTable shared_keys() {
+  ParamTable rows = stabiliser_section().rows();
+  add_rows(rows, correlator_keys());
+  return rows;
+}
+
+}  // namespace
+
+ParamTable block_keys() {
+  ParamTable rows = model_section().rows_without({&ModelOptions::tokens});
+  add_rows(rows, mixer_rows("model.mixer", force_mixers()));
+  add_rows(rows, read_with(chosen("model.mixer", {MixerChoice::fused}),
+                           read_with(with_devices(), attention_section().rows())));
+  add_rows(rows, shared_keys());
+  return rows;
+}
+
+ParamTable stacked_block_keys() {
+  using M = ModelOptions;
+  ParamTable rows = model_section().rows_without({&M::tokens,
+                                                  &M::mixer,
+                                                  &M::memory_arrays,
+                                                  {&M::scales, &InitialScales::coupling},
+                                                  {&M::scales, &InitialScales::symmetric},
+                                                  {&M::scales, &InitialScales::antisymmetric}});
+  add_rows(rows, read_with(with_devices(), attention_section().rows()));
+  add_rows(rows, shared_keys());
+  return rows;
 }
 
 std::string block_lacks_energy(const Config& config) {

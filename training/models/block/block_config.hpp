@@ -27,6 +27,10 @@ ModelShape model_shape(const Config& config, Index vocabulary);
 
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task);
 
+/// What a block reads, and what a stack of them reads beside [stack].
+ParamTable block_keys();
+ParamTable stacked_block_keys();
+
 /// Which weights are in no energy of the block (NetworkKind::lacks_layer_energy); empty: all are.
 std::string block_lacks_energy(const Config& config);
 

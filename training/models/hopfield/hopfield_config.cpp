@@ -8,6 +8,8 @@
 #include "training/data/data_options.hpp"
 #include "training/data/labelled_data.hpp"
 #include "training/data/run_seed.hpp"
+#include "training/learning/correlator.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -167,7 +169,7 @@ const Section<ConvolutionOptions>& convolutional_section() {
 void check_hopfield(const Config& config) {
   const HopfieldOptions options = hopfield_section().read(config);
   if (options.cost != "cross_entropy") return;
-  if (data_options(config).kind == "regression") {
+  if (config.text("task.kind") == "regression") {
     throw UserError(
         "hopfield.cost = cross_entropy (must be squared_error for task.kind = regression, which has no classes)");
   }
@@ -191,6 +193,20 @@ std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, cons
 
 bool hopfield_contrasts(const Config& config) {
   return hopfield_section().read(config).feedback == HopfieldFeedback::transpose;
+}
+
+ParamTable hopfield_keys() {
+  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
+  add_rows(rows, hopfield_section().rows());
+  add_rows(rows, read_with(with_devices(), neuron_section().rows()));
+  add_rows(rows, correlator_keys());
+  return rows;
+}
+
+ParamTable convolutional_keys() {
+  ParamTable rows = hopfield_keys();
+  add_rows(rows, convolutional_section().rows());
+  return rows;
 }
 
 std::string hopfield_lacks_energy(const Config& config) {

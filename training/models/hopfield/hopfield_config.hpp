@@ -41,6 +41,10 @@ std::shared_ptr<const NetworkPlan> hopfield_plan(const Config& config, const Tas
 /// blocks that do not divide it.
 std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, const TaskSizes& task);
 
+/// What they read.
+ParamTable hopfield_keys();
+ParamTable convolutional_keys();
+
 /// A read-out needs classes and a layer to read.
 void check_hopfield(const Config& config);
 

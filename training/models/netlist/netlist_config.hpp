@@ -3,7 +3,6 @@
 
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
-#include "training/models/lack.hpp"
 #include "training/models/netlist/netlist_plan.hpp"
 
 namespace nudge {
@@ -37,7 +36,7 @@ void check_netlist_keys(const Config& config);
 /// Whether its elements are all reciprocal, or amplifiers that are balanced (NodeCoordinates::reciprocal); false where it cannot be read.
 bool netlist_contrasts(const Config& config);
 
-/// Those of a resistive network: its resistors are no lines of an array either.
-std::vector<Lack> netlist_lacks();
+/// What it reads.
+ParamTable netlist_keys();
 
 }  // namespace nudge

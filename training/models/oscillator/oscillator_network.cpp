@@ -2,6 +2,7 @@
 #include "training/models/oscillator/oscillator_network.hpp"
 
 #include "training/models/layered_plan.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -51,6 +52,16 @@ const Section<OscillatorOptions>& oscillator_section() {
   return section;
 }
 
+namespace {
+
+ParamTable oscillator_keys() {
+  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
+  add_rows(rows, oscillator_section().rows());
+  return rows;
+}
+
+}  // namespace
+
 NetworkKind oscillator_network() {
   return {.name = "oscillator",
           .summary = "layers of coupled phase oscillators (XY, Kuramoto) above a sample of clamped phases",
@@ -62,7 +73,7 @@ NetworkKind oscillator_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .reads = {"model.weights", "oscillator."},
+          .keys = oscillator_keys(),
           .not_local = "its phases learn by cosines of their differences, which no multiplier of two states forms"};
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/base/errors.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -41,24 +42,43 @@ LentNetwork::LentNetwork(Plan plan) {
 LentNetwork::~LentNetwork() { lent_plan() = nullptr; }
 
 const Section<OwnOptions>& own_section() {
-  static const Section<OwnOptions> section = {
-      field(param::text("own.system", "",
+  static const Section<OwnOptions> section = [] {
+    Section<OwnOptions> all = {
+        field(
+            param::text("own.system", "",
                         "Name of the system of network.kind = own, which the program that runs it lends (from Python: "
                         "nudge.train(system, ...)). This and the other keys of [own] are set by that program."),
             &OwnOptions::system),
-      field(param::text("own.estimator", "", "Name of the estimator of estimator = own."), &OwnOptions::estimator),
-      field(param::text("own.cost", "", "Name of the cost of network.cost = own."), &OwnOptions::cost),
-      field(param::text("own.system_code", "",
+        field(param::text("own.estimator", "", "Name of the estimator of estimator = own."), &OwnOptions::estimator),
+        field(param::text("own.cost", "", "Name of the cost of network.cost = own."), &OwnOptions::cost),
+        field(
+            param::text("own.system_code", "",
                         "Hash of the source of the system and versions of its libraries, which nudge.resume compares."),
             &OwnOptions::system_code),
-      field(param::text("own.estimator_code", "", "The same of the estimator."), &OwnOptions::estimator_code),
-      field(param::text("own.cost_code", "", "The same of the cost."), &OwnOptions::cost_code),
-      field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: none is known."),
-            &OwnOptions::leak),
-      field(param::flag("own.contrastive", "false", "Whether it gives the derivatives of an energy by its parameters."),
+        field(param::text("own.estimator_code", "", "The same of the estimator."), &OwnOptions::estimator_code),
+        field(param::text("own.cost_code", "", "The same of the cost."), &OwnOptions::cost_code),
+        field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: none is known."),
+              &OwnOptions::leak),
+        field(
+            param::flag("own.contrastive", "false", "Whether it gives the derivatives of an energy by its parameters."),
             &OwnOptions::contrastive)};
+    all.where(chosen("estimator", {"own"}), {&OwnOptions::estimator, &OwnOptions::estimator_code});
+    all.where(chosen("network.cost", {"own"}), {&OwnOptions::cost, &OwnOptions::cost_code});
+    return all;
+  }();
   return section;
 }
+
+namespace {
+
+ParamTable own_keys() {
+  using O = OwnOptions;
+  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
+  add_rows(rows, own_section().rows_of({&O::system, &O::system_code, &O::leak, &O::contrastive}));
+  return rows;
+}
+
+}  // namespace
 
 NetworkKind own_network() {
   return {.name = "own",
@@ -69,7 +89,7 @@ NetworkKind own_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
-          .reads = {"model.weights", "own.system", "own.system_code", "own.leak", "own.contrastive"},
+          .keys = own_keys(),
           .not_local = "what a function does between its arrays is not known"};
 }
 

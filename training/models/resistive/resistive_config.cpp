@@ -5,6 +5,8 @@
 
 #include "circuits/circuit_config.hpp"
 #include "sim/base/errors.hpp"
+#include "training/learning/correlator.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 
@@ -25,79 +27,70 @@ const Section<ResistiveOptions>& resistive_section() {
   using param::real;
   using param::reals;
   static const std::string published = "Scellier 2024 (arXiv 2402.11674), network of 100 hidden nodes";
-  static const Section<ResistiveOptions> section = {
-      field(integers("resistive.hidden", "100", between(1, 1048576),
-                     "Nodes of the hidden layers of a network.kind = resistive, from the inputs to the outputs; the "
-                     "first half of "
-                     "a layer is kept at or above 0 by diodes, the rest at or below 0.",
-                     published),
-            &ResistiveOptions::hidden),
-      field(reals("resistive.gain", "100", above(0),
-                  "A_0, A_1, ...: gain behind the inputs, then of the bidirectional amplifier behind each hidden "
-                  "layer; those "
-                  "left out are 1.",
-                  published),
-            &ResistiveOptions::gain),
-      field(named("resistive.bias", "current",
-                  "What holds the nodes up besides the layers: nothing, resistors to two rails, or current sources "
-                  "(numbers).",
-                  published),
-            biases, &ResistiveOptions::bias),
-      field(real("resistive.rail_voltage", "1", above(0),
-                 "Voltage of the rails at plus and minus this, in circuit.read_voltage."),
-            &ResistiveOptions::rail_voltage),
-      field(named("resistive.diode", "ideal",
+  static const Section<ResistiveOptions> section = [] {
+    Section<ResistiveOptions> all = {
+        field(integers("resistive.hidden", "100", between(1, 1048576),
+                       "Nodes of the hidden layers of a network.kind = resistive, from the inputs to the outputs; the "
+                       "first half of "
+                       "a layer is kept at or above 0 by diodes, the rest at or below 0.",
+                       published),
+              &ResistiveOptions::hidden),
+        field(reals("resistive.gain", "100", above(0),
+                    "A_0, A_1, ...: gain behind the inputs, then of the bidirectional amplifier behind each hidden "
+                    "layer; those "
+                    "left out are 1.",
+                    published),
+              &ResistiveOptions::gain),
+        field(named("resistive.bias", "current",
+                    "What holds the nodes up besides the layers: nothing, resistors to two rails, or current sources "
+                    "(numbers).",
+                    published),
+              biases, &ResistiveOptions::bias),
+        field(real("resistive.rail_voltage", "1", above(0),
+                   "Voltage of the rails at plus and minus this, in circuit.read_voltage."),
+              &ResistiveOptions::rail_voltage),
+        field(
+            named("resistive.diode", "ideal",
                   "Diodes of the hidden nodes, to ground. ideal: a node is kept on its side of 0; shockley: their "
                   "current is "
                   "I_s (exp(V/(n k T/q)) - 1), T being circuit.temperature, for relaxation.solver = coordinate alone; "
                   "none: "
                   "a linear circuit."),
             diodes, &ResistiveOptions::diode),
-      field(quantity("resistive.saturation_current", "1e-14 A", Unit::ampere, above(0),
-                     "I_s of resistive.diode = shockley.",
-                     "default of SPICE diode models (ngspice manual, parameter IS)"),
-            &ResistiveOptions::saturation_current),
-      field(
-          real("resistive.emission", "1", above(0), "Emission coefficient (ideality) n of resistive.diode = shockley.",
-               "default of SPICE diode models (ngspice manual, parameter N)"),
-          &ResistiveOptions::emission),
-      field(flag("resistive.doubled_inputs", "true",
+        field(quantity("resistive.saturation_current", "1e-14 A", Unit::ampere, above(0),
+                       "I_s of resistive.diode = shockley.",
+                       "default of SPICE diode models (ngspice manual, parameter IS)"),
+              &ResistiveOptions::saturation_current),
+        field(real("resistive.emission", "1", above(0),
+                   "Emission coefficient (ideality) n of resistive.diode = shockley.",
+                   "default of SPICE diode models (ngspice manual, parameter N)"),
+              &ResistiveOptions::emission),
+        field(
+            flag("resistive.doubled_inputs", "true",
                  "Sources x and -x for every feature x, so that resistors, which are never negative, can weigh either "
                  "sign.",
                  published),
             &ResistiveOptions::doubled_inputs),
-      field(real("resistive.initial_scale", "1", above(0),
+        field(
+            real("resistive.initial_scale", "1", above(0),
                  "Conductances start uniform in plus and minus scale/sqrt(n) of the n nodes below, clipped at 0: half "
                  "of them "
                  "open.",
                  published),
             &ResistiveOptions::initial_scale)};
+    all.where(chosen("resistive.diode", {"shockley"}),
+              {&ResistiveOptions::saturation_current, &ResistiveOptions::emission});
+    all.where(chosen("resistive.bias", {"rails"}), {&ResistiveOptions::rail_voltage});
+    return all;
+  }();
   return section;
 }
 
-std::vector<Lack> resistive_lacks() {
-  const std::string lines = ": its nodes hang on the lines of its arrays";
-  std::vector<Lack> lacks;
-  for (const char* key : {"crossbar.row_resistance", "crossbar.column_resistance", "crossbar.driver_resistance",
-                          "crossbar.sense_resistance", "device.iv_sinh", "device.iv_cubic",
-                          "circuit.amplifier_bandwidth", "circuit.leak_spread"}) {
-    lacks.push_back({key, "0", lines, true});
-  }
-  for (const std::string side : {"crossbar.forward_", "crossbar.transposed_"}) {
-    for (const char* key : {"dac_bits", "dac_range", "adc_bits", "adc_range", "offset", "gain_error", "gain_spread",
-                            "open_loop_gain", "saturation", "noise"}) {
-      lacks.push_back({side + key, "0", lines, true});
-    }
-  }
-  lacks.push_back({"circuit.shot_noise", "false", lines, true});
-  lacks.push_back({"circuit.phase_adc_bits", "0", lines, true});
-  lacks.push_back(
-      {"crossbar.mapping", "differential", ", each of whose conductances is one device and has none beside it", true});
-  lacks.push_back({"train.learns", "all", ", which has no read-out to learn alone"});
-  lacks.push_back({"growth.samples", "false",
-                   ": resistors and diodes are passive, every direction of their Jacobian decays, and none can be made "
-                   "to grow by learning"});
-  return lacks;
+ParamTable resistive_keys() {
+  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
+  add_rows(rows, resistive_section().rows());
+  add_rows(rows, correlator_keys());
+  return rows;
 }
 
 void check_resistive(const Config& config) {

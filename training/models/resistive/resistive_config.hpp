@@ -3,7 +3,6 @@
 
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
-#include "training/models/lack.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 
 namespace nudge {
@@ -27,9 +26,8 @@ const Section<ResistiveOptions>& resistive_section();
 /// positive.
 std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task);
 
-/// Nodes hang on the lines of its arrays themselves: there is no circuit at the edge of an array, and what a drop makes of wires, of
-/// curved devices and of the noise of their heat is not modelled.
-std::vector<Lack> resistive_lacks();
+/// What it reads. Its nodes hang on the lines of its arrays (NetworkKind::bare).
+ParamTable resistive_keys();
 
 /// At most one gain behind the inputs and each hidden layer.
 void check_resistive(const Config& config);

@@ -139,16 +139,19 @@ const Section<StackOptions>& stack_section() {
   return section;
 }
 
-std::vector<Lack> stack_lacks() {
-  const std::string why = ", whose blocks have the fused attention and a memory on one array";
-  return {
-      {"model.mixer", MixerChoice::fused, why}, {"model.memory_arrays", "1", why}, {"model.coupling_scale", "0", why}};
+ParamTable stack_keys() {
+  ParamTable rows = stacked_block_keys();
+  add_rows(rows, stack_section().rows());
+  return rows;
 }
 
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task) {
   const ModelOptions model = model_options(config);
-  return std::make_shared<StackPlan>(model_shape(config, task.symbols), stack_section().read(config).layers,
-                                     model.scales, model.initial_damping());
+  ModelShape shape = model_shape(config, task.symbols);
+  shape.mixer = {};  // its blocks have the fused attention and a memory on one array
+  shape.memory_arrays = 1;
+  shape.coupling = false;
+  return std::make_shared<StackPlan>(shape, stack_section().read(config).layers, model.scales, model.initial_damping());
 }
 
 }  // namespace nudge

@@ -4,7 +4,6 @@
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/models/block/block_plan.hpp"
-#include "training/models/lack.hpp"
 
 namespace nudge {
 
@@ -51,8 +50,8 @@ struct StackOptions {
 };
 const Section<StackOptions>& stack_section();
 
-/// Its blocks have the fused attention and a memory on one array, and no couplings.
-std::vector<Lack> stack_lacks();
+/// What it reads.
+ParamTable stack_keys();
 
 /// The stack of stack.layers blocks of [model]. UserError for parts of [model] that only a single block has.
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task);

@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-const Choices<bool> reads{{"softmax", false}, {"free_energy", true}};
+const Choices<bool> read_kinds{{"softmax", false}, {"free_energy", true}};
 
 template <class S>
 class ArgmaxTape final : public ExampleTape<S> {
@@ -82,7 +82,7 @@ const Section<ArgmaxOptions>& argmax_section() {
                          "How a network.kind = argmax_read reads: the free energy mixed with the mean, or softmax "
                          "attention's mean alone.",
                          "Lu and Yang, Free Energy Mixer, appendix P"),
-            reads, &ArgmaxOptions::free_energy)};
+            read_kinds, &ArgmaxOptions::free_energy)};
   return section;
 }
 
@@ -96,8 +96,8 @@ NetworkKind argmax_network() {
                          {"beta", "1", "mean inverse temperature beta over the channels"}};
                }};
   kind.only_task = "argmax";
-  kind.reads = {"model.channels", "model.heads", "argmax."};
-  kind.lacks = {{"train.beside", "none", ", which is digital itself"}};
+  kind.keys = model_section().rows_of({&ModelOptions::channels, &ModelOptions::heads});
+  add_rows(kind.keys, argmax_section().rows());
   return kind;
 }
 

@@ -232,42 +232,49 @@ const Section<LatentOptions>& latent_section() {
   using param::formerly;
   using param::integer;
   using param::real;
-  static const Section<LatentOptions> section = {
-      field(formerly({"experiment.bits"}, integer("latent.bits", "8", between(1, 20),
-                                                  "Bits H of a token's latent in a network.kind = free_transformer; "
-                                                  "the table of latents has 2^H rows.")),
-            &LatentOptions::bits),
-      field(
-          formerly({"experiment.kappa"}, real("latent.free_bits", "0.125", at_least(0),
-                                              "kappa: information per token, in bits, that costs the encoder nothing.",
-                                              "Fleuret, The Free Transformer, figure 4: 1/64 to 8")),
-          &LatentOptions::free_bits),
-      field(formerly({"experiment.sampler"},
+  static const Section<LatentOptions> section = [] {
+    Section<LatentOptions> all = {
+        field(formerly({"experiment.bits"}, integer("latent.bits", "8", between(1, 20),
+                                                    "Bits H of a token's latent in a network.kind = free_transformer; "
+                                                    "the table of latents has 2^H rows.")),
+              &LatentOptions::bits),
+        field(formerly({"experiment.kappa"},
+                       real("latent.free_bits", "0.125", at_least(0),
+                            "kappa: information per token, in bits, that costs the encoder nothing.",
+                            "Fleuret, The Free Transformer, figure 4: 1/64 to 8")),
+              &LatentOptions::free_bits),
+        field(
+            formerly({"experiment.sampler"},
                      choice("latent.sampler", "pseudo_random", bit_source_names(),
                             "What draws the bits of the latent; device: simulated stochastic binary devices (p-bits), "
                             "one per bit.")),
             &LatentOptions::sampler),
-      field(formerly({"experiment.bit_offset"},
-                     real("latent.bit_offset", "0", any_number(),
-                          "Input in logits at which a device returns 0 and 1 equally often: its bias.")),
-            &LatentOptions::bit_offset),
-      field(formerly({"experiment.bit_offset_spread"},
-                     real("latent.bit_offset_spread", "0.2", at_least(0), "Device to device, of the offset, in logits.",
-                          "an assumption: measure it on your devices")),
-            &LatentOptions::bit_offset_spread),
-      field(formerly({"experiment.bit_gain_spread"},
-                     real("latent.bit_gain_spread", "0.1", from_below(0, 1), "Device to device, of the gain, relative.",
-                          "an assumption: measure it on your devices")),
-            &LatentOptions::bit_gain_spread),
-      field(formerly({"experiment.bit_correlation"}, real("latent.bit_correlation", "0.1", from_below(0, 1),
-                                                          "Correlation of a device's values from token to token.",
-                                                          "an assumption: measure it on your devices")),
-            &LatentOptions::bit_correlation),
-      field(formerly({"experiment.pairs"},
-                     integer("latent.pairs", "64", between(1, 1000000),
-                             "Pairs of generated sequences that what is shared through Z is measured on "
-                             "(task.kind = latent).")),
-            &LatentOptions::pairs)};
+        field(formerly({"experiment.bit_offset"},
+                       real("latent.bit_offset", "0", any_number(),
+                            "Input in logits at which a device returns 0 and 1 equally often: its bias.")),
+              &LatentOptions::bit_offset),
+        field(formerly({"experiment.bit_offset_spread"}, real("latent.bit_offset_spread", "0.2", at_least(0),
+                                                              "Device to device, of the offset, in logits.",
+                                                              "an assumption: measure it on your devices")),
+              &LatentOptions::bit_offset_spread),
+        field(formerly({"experiment.bit_gain_spread"},
+                       real("latent.bit_gain_spread", "0.1", from_below(0, 1),
+                            "Device to device, of the gain, relative.", "an assumption: measure it on your devices")),
+              &LatentOptions::bit_gain_spread),
+        field(formerly({"experiment.bit_correlation"}, real("latent.bit_correlation", "0.1", from_below(0, 1),
+                                                            "Correlation of a device's values from token to token.",
+                                                            "an assumption: measure it on your devices")),
+              &LatentOptions::bit_correlation),
+        field(formerly({"experiment.pairs"},
+                       integer("latent.pairs", "64", between(1, 1000000),
+                               "Pairs of generated sequences that what is shared through Z is measured on "
+                               "(task.kind = latent).")),
+              &LatentOptions::pairs)};
+    using O = LatentOptions;
+    all.where(chosen("latent.sampler", {"device"}),
+              {&O::bit_offset, &O::bit_offset_spread, &O::bit_gain_spread, &O::bit_correlation});
+    return all;
+  }();
   return section;
 }
 
@@ -276,10 +283,12 @@ NetworkKind free_transformer_network() {
   kind.name = "free_transformer";
   kind.summary = "a decoder that reads a random latent per token, and its encoder, on exact numbers, by backprop";
   kind.tape = {model<float>, model<double>, measures};
-  kind.reads = {"model.channels", "model.heads",           "sequence.blocks", "sequence.inner",
-                "sequence.tied",  "mixer.key_value_heads", "latent."};
+  kind.keys = model_section().rows_of({&ModelOptions::channels, &ModelOptions::heads});
+  add_rows(kind.keys,
+           sequence_section().rows_of({&SequenceOptions::blocks, &SequenceOptions::inner, &SequenceOptions::tied}));
+  add_rows(kind.keys, mixer_section().rows_of({{&MixerChoice::options, &MixerOptions::key_value_heads}}));
+  add_rows(kind.keys, latent_section().rows());
   kind.mixer = [](const Config& config) { return std::optional(attention_of(config)); };
-  kind.lacks = {{"train.beside", "none", ", which is digital itself"}};
   return kind;
 }
 

@@ -188,9 +188,11 @@ NetworkKind sequence_network() {
   kind.name = "sequence_model";
   kind.summary = "pre-norm blocks of any mixer on exact numbers, by backprop";
   kind.tape = {sequence_model<float>, sequence_model<double>};
-  kind.reads = {"model.channels", "model.heads", "model.embedding_scale", "sequence.", "mixer."};
+  using M = ModelOptions;
+  kind.keys = model_section().rows_of({&M::channels, &M::heads, {&M::scales, &InitialScales::embedding}});
+  add_rows(kind.keys, sequence_section().rows());
+  add_rows(kind.keys, sequence_mixer_rows("sequence.mixer", sequence_mixer_names()));
   kind.mixer = [](const Config& config) { return std::optional(chosen_mixer(config)); };
-  kind.lacks = {{"train.beside", "none", ", which is digital itself"}};
   return kind;
 }
 

@@ -5,6 +5,7 @@
 
 #include "training/data/run_seed.hpp"
 #include "training/models/layered_plan.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -46,37 +47,58 @@ const Section<ThermalOptions>& thermal_section() {
   using param::integers;
   using param::named;
   using param::real;
-  static const Section<ThermalOptions> section = {
-      field(integers("thermal.hidden", "[64]", at_least(1),
+  static const Section<ThermalOptions> section = [] {
+    Section<ThermalOptions> all = {
+        field(
+            integers("thermal.hidden", "[64]", at_least(1),
                      "Units of the hidden layers of a network.kind = thermal. The layer below is the sample, the layer "
                      "above as wide as there are classes or values."),
             &ThermalOptions::hidden),
-      field(
-          named("thermal.units", "real",
+        field(
+            named(
+                "thermal.units", "real",
                 "real: numbers that Langevin's equation moves; binary: 0 or 1, drawn by a stochastic bit (p-bit) each, "
                 "one layer after the other."),
-          unit_kinds, &ThermalOptions::units),
-      field(real("thermal.temperature", "0.05", above(0), "T of the bath, in units of E: states have P ~ exp(-E/T)."),
-            &ThermalOptions::temperature),
-      field(real("thermal.stiffness", "1", at_least(0),
-                 "kappa of the wells E = s^2/2 + kappa s^4/4 of real units: what is not linear in them."),
-            &ThermalOptions::stiffness),
-      field(real("thermal.gain", "0.5", at_least(0),
-                 "Initial weights are normal with gain/sqrt(n) of the n units below, biases 0."),
-            &ThermalOptions::gain),
-      field(real("thermal.bit_gain_spread", "0", at_least(0),
-                 "Device to device, of the slope of a stochastic bit, relative."),
-            &ThermalOptions::bit_gain_spread),
-      field(real("thermal.bit_offset_spread", "0", at_least(0),
-                 "Device to device, of the input at which a stochastic bit is 0 as often as 1, in units of h/T."),
-            &ThermalOptions::bit_offset_spread),
-      field(
-          real("thermal.bit_correlation", "0", from_below(0, 1),
-               "Correlation of one stochastic bit from one draw to the next: it then follows its neighbours late, and "
-               "states are not quite those of the bath."),
-          &ThermalOptions::bit_correlation)};
+            unit_kinds, &ThermalOptions::units),
+        field(real("thermal.temperature", "0.05", above(0), "T of the bath, in units of E: states have P ~ exp(-E/T)."),
+              &ThermalOptions::temperature),
+        field(real("thermal.stiffness", "1", at_least(0),
+                   "kappa of the wells E = s^2/2 + kappa s^4/4 of real units: what is not linear in them."),
+              &ThermalOptions::stiffness),
+        field(real("thermal.gain", "0.5", at_least(0),
+                   "Initial weights are normal with gain/sqrt(n) of the n units below, biases 0."),
+              &ThermalOptions::gain),
+        field(real("thermal.bit_gain_spread", "0", at_least(0),
+                   "Device to device, of the slope of a stochastic bit, relative."),
+              &ThermalOptions::bit_gain_spread),
+        field(real("thermal.bit_offset_spread", "0", at_least(0),
+                   "Device to device, of the input at which a stochastic bit is 0 as often as 1, in units of h/T."),
+              &ThermalOptions::bit_offset_spread),
+        field(
+            real(
+                "thermal.bit_correlation", "0", from_below(0, 1),
+                "Correlation of one stochastic bit from one draw to the next: it then follows its neighbours late, and "
+                "states are not quite those of the bath."),
+            &ThermalOptions::bit_correlation)};
+    using O = ThermalOptions;
+    all.where(chosen("relaxation.solver", {"sample"}),
+              {&O::temperature, &O::units, &O::bit_gain_spread, &O::bit_offset_spread, &O::bit_correlation});
+    all.where(chosen("thermal.units", {"binary"}), {&O::bit_gain_spread, &O::bit_offset_spread, &O::bit_correlation});
+    all.where(chosen("thermal.units", {"real"}), {&O::stiffness});
+    return all;
+  }();
   return section;
 }
+
+namespace {
+
+ParamTable thermal_keys() {
+  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
+  add_rows(rows, thermal_section().rows());
+  return rows;
+}
+
+}  // namespace
 
 NetworkKind thermal_network() {
   return {.name = "thermal",
@@ -92,7 +114,7 @@ NetworkKind thermal_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .reads = {"model.weights", "thermal."},
+          .keys = thermal_keys(),
           .not_local = "its units learn by means over samples of a bath, which are counted by numbers"};
 }
 

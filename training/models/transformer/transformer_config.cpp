@@ -6,6 +6,7 @@
 
 #include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
+#include "training/learning/correlator.hpp"
 #include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 
@@ -61,8 +62,9 @@ const Section<TransformerOptions>& transformer_section() {
               "The feed-forward nodes. two_layer: phi(m W1) W2 of two arrays; memory: 2 max(m W1, 0) W1' of one, read "
               "both ways, as the founding note's Hopfield memory: the descent of an energy."),
           forward_parts, &TransformerOptions::shape, &TransformerShape::feed_forward),
-      field(named("transformer.activation", "relu2", "phi of the feed-forward nodes.", recipe), activations,
-            &TransformerOptions::shape, &TransformerShape::activation),
+      field(read_with(chosen("transformer.feed_forward", {"two_layer"}),
+                      named("transformer.activation", "relu2", "phi of the feed-forward nodes.", recipe)),
+            activations, &TransformerOptions::shape, &TransformerShape::activation),
       field(named("transformer.positions", "rotary",
                   "rotary: queries and keys are turned by their position; learned: a table added to the embedding.",
                   recipe),
@@ -103,6 +105,16 @@ std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const 
 
 NodeLeak transformer_leak(const Config& config) {
   return {.constant = 1 + transformer_section().read(config).shape.feedback};
+}
+
+ParamTable transformer_keys() {
+  using M = ModelOptions;
+  ParamTable rows =
+      model_section().rows_of({&M::weights, &M::channels, &M::memories, &M::heads, &M::tables_on_devices});
+  add_rows(rows, transformer_section().rows());
+  add_rows(rows, sequence_mixer_rows("transformer.mixer", transformer_mixers()));
+  add_rows(rows, correlator_keys());
+  return rows;
 }
 
 std::string transformer_lacks_energy(const Config& config) {

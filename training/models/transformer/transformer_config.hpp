@@ -28,6 +28,9 @@ std::optional<MixerChoice> transformer_mixer(const Config& config);
 /// What transformer.mixer may be: attention, and the mixers of sequence models that add an update to the state.
 std::vector<std::string> transformer_mixers();
 
+/// What it reads.
+ParamTable transformer_keys();
+
 /// 1 + κ; damping has no part in it.
 NodeLeak transformer_leak(const Config& config);
 /// Which weights are in no energy of their layer (NetworkKind::lacks_layer_energy); empty: all are.
