@@ -284,6 +284,9 @@ CLI::App* add_import(CLI::App& app, const std::shared_ptr<ImportOptions>& option
       ->allow_extra_args(false);
   sub->add_option("--step", options->step, "Step of a model that moves its state itself")->capture_default_str();
   sub->add_option("--python", options->python, "Interpreter that has openvaf-py")->capture_default_str();
+  sub->add_option("--wait", options->wait_s, "Seconds that it may say nothing: to compile the model, and for a voltage")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   sub->add_option("--out", options->out, "Config to write, which must not exist; without it to standard output");
   sub->add_flag("--json", options->json, "Print JSON");
   return sub;

@@ -80,6 +80,7 @@ ExitCode import_model(const ImportOptions& options) {
   question.module = options.module;
   question.state = options.state;
   question.python = options.python;
+  question.wait_s = options.wait_s;
   question.parameters = parameters_of(options.parameters);
   question.step_s = import_quantity("--step", options.step, Unit::second);
   const auto [low_V, high_V] = range_option("--volts", options.volts, Unit::volt);

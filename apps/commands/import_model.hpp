@@ -15,6 +15,7 @@ struct ImportOptions {
               python = "python3";
   std::vector<std::string> parameters;
   int points = 61, levels = 65;
+  double wait_s = 120;
   bool json = false;
 };
 

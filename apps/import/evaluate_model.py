@@ -2,7 +2,8 @@
 """Evaluates a Verilog-A model of a two-terminal device with one state over voltages and states, with the package openvaf-py.
 
 Reads a JSON object from standard input: file, module ("" takes the only one), volts, states, state ("" is found), parameters, step_s.
-Writes one to standard output: {"volts", "states", "rate", "current", "state", "module"}, or {"problem"} and what it is.
+Writes one to standard output: {"volts", "states", "rate", "current", "state", "module"}, or {"problem"} and what it is. Before it a
+blank line at every voltage, so that who waits knows that it goes on.
 """
 import json
 import math
@@ -12,6 +13,10 @@ import sys
 
 class Problem(Exception):
     pass
+
+
+def go_on():
+    print(flush=True)
 
 
 def module_of(openvaf, wanted):
@@ -114,6 +119,7 @@ def of_state_node(model, wanted, node):
     implicit = [n for n, k in model.kinds.items() if k == "implicit_unknown"]
     rates, currents = [], []
     for volt in wanted["volts"]:
+        go_on()
         for state in wanted["states"]:
             inputs = point_of(model, {device[0]: volt, node: state})
             for name in implicit:
@@ -152,6 +158,7 @@ def of_initial_state(model, wanted, name):
     low, high = states[0], states[-1]
     rates, currents = [], []
     for volt in wanted["volts"]:
+        go_on()
         for state in states:
             here = current(volt, state, 0.0)
             currents.append(here)

@@ -2,14 +2,13 @@
 #include "apps/import/model_table.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "apps/import/bounded_process.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/json_text.hpp"
@@ -18,12 +17,6 @@
 
 namespace nudge {
 namespace {
-
-std::string shell_word(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 void put(const std::filesystem::path& path, std::string_view text) {
   write_atomically(path, std::as_bytes(std::span(text.data(), text.size())), Overwrite::must_not_exist);
@@ -37,24 +30,52 @@ std::vector<double> numbers(const nlohmann::json& list) {
   return out;
 }
 
+/// Bytes of an answer: a number has at most 24 digits and signs and a comma with a blank, and there are two for every voltage and
+/// state; 64 kB for the rest.
+std::size_t most_bytes(const ModelQuestion& question) {
+  const std::size_t numbers =
+      2 * question.volts.size() * question.states.size() + question.volts.size() + question.states.size();
+  return (std::size_t{1} << 16) + 26 * numbers;
+}
+
+bool whole(const nlohmann::json& answer, std::size_t numbers) {
+  if (!answer.is_object()) return false;
+  if (answer.contains("problem")) return answer["problem"].is_string();
+  for (const char* part : {"rate", "current"}) {
+    if (!answer.contains(part) || !answer[part].is_array() || answer[part].size() != numbers) return false;
+  }
+  return true;
+}
+
 /// What the interpreter answers to the question.
 nlohmann::json ask(const ModelQuestion& question, const std::string& text) {
   const TemporaryDirectory folder;
   put(folder / "evaluate.py", evaluate_model_script());
   put(folder / "question.json", text);
-  const std::string command = fmt::format("{} {} < {} > {} 2> {}", shell_word(question.python),
-                                          shell_word(folder / "evaluate.py"), shell_word(folder / "question.json"),
-                                          shell_word(folder / "answer.json"), shell_word(folder / "errors"));
-  const int status = std::system(command.c_str());
-  const std::string errors = read_file_bytes(folder / "errors", "messages of Python");
-  if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw UserError(fmt::format("devices import: {} does not run (--python names an interpreter of Python 3): {}",
-                                question.python, errors));
+  ProcessBounds bounds;
+  bounds.output = most_bytes(question);
+  bounds.silence_s = question.wait_s;
+  const ProcessEnd end =
+      run_bounded({question.python, (folder / "evaluate.py").string()}, folder / "question.json", bounds);
+  const auto fail = [&question](const std::string& what) {
+    throw UserError(fmt::format("devices import: --python = {}: {}", question.python, what));
+  };
+  if (end.why == ProcessEnd::Why::too_much) {
+    fail(fmt::format(
+        "has written more than the {} bytes that its answer can have, or {} bytes of messages. Name an interpreter "
+        "of Python 3",
+        bounds.output, bounds.errors));
   }
-  nlohmann::json answer =
-      nlohmann::json::parse(read_file_bytes(folder / "answer.json", "answer of Python"), nullptr, false);
-  if (answer.is_discarded()) throw UserError(fmt::format("devices import: {} has answered nothing", question.python));
-  if (answer.contains("problem") && !errors.empty()) answer["compiler"] = errors;
+  if (end.why == ProcessEnd::Why::silent) {
+    fail(fmt::format("has written nothing for {:g} s. Name an interpreter of Python 3, or wait longer (--wait)",
+                     bounds.silence_s));
+  }
+  if (!end.well()) fail(fmt::format("does not run (--python names an interpreter of Python 3): {}", end.errors));
+  nlohmann::json answer = nlohmann::json::parse(end.output, nullptr, false);
+  if (!whole(answer, question.volts.size() * question.states.size())) {
+    fail("has not answered with the table that was asked for. Name an interpreter of Python 3");
+  }
+  if (answer.contains("problem") && !end.errors.empty()) answer["compiler"] = end.errors;
   return answer;
 }
 

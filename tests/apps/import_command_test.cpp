@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -137,6 +138,30 @@ TEST_CASE("import: SkyWater's ReRAM cell is its equations", "[apps]") {
     // first step, by which its speed is measured, is 1e-3 of what follows: 2 % is ten times of both.
     CHECK(std::abs(table.conductance()(0, 0) - exact) < 0.02 * std::abs(exact - g0));
   }
+}
+
+TEST_CASE("import: an interpreter that says too much, nothing, or something else is given up", "[apps]") {
+  const Folder folder;
+  folder.write("vteam.va", vteam_source);
+  const auto refused = [&](const std::string& script, const std::string& why) {
+    const std::string python = folder.write("python", "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+    const auto start = std::chrono::steady_clock::now();
+    const auto run = run_nudge(folder, "devices import vteam.va --python ./python --wait 1");
+    CAPTURE(script, run.errors);
+    CHECK(run.exit_code == 2);
+    CHECK_THAT(run.errors, Contains("--python = ./python: ") && Contains(why));
+    // A second of silence; the rest is what a busy machine takes to start and stop a program.
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+  };
+  refused("exec yes", "has written more than the ");
+  refused("exec yes >&2", "bytes of messages");
+  refused("exec sleep 1000", "has written nothing for 1 s");
+  refused("exec sleep 1000 >&- 2>&-", "has written nothing for 1 s");
+  refused("sleep 1000 & echo 1", "has not answered with the table");  // what it leaves behind is not waited for
+  refused("echo '{\"rate\": [1], \"current\": 2}'", "has not answered with the table");
+  refused("echo '{\"problem\": 1}'", "has not answered with the table");
+  refused("kill -9 $$", "does not run");
 }
 
 TEST_CASE("import: what cannot be had is refused with the reason", "[apps]") {
