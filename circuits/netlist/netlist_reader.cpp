@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "circuits/netlist/element_cards.hpp"
 #include "circuits/netlist/netlist_check.hpp"
+#include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
@@ -317,8 +317,10 @@ std::string read_text(const std::filesystem::path& file) {
                                 std::filesystem::exists(file, error) ? "is no regular file" : "no such file"));
   }
   std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw UserError(fmt::format("netlist file \"{}\": cannot be read", file.string()));
+  std::string text =
+      read_bounded(stream, fmt::format("netlist file \"{}\"", file.string()), expected_bytes(file.string()));
+  if (!stream.is_open() || stream.bad())
+    throw UserError(fmt::format("netlist file \"{}\": cannot be read", file.string()));
   return text;
 }
 

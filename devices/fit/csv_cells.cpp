@@ -8,8 +8,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
+#include "sim/base/bounded_read.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -80,13 +80,11 @@ bool csv_is_number(const std::string& cell) {
 
 std::string read_csv_text(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
   if (!stream || stream.peek() == std::ifstream::traits_type::eof()) {
     if (stream.is_open() && !stream.bad() && std::filesystem::is_regular_file(path)) return "";
     throw UserError(path + ": cannot be read (is it a file, and does it exist?)");
   }
-  text << stream.rdbuf();
-  return text.str();
+  return read_bounded(stream, path, expected_bytes(path));
 }
 
 }  // namespace nudge

@@ -26,7 +26,7 @@ double csv_conductance(const std::string& cell, const std::string& unit, const s
 /// Whether a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan".
 bool csv_is_number(const std::string& cell);
 
-/// The text of a file; UserError when it cannot be read.
+/// The text of a file, or of what a pipe gives; UserError when it cannot be read, or is longer than read_bound().
 std::string read_csv_text(const std::string& path);
 
 }  // namespace nudge

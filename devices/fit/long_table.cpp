@@ -126,13 +126,7 @@ LongTable parse_long_table(std::string_view text, const std::string& file, const
   return table;
 }
 
-std::string read_table_text(const std::string& path) {
-  std::string text = read_csv_text(path);
-  if (!text.starts_with("\x1f\x8b")) return text;
-  Inflated inflated = inflate_bytes(text, Deflated::gzip);
-  if (!inflated.problem.empty()) csv_fail(path, fmt::format("the .gz {}", inflated.problem));
-  return std::move(inflated.bytes);
-}
+std::string read_table_text(const std::string& path) { return inflated_if_gzip(read_csv_text(path), path); }
 
 LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
                           const std::vector<std::string>& bare) {

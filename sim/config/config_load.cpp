@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -158,15 +159,14 @@ Config load_config(const ConfigSchema& schema, const std::string& path, const st
   if (std::filesystem::is_directory(path)) throw UserError(fmt::format("{}: is a directory, not a TOML file", path));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UserError(fmt::format("{}: cannot read the config: {}", path, std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (text.view().starts_with("\x89HDF\r\n")) {
+  const std::string text = read_bounded(file, path, expected_bytes(path));
+  if (text.starts_with("\x89HDF\r\n")) {
     throw UserError(
         fmt::format("{}: is an HDF5 file, not a TOML config (`nudge info {}` says what is in it; a run goes on with "
                     "--resume {})",
                     path, path, path));
   }
-  return parse_config(schema, path, text.str(), settings);
+  return parse_config(schema, path, text, settings);
 }
 
 void check_placed(const Config& config, const ConfigCheck& check) {

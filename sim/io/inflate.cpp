@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 
 namespace nudge {
@@ -35,6 +36,19 @@ class Inflater {
   bool ok_ = false;
 };
 
+/// How many bytes will come: of a .gz its last member says so (RFC 1952, ISIZE), of an entry of an archive who asks for it. 0 where that is not
+/// told, or not possible: deflate makes at most 1032 bytes of one (zlib, "Maximum compression factor").
+std::size_t told_size(std::string_view compressed, Deflated wrapping, std::size_t most) {
+  std::size_t told = most;
+  if (wrapping == Deflated::gzip) {
+    if (compressed.size() < 18) return 0;  // header and trailer alone
+    told = 0;
+    for (std::size_t b = 1; b <= 4; ++b)
+      told = told * 256 + static_cast<unsigned char>(compressed[compressed.size() - b]);
+  }
+  return told <= most && told <= 1032 * compressed.size() ? told : 0;
+}
+
 /// What may follow the last member of a .gz: nothing but zeros (tapes are padded with them).
 bool only_zeros(std::string_view rest) {
   return std::all_of(rest.begin(), rest.end(), [](char c) { return c == '\0'; });
@@ -48,7 +62,8 @@ Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size
   if (!inflater.ok()) return {{}, "cannot be inflated: zlib has no memory"};
   z_stream& s = inflater.stream();
   std::vector<Bytef> input(kPiece), output(kPiece);
-  std::size_t at = 0;  // first byte that zlib has not been given
+  out.bytes.reserve(told_size(compressed, wrapping, most));  // grown step by step it would need up to twice its size
+  std::size_t at = 0;                                        // first byte that zlib has not been given
   while (true) {
     stop_point();
     if (s.avail_in == 0) {
@@ -65,6 +80,7 @@ Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size
     out.bytes.append(reinterpret_cast<const char*>(output.data()), got);
     const std::size_t used = at - s.avail_in;
     if (out.bytes.size() > most) {
+      out.too_long = true;
       out.problem = fmt::format("inflates to more than the {} bytes that are allowed", most);
       return out;
     }
@@ -85,6 +101,16 @@ Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size
       return out;
     }
   }
+}
+
+std::string inflated_if_gzip(std::string bytes, const std::string& what, const ReadBound& bound) {
+  if (!bytes.starts_with("\x1f\x8b")) return bytes;
+  Inflated inflated = inflate_bytes(bytes, Deflated::gzip, bound.bytes);
+  if (inflated.too_long) refuse_length(what, bound);
+  if (!inflated.problem.empty()) {
+    throw UserError(fmt::format("{}: the .gz {}; fetch the file again", what, inflated.problem));
+  }
+  return std::move(inflated.bytes);
 }
 
 unsigned long zip_checksum(std::string_view bytes) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/bounded_read.hpp"
+
 namespace nudge {
 
 /// How deflated bytes (RFC 1951) are wrapped: as a .gz file (RFC 1952, with a checksum and possibly several members one
@@ -14,12 +16,17 @@ enum class Deflated { gzip, raw };
 /// What inflating gave.
 struct Inflated {
   std::string bytes;
-  std::string problem;  ///< empty when all went well: "is truncated: …", "is damaged near byte …"
+  std::string problem;    ///< empty when all went well: "is truncated: …", "is damaged near byte …"
+  bool too_long = false;  ///< the problem is that there are more than `most` bytes
 };
 
-/// Decompresses all of `compressed` with zlib; `most` bounds the result (a damaged or hostile size). Never throws but for
-/// memory; what is wrong with the bytes stands in `problem`.
-Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size_t most = std::size_t{1} << 34);
+/// Decompresses all of `compressed` with zlib; `most` bounds the result (a damaged or hostile size), and what it holds while it works
+/// beside the result is a piece of 512 kB where the size is told truly. Never throws but for memory; what is wrong with the bytes stands
+/// in `problem`.
+Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size_t most);
+
+/// The bytes of a file, inflated where they are those of a .gz. UserError "WHAT: the .gz is truncated …", and for more than `bound`.
+std::string inflated_if_gzip(std::string bytes, const std::string& what, const ReadBound& bound = read_bound());
 
 /// The checksum of zip archives over bytes (CRC-32 of IEEE 802.3).
 unsigned long zip_checksum(std::string_view bytes);

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
+#include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -26,10 +26,8 @@ std::string read_file_bytes(const std::filesystem::path& path, const std::string
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  const auto size = std::filesystem::file_size(path, error);
-  std::string bytes;
-  if (!error) bytes.reserve(size + 1);  // grown step by step it would need up to twice its size
-  bytes.assign((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string bytes =
+      read_bounded(file, fmt::format("{} file \"{}\"", noun, path.string()), expected_bytes(path.string()));
   if (!file.is_open() || file.bad()) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
   return bytes;
 }

@@ -15,17 +15,11 @@
 namespace nudge {
 namespace {
 
-constexpr std::string_view kGzip = "\x1f\x8b", kZip = "PK\x03\x04", kEmptyZip = "PK\x05\x06", kHdf5 = "\x89HDF";
+constexpr std::string_view kZip = "PK\x03\x04", kEmptyZip = "PK\x05\x06", kHdf5 = "\x89HDF";
 
 /// Bytes of the file, inflated if it is a .gz.
 std::string plain_bytes(const std::string& path) {
-  std::string bytes = read_file_bytes(path, "data");
-  if (!bytes.starts_with(kGzip)) return bytes;
-  Inflated inflated = inflate_bytes(bytes, Deflated::gzip);
-  if (!inflated.problem.empty()) {
-    throw UserError(fmt::format("{}: the .gz {}; fetch the file again", data_name(path), inflated.problem));
-  }
-  return std::move(inflated.bytes);
+  return inflated_if_gzip(read_file_bytes(path, "data"), data_name(path));
 }
 
 bool fits_float(double number) {

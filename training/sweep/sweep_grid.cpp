@@ -11,6 +11,7 @@
 
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
@@ -99,9 +100,8 @@ bool is_numeric_key(const std::string& key) { return is_number(find_row(program_
 
 ConfigSource read_config_source(const std::string& path, const std::vector<std::string>& settings) {
   load_program_config(path, settings);  // says what is wrong with the file itself
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return {path, text.str(), settings};
+  std::ifstream file(path, std::ios::binary);
+  return {path, read_bounded(file, path, expected_bytes(path)), settings};
 }
 
 void check_axes(const std::string& name, const std::string& section, const std::vector<GridAxis>& axes) {

@@ -93,7 +93,7 @@ class Zip {
     if (entry.method == 0) {
       out.bytes = packed;
     } else if (entry.method == 8) {
-      out = inflate_bytes(packed, Deflated::raw, entry.size);
+      out = inflate_bytes(packed, Deflated::raw, std::min(entry.size, read_bound().bytes));
     } else {
       broken(fmt::format("is compressed by zip's method {} (must be stored or deflated)", entry.method));
     }
