@@ -25,6 +25,7 @@ namespace {
 struct NetlistCommand {
   std::string file, trained, out, tran;
   std::vector<std::string> capacitance;
+  std::size_t elements_limit = NetlistLimit::standard;
   bool op = false, json = false, waves = false;
 };
 
@@ -125,7 +126,7 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (!options.trained.empty()) return write_trained(options);
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
   if (!options.out.empty()) throw UserError("netlist: -o goes with --trained RUN.h5: nothing else is written");
-  const NodalEquations equations(read_netlist(options.file));
+  const NodalEquations equations(read_netlist(options.file, {options.elements_limit, "--elements-limit"}));
   if (options.waves && options.tran.empty()) throw UserError("netlist: --waves goes with --tran TIME");
   if (!options.tran.empty()) return print_transient(options, equations);
   if (!options.op) {
@@ -161,6 +162,10 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
       ->take_all();
   app.add_flag("--waves", options->waves,
                "Of --tran: from the operating point at t = 0, sources as their PULSE, SIN, EXP and PWL say");
+  app.add_option("--elements-limit", options->elements_limit,
+                 "Most elements, instances of .subckt included: more are refused before they are made")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_netlist(*options); };
 }

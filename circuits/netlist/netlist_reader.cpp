@@ -12,6 +12,7 @@
 
 #include "circuits/netlist/element_cards.hpp"
 #include "circuits/netlist/netlist_check.hpp"
+#include "circuits/netlist/netlist_size.hpp"
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -21,8 +22,6 @@ namespace nudge {
 namespace {
 
 constexpr double kNominal_C = 27;  // of SPICE
-constexpr int kDeepestInstance = 32;
-constexpr std::size_t kMostElements = 4000000;
 
 /// A .subckt: its head "name pins parameters" and the cards of its body.
 struct Definition {
@@ -55,10 +54,15 @@ std::set<std::string> global_nodes(const std::vector<Card>& cards) {
 /// Takes cards apart into elements, instance by instance.
 class Expansion {
  public:
-  explicit Expansion(CardList cards) {
+  Expansion(CardList cards, const NetlistLimit& limit) : limit_(limit) {
     netlist_.title = std::move(cards.title);
     globals_ = global_nodes(cards.cards);
     define(std::move(cards.cards));
+    const auto body = [this](const std::string& name) {
+      const auto found = definitions_.find(name);
+      return found == definitions_.end() ? nullptr : &found->second.body;
+    };
+    check_netlist_size(top_, body, limit_);
   }
 
   Netlist run() {
@@ -213,7 +217,10 @@ class Expansion {
   }
 
   void add(Element element) {
-    if (netlist_.elements.size() >= kMostElements) refuse(element.place, "more than 4000000 elements");
+    if (netlist_.elements.size() >= limit_.elements) {  // a card may be more than one
+      refuse_netlist_size(element.place, element.name + ": with it", static_cast<double>(netlist_.elements.size()) + 1,
+                          limit_);
+    }
     const auto [found, fresh] = elements_.emplace(element.name, netlist_.elements.size());
     if (!fresh) {
       refuse(element.place, fmt::format("a second element {} (the first: {})", element.name,
@@ -233,13 +240,12 @@ class Expansion {
   }
 
   void instance(const Card& card, const Level& level, int depth) {
-    std::size_t end = 1;  // of pins and name
-    while (end < card.size() && card[end].text != "params:" && (end + 1 >= card.size() || card[end + 1].text != "="))
-      ++end;
-    if (end < 2)
+    const std::size_t at = instance_name(card), end = at + 1;
+    if (at == 0) {
       refuse(card.front().place,
              fmt::format("{}: words are missing: Xname nodes NAME [name=value …]", card.front().raw));
-    const Word& name = card[end - 1];
+    }
+    const Word& name = card[at];
     const auto found = definitions_.find(name.text);
     if (found == definitions_.end()) {
       std::vector<std::string> names;
@@ -251,10 +257,6 @@ class Expansion {
     if (end - 2 != definition.pins.size()) {
       refuse(card.front().place, fmt::format("{}: {} nodes (.subckt {} has {})", card.front().raw, end - 2, name.raw,
                                              definition.pins.size()));
-    }
-    if (depth >= kDeepestInstance) {
-      refuse(card.front().place, fmt::format("{}: instances are more than {} deep (a .subckt within itself?)",
-                                             card.front().raw, kDeepestInstance));
     }
     ParameterScope scope(&global_scope(level));
     Level inner{&scope, level.prefix + card.front().text + ".", {}, {}, &global_level(level)};
@@ -300,6 +302,7 @@ class Expansion {
     }
   }
 
+  NetlistLimit limit_;
   Netlist netlist_;
   double thermal_V_ = kSpiceThermal_V;
   std::vector<Card> top_;
@@ -326,19 +329,20 @@ std::string read_text(const std::filesystem::path& file) {
 
 }  // namespace
 
-Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include) {
-  Netlist netlist = Expansion(read_cards(name, text, include)).run();
+Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include,
+                      const NetlistLimit& limit) {
+  Netlist netlist = Expansion(read_cards(name, text, include), limit).run();
   check_netlist(netlist, name);
   return netlist;
 }
 
-Netlist read_netlist(const std::filesystem::path& file) {
+Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit) {
   const ReadInclude include = [](const std::string& name, const std::string& from, std::string& path) {
     const std::filesystem::path found = std::filesystem::path(from).parent_path() / name;
     path = found.string();
     return read_text(found);
   };
-  return parse_netlist(file.string(), read_text(file), include);
+  return parse_netlist(file.string(), read_text(file), include, limit);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "circuits/netlist/card_reader.hpp"
 #include "circuits/netlist/netlist.hpp"
+#include "circuits/netlist/netlist_size.hpp"
 
 namespace nudge {
 
@@ -18,10 +19,12 @@ namespace nudge {
 ///     .param .global .model .include .options gmin= rshunt= temp= tnom= .title .end
 /// Analyses and outputs (.op, .tran, .print, …, .control … .endc) say nothing of the circuit and are left out; all else is refused by its
 /// name, as are two elements of one name, a circuit without ground, nodes that no path of direct current joins to ground, and loops
-/// of voltage sources. UserError "file:line:column: …". `include`: see ReadInclude.
-Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include);
+/// of voltage sources. UserError "file:line:column: …". `include`: see ReadInclude. More elements than `limit` are refused before they are
+/// made.
+Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include,
+                      const NetlistLimit& limit = {});
 
 /// The same of a file, whose .include are relative to the file that has them.
-Netlist read_netlist(const std::filesystem::path& file);
+Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit = {});
 
 }  // namespace nudge

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nudge netlist: an operating point as a table and as JSON, what is wrong with a netlist, and a trained one written back.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -134,4 +136,23 @@ TEST_CASE("netlist: a transient of nodes that sources set follows the sources", 
   const auto json = nlohmann::json::parse(run_nudge(folder, "netlist set.cir --tran 0.25us --waves --json").output);
   CHECK(json["end"]["a"].get<double>() == Approx(1).epsilon(1e-12));  // sin(pi/2)
   CHECK(run_nudge(folder, "netlist set.cir --tran 1us").exit_code == 0);
+}
+
+TEST_CASE("netlist: too many elements are refused by count, of the command and of a config", "[apps]") {
+  const Folder folder;
+  std::string text = "doubling\nva a 0 0\nvb b 0 0\nxtop a y s0\nr2 b y 1k\n";
+  for (int k = 0; k < 29; ++k) text += fmt::format(".subckt s{0} p q\nx1 p m s{1}\nx2 m q s{1}\n.ends\n", k, k + 1);
+  folder.write("mean.cir", text + ".subckt s29 p q\nr1 p q 1\n.ends\n");
+  folder.write("mean.csv", samples());
+  folder.write("c.toml", config);
+  CHECK_THAT(refused(folder, "netlist mean.cir", 2),
+             Contains("mean.cir:4:1: xtop: its .subckt stands for 1610612735 elements") &&
+                 Contains("--elements-limit = 1000000") && Contains("raise --elements-limit"));
+  CHECK_THAT(refused(folder, "config check c.toml", 2),
+             Contains("mean.cir:4:1: xtop: ") && Contains("netlist.elements_limit = 1000000"));
+  CHECK_THAT(refused(folder, "train c.toml --out run.h5", 2), Contains("raise netlist.elements_limit"));
+  folder.write("mean.cir", mean);
+  CHECK(run_nudge(folder, "netlist mean.cir --elements-limit 5").exit_code == 0);
+  CHECK_THAT(refused(folder, "netlist mean.cir --elements-limit 4", 2), Contains("mean.cir:6:1: R3: with it"));
+  CHECK_THAT(refused(folder, "config check c.toml --set netlist.elements_limit=4", 2), Contains("mean.cir:6:1: R3"));
 }

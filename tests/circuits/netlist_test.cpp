@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Netlists that are read, and those that are refused, with the place and the reason.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 
@@ -184,4 +186,49 @@ TEST_CASE("netlist: what cannot be solved names its place", "[netlist]") {
   const std::string held = failure("I1 a 0 10\nG1 0 a a 0 1\nD1 a 0 dd\n.model dd D\n");
   CHECK_THAT(held, Catch::Contains("did not converge"));
   CHECK_THAT(held, Catch::Contains("residual"));
+}
+
+namespace {
+
+/// Instances of two of the next, `depth` levels of them, with two resistors in the last.
+std::string doubling(int depth) {
+  std::string text = "doubling\nv1 a 0 1\nxtop a 0 s0\n";
+  for (int k = 0; k + 1 < depth; ++k) {
+    text += fmt::format(".subckt s{0} p q\nx1 p m s{1}\nx2 m q s{1}\n.ends\n", k, k + 1);
+  }
+  return text + fmt::format(".subckt s{} p q\nr1 p m 1\nr2 m q 1\n.ends\n", depth - 1);
+}
+
+std::string limited(const std::string& text, std::size_t most) {
+  try {
+    const auto none = [](const auto&, const auto&, auto&) { return std::string(); };
+    return fmt::format("{} elements", parse_netlist("t.cir", text, none, {most, "the limit"}).elements.size());
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("netlist: what its instances stand for is counted before it is made", "[netlist]") {
+  // 2^d resistors and 2^d − 1 instances of d levels, and the source.
+  CHECK(limited(doubling(5), 64) == "33 elements");
+  CHECK(
+      limited(doubling(5), 63) ==
+      "t.cir:3:1: xtop: its .subckt stands for 63 elements, and with it the netlist has 64 elements or more, instances "
+      "of .subckt included (the limit = 63). Use fewer instances within instances, or raise the limit: an element "
+      "takes "
+      "about 1 kB of memory");
+  CHECK_THAT(limited(doubling(30), NetlistLimit::standard),
+             Catch::Contains("t.cir:3:1: xtop: ") && Catch::Contains("has 2147483648 elements or more"));
+  CHECK_THAT(limited(doubling(32), NetlistLimit::standard), Catch::Contains("or more"));
+  CHECK_THAT(limited(doubling(33), NetlistLimit::standard), Catch::Contains("instances are more than 32 deep"));
+  CHECK_THAT(limited("t\nx1 a s\n.subckt s p\nx1 p s\nx2 p s\n.ends\n", 100),
+             Catch::Contains("t.cir:4:1: x1: instances are more than 32 deep (a .subckt within itself?)"));
+  // Empty instances have nodes all the same.
+  CHECK_THAT(limited("t\nr1 a 0 1\nx1 a s\nx2 a s\n.subckt s p\n.ends\n", 2), Catch::Contains("t.cir:4:1: x2: "));
+  // A card that is more than one element: a diode with a series resistance.
+  const std::string diode = "t\nv1 a 0 1\nd1 a 0 m\n.model m d rs=1\n";
+  CHECK(limited(diode, 3) == "3 elements");
+  CHECK_THAT(limited(diode, 2), Catch::Contains("t.cir:3:1: d1") && Catch::Contains("the limit = 2"));
 }

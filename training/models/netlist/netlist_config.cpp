@@ -2,6 +2,7 @@
 #include "training/models/netlist/netlist_config.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "circuits/circuit_config.hpp"
 #include "circuits/netlist/glob.hpp"
@@ -14,6 +15,7 @@
 namespace nudge {
 
 const Section<NetlistKeys>& netlist_section() {
+  using param::integer;
   using param::path;
   using param::quantity;
   using param::real;
@@ -106,7 +108,11 @@ const Section<NetlistKeys>& netlist_section() {
                                      "and transistors, which goes on through the phases of a sample and begins anew "
                                      "with the next. auto: 1000 circuit.time_constant. For relaxation.solver = euler "
                                      "with circuit.thermal_noise.")),
-            &NetlistKeys::flicker_slowest)};
+            &NetlistKeys::flicker_slowest),
+        field(integer("netlist.elements_limit", std::to_string(NetlistLimit::standard), at_least(1),
+                      "Most elements of the netlist, instances of .subckt included: more are refused before they are "
+                      "made. Each takes about 1 kB."),
+              &NetlistKeys::elements_limit)};
     using K = NetlistKeys;
     const auto solver = [](const char* name) { return chosen("relaxation.solver", {name}); };
     all.where(solver("direct"), {&K::twin_mismatch, &K::delay, &K::clock});
@@ -141,7 +147,12 @@ void check_netlist_keys(const Config& config) {
   const NetlistKeys keys = netlist_section().read(config);
   if (keys.file.empty())
     throw UserError("netlist.file is empty (must name a SPICE netlist for network.kind = netlist)");
-  static_cast<void>(read_netlist(keys.file));
+  static_cast<void>(read_config_netlist(config));
+}
+
+Netlist read_config_netlist(const Config& config, const std::string& file) {
+  const NetlistKeys keys = netlist_section().read(config);
+  return read_netlist(file.empty() ? keys.file : file, {keys.elements_limit, "netlist.elements_limit"});
 }
 
 namespace {
@@ -180,7 +191,7 @@ NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
 
 std::shared_ptr<const NetworkPlan> netlist_plan(const Config& config, const TaskSizes& task) {
   check_netlist_keys(config);
-  Netlist netlist = read_netlist(netlist_section().read(config).file);
+  Netlist netlist = read_config_netlist(config);
   NetlistChoice choice = netlist_choice(config, netlist);
   choice.rows = task.rows;
   return std::make_shared<NetlistPlan>(std::move(netlist), std::move(choice), task.features,
@@ -189,7 +200,7 @@ std::shared_ptr<const NetworkPlan> netlist_plan(const Config& config, const Task
 
 std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, const std::string& file) {
   if (file.empty()) check_netlist_keys(config);
-  Netlist netlist = read_netlist(file.empty() ? netlist_section().read(config).file : file);
+  Netlist netlist = read_config_netlist(config, file);
   NetlistChoice choice = netlist_choice(config, netlist);
   const auto features = static_cast<Index>(choice.inputs.size()), values = static_cast<Index>(choice.outputs.size());
   return std::make_shared<NetlistPlan>(std::move(netlist), std::move(choice), features, values);
@@ -197,7 +208,7 @@ std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, cons
 
 bool netlist_contrasts(const Config& config) {
   try {
-    const Netlist netlist = read_netlist(netlist_section().read(config).file);
+    const Netlist netlist = read_config_netlist(config);
     const auto have = [&netlist](std::initializer_list<ElementKind> kinds) {
       return std::any_of(netlist.elements.begin(), netlist.elements.end(), [&](const Element& e) {
         return std::find(kinds.begin(), kinds.end(), e.kind) != kinds.end();

@@ -19,6 +19,7 @@ struct NetlistKeys {
   std::vector<std::string> capacitances;
   double delay = {}, clock = {};
   double flicker_slowest = {};
+  std::size_t elements_limit = {};
   /// Whether states are read at a time, settled or not.
   bool timed() const { return delay > 0 || clock > 0; }
 };
@@ -29,6 +30,9 @@ std::shared_ptr<const NetworkPlan> netlist_plan(const Config& config, const Task
 
 /// The same of as many features and values as it has inputs and outputs, of another file where one is named.
 std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, const std::string& file);
+
+/// The netlist of netlist.file, or of another file where one is named, of at most netlist.elements_limit elements.
+Netlist read_config_netlist(const Config& config, const std::string& file = "");
 
 /// A file must be named, and be a netlist.
 void check_netlist_keys(const Config& config);
