@@ -18,6 +18,7 @@
 #include "apps/unknown_names.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/base/interrupts.hpp"
+#include "sim/base/out_of_memory.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/base/side_by_side.hpp"
 
@@ -64,6 +65,9 @@ ExitCode guarded(const std::function<ExitCode()>& run) {
   } catch (const NumericalFailure& error) {
     complain(error.what());
     return ExitCode::numerical_failure;
+  } catch (const OutOfMemory& error) {
+    complain(fmt::format("out of memory: {}. Make the network, train.batch or the circuit smaller", error.what()));
+    return ExitCode::user_input;
   } catch (const std::bad_alloc&) {
     complain("out of memory: make model.* or train.batch smaller");
     return ExitCode::user_input;

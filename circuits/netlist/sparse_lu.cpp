@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/netlist/sparse_lu.hpp"
 
+#include <fmt/format.h>
 #include <klu.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/out_of_memory.hpp"
 
 namespace nudge {
 namespace {
@@ -24,6 +26,17 @@ void take_strict(int size, const std::vector<int>& begin, const std::vector<int>
   }
 }
 
+/// It fails where it has no factors, and takes no memory: ours to see to.
+void expect_solved([[maybe_unused]] int done) { NUDGE_EXPECT(done != 0); }
+
+/// What KLU could not do for want of memory or of integers; a matrix that is singular is no such thing.
+void expect_room(const klu_common& common, const char* what, const SparsePattern& pattern) {
+  const std::string size = fmt::format("{} of {} unknowns with {} entries", what, pattern.size, pattern.entries());
+  if (common.status == KLU_OUT_OF_MEMORY) throw OutOfMemory("KLU has no memory for " + size);
+  if (common.status == KLU_TOO_LARGE)
+    throw UserError(size + ": larger than KLU's integers of 32 bits. Make the circuit smaller");
+}
+
 }  // namespace
 
 struct SparseLu::Ordering {
@@ -34,7 +47,7 @@ struct SparseLu::Ordering {
     klu_common common;
     klu_defaults(&common);
     symbolic = klu_analyze(pattern.size, pattern.column_begin.data(), pattern.row.data(), &common);
-    if (symbolic == nullptr && common.status == KLU_OUT_OF_MEMORY) throw std::bad_alloc();
+    expect_room(common, "an order", pattern);
   }
   Ordering(const Ordering&) = delete;
   Ordering& operator=(const Ordering&) = delete;
@@ -63,8 +76,10 @@ struct SparseLu::Factors {
     klu_free_numeric(&own, &common);
   }
   klu_numeric* made(const std::vector<double>& values) {
-    return klu_factor(ordering->columns(), ordering->rows(), const_cast<double*>(values.data()), ordering->symbolic,
-                      &common);
+    klu_numeric* numeric = klu_factor(ordering->columns(), ordering->rows(), const_cast<double*>(values.data()),
+                                      ordering->symbolic, &common);
+    expect_room(common, "the factors", ordering->pattern);
+    return numeric;
   }
   klu_numeric* present() { return own != nullptr ? own : fixed; }
   /// The column with a pivot that is nothing but rounding; −1: none.
@@ -118,9 +133,12 @@ SparseLu::Pivots SparseLu::pivots() const {
   std::vector<double> numbers(std::max(lower.size(), upper.size()));
   p.row.resize(n);
   p.column.resize(n);
-  klu_extract(fixed, o.symbolic, lower_begin.data(), lower.data(), numbers.data(), upper_begin.data(), upper.data(),
-              numbers.data(), nullptr, nullptr, nullptr, p.row.data(), p.column.data(), nullptr, blocks.data(),
-              &factors_->common);
+  [[maybe_unused]] const int extracted =
+      klu_extract(fixed, o.symbolic, lower_begin.data(), lower.data(), numbers.data(), upper_begin.data(), upper.data(),
+                  numbers.data(), nullptr, nullptr, nullptr, p.row.data(), p.column.data(), nullptr, blocks.data(),
+                  &factors_->common);
+  expect_room(factors_->common, "a copy of the factors", o.pattern);
+  NUDGE_EXPECT(extracted != 0);
   take_strict(p.size, lower_begin, lower, p.lower_begin, p.lower_row);
   take_strict(p.size, upper_begin, upper, p.upper_begin, p.upper_row);
   for (std::size_t b = 0; b + 1 < blocks.size(); ++b)
@@ -167,12 +185,12 @@ bool SparseLu::factor(const std::vector<double>& values) {
 
 void SparseLu::solve(double* b) {
   NUDGE_EXPECT(factors_->present() != nullptr);
-  klu_solve(ordering_->symbolic, factors_->present(), ordering_->pattern.size, 1, b, &factors_->common);
+  expect_solved(klu_solve(ordering_->symbolic, factors_->present(), ordering_->pattern.size, 1, b, &factors_->common));
 }
 
 void SparseLu::solve_transposed(double* b) {
   NUDGE_EXPECT(factors_->present() != nullptr);
-  klu_tsolve(ordering_->symbolic, factors_->present(), ordering_->pattern.size, 1, b, &factors_->common);
+  expect_solved(klu_tsolve(ordering_->symbolic, factors_->present(), ordering_->pattern.size, 1, b, &factors_->common));
 }
 
 }  // namespace nudge

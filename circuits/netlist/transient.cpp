@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/out_of_memory.hpp"
 
 namespace nudge {
 namespace {
@@ -104,21 +105,22 @@ class Transient::Integrator {
     require_made(SUNContext_Create(alone, &context_) == 0, "no context");
     const sunindextype n = problem.at->columns();
     if (n == 0) return;  // sources set every node
-    for (N_Vector* v : {&z_, &rate_, &kind_}) {
-      *v = N_VNew_Serial(n, context_);
-      require_made(*v != nullptr, "no vector");
-    }
-    matrix_ = SUNSparseMatrix(n, n, static_cast<sunindextype>(problem.matrices->pattern.entries()), CSC_MAT, context_);
-    require_made(matrix_ != nullptr, "no matrix");
-    solver_ = SUNLinSol_KLU(z_, matrix_, context_);
-    memory_ = IDACreate(context_);
-    require_made(solver_ != nullptr && memory_ != nullptr, "no solver");
+    const auto made = [n](auto* one, const char* what) {
+      return made_by("SUNDIALS", one, fmt::format("{} of {} nodes", what, n));
+    };
+    for (N_Vector* v : {&z_, &rate_, &kind_}) *v = made(N_VNew_Serial(n, context_), "a vector");
+    matrix_ =
+        made(SUNSparseMatrix(n, n, static_cast<sunindextype>(problem.matrices->pattern.entries()), CSC_MAT, context_),
+             "the matrix");
+    solver_ = made(SUNLinSol_KLU(z_, matrix_, context_), "the linear solver");
+    memory_ = made(IDACreate(context_), "the integrator");
     for (N_Vector v : {z_, rate_, kind_}) N_VConst(0, v);
     silence(context_, memory_);
     require_made(IDAInit(memory_, residual_of, 0, z_, rate_) == IDA_SUCCESS, "no integrator");
-    IDASStolerances(memory_, relative_error, absolute_error_V);
-    IDASetUserData(memory_, problem_);
-    IDASetSuppressAlg(memory_, SUNTRUE);
+    const bool set = IDASStolerances(memory_, relative_error, absolute_error_V) == IDA_SUCCESS &&
+                     IDASetUserData(memory_, problem_) == IDA_SUCCESS &&
+                     IDASetSuppressAlg(memory_, SUNTRUE) == IDA_SUCCESS;
+    require_made(set, "no tolerances");
     require_made(IDASetLinearSolver(memory_, solver_, matrix_) == IDALS_SUCCESS, "no linear solver");
     require_made(IDASetJacFn(memory_, jacobian_of) == IDALS_SUCCESS, "no Jacobian");
     find_kinds();
@@ -143,7 +145,7 @@ class Transient::Integrator {
       if (m.pattern.row[k] == column && m.farads[k] > 0 && !problem_->held(column))
         N_VGetArrayPointer(kind_)[column] = 1;
     }
-    IDASetId(memory_, kind_);
+    require_made(IDASetId(memory_, kind_) == IDA_SUCCESS, "no kinds of unknowns");
   }
   bool charges() const { return empty() || N_VMaxNorm(kind_) > 0; }
 
@@ -181,8 +183,8 @@ class Transient::Integrator {
     problem_->at->state(volts, N_VGetArrayPointer(z_));
     N_VConst(0, rate_);
     // Pivots are chosen anew: nothing of an earlier run is left.
-    SUNLinSol_KLUReInit(solver_, matrix_, static_cast<sunindextype>(problem_->matrices->pattern.entries()),
-                        SUNKLU_REINIT_PARTIAL);
+    const auto entries = static_cast<sunindextype>(problem_->matrices->pattern.entries());
+    require_made(SUNLinSol_KLUReInit(solver_, matrix_, entries, SUNKLU_REINIT_PARTIAL) == 0, "no new pivots");
     jacobians_ = 0;
     begun_ = false;
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/file_seal.hpp"
@@ -18,32 +17,27 @@ namespace {
 
 constexpr hsize_t most_chunk_bytes = hsize_t{1} << 20;  // chosen by us: one chunk fits HDF5's default chunk cache
 
-/// Nothing the user does makes these calls fail, memory aside: a failure is our bug.
-void need(bool ok, const std::string& what) {
-  if (!ok) throw std::runtime_error("HDF5 could not write " + what + h5_error());
-}
-
 void write_attribute(hid_t object, const std::string& name, const H5Attribute& value) {
-  const H5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const H5Handle space = h5_made(H5Screate(H5S_SCALAR), H5Sclose, "attribute " + name);
   const H5Handle text = h5_text_type();
   const hid_t type = std::holds_alternative<std::string>(value) ? text.id()
                      : std::holds_alternative<double>(value)    ? H5T_NATIVE_DOUBLE
                                                                 : H5T_NATIVE_INT64;
   const H5Handle attribute(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  need(attribute.ok(), "attribute " + name);
+  h5_need(attribute.ok(), "attribute " + name);
   const auto* string = std::get_if<std::string>(&value);
   const char* pointer = string != nullptr ? string->c_str() : nullptr;
   const void* data = string != nullptr ? static_cast<const void*>(&pointer)
                                        : std::visit([](const auto& v) { return static_cast<const void*>(&v); }, value);
-  need(H5Awrite(attribute.id(), type, data) >= 0, "attribute " + name);
+  h5_need(H5Awrite(attribute.id(), type, data) >= 0, "attribute " + name);
 }
 
 void write_list(hid_t object, const std::string& name, const std::vector<std::int64_t>& values) {
   const hsize_t count = values.size();
-  const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  const H5Handle space = h5_made(H5Screate_simple(1, &count, nullptr), H5Sclose, "attribute " + name);
   const H5Handle attribute(H5Acreate2(object, name.c_str(), H5T_NATIVE_INT64, space.id(), H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose);
-  need(attribute.ok() && H5Awrite(attribute.id(), H5T_NATIVE_INT64, values.data()) >= 0, "attribute " + name);
+  h5_need(attribute.ok() && H5Awrite(attribute.id(), H5T_NATIVE_INT64, values.data()) >= 0, "attribute " + name);
 }
 
 /// Dimension labels as HDF5's dimension-scale interface stores them (h5py: dataset.dims[i].label).
@@ -53,20 +47,20 @@ void write_dimension_labels(hid_t dataset, const std::vector<std::string>& label
   std::vector<const char*> pointers;
   pointers.reserve(labels.size());
   for (const auto& label : labels) pointers.push_back(label.c_str());
-  const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  const H5Handle space = h5_made(H5Screate_simple(1, &count, nullptr), H5Sclose, "dimension labels");
   const H5Handle type = h5_text_type();
   const H5Handle attribute(H5Acreate2(dataset, "DIMENSION_LABELS", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose);
-  need(attribute.ok() && H5Awrite(attribute.id(), type.id(), static_cast<const void*>(pointers.data())) >= 0,
-       "dimension labels");
+  h5_need(attribute.ok() && H5Awrite(attribute.id(), type.id(), static_cast<const void*>(pointers.data())) >= 0,
+          "dimension labels");
 }
 
 /// A scalar goes into the (checksummed) object header, the rest into chunks with checksums.
 H5Handle layout(const std::vector<hsize_t>& sizes, std::size_t element_bytes) {
-  H5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Handle properties = h5_made(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "the layout of a dataset");
   const bool empty = std::find(sizes.begin(), sizes.end(), 0u) != sizes.end();
   if (sizes.empty() || empty) {
-    H5Pset_layout(properties.id(), H5D_COMPACT);
+    h5_need(H5Pset_layout(properties.id(), H5D_COMPACT) >= 0, "the layout of a dataset");
     return properties;
   }
   std::vector<hsize_t> chunk = sizes;
@@ -75,8 +69,9 @@ H5Handle layout(const std::vector<hsize_t>& sizes, std::size_t element_bytes) {
     chunk[i] = std::clamp<hsize_t>(most_chunk_bytes / bytes, 1, sizes[i]);
     bytes *= chunk[i];
   }
-  H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
-  H5Pset_fletcher32(properties.id());
+  h5_need(H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()) >= 0 &&
+              H5Pset_fletcher32(properties.id()) >= 0,
+          "the layout of a dataset");
   return properties;
 }
 
@@ -104,28 +99,28 @@ Memory in_memory(const std::vector<std::string>& v) {
 
 struct H5Document::Writer {
   hid_t file;
-  H5Handle links{H5Pcreate(H5P_LINK_CREATE), H5Pclose};
+  H5Handle links = h5_made(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "its groups");
 
-  explicit Writer(hid_t id) : file(id) { H5Pset_create_intermediate_group(links.id(), 1); }
+  explicit Writer(hid_t id) : file(id) { h5_need(H5Pset_create_intermediate_group(links.id(), 1) >= 0, "its groups"); }
 
   void group(const std::string& path, const std::string& description) const {
     if (path.empty() || exists(path)) return;
     const H5Handle made(H5Gcreate2(file, path.c_str(), links.id(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-    need(made.ok(), "group " + path);
+    h5_need(made.ok(), "group " + path);
     if (!description.empty()) write_attribute(made.id(), "description", description);
   }
 
   void dataset(const std::string& path, const Dataset& data) const {
     const std::vector<hsize_t> sizes(data.shape.begin(), data.shape.end());
-    const H5Handle space(
+    const H5Handle space = h5_made(
         sizes.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
-        H5Sclose);
+        H5Sclose, "dataset " + path);
     const Memory memory = std::visit([](const auto& values) { return in_memory(values); }, data.values);
     const H5Handle properties = layout(sizes, H5Tget_size(memory.type));
     const H5Handle made(
         H5Dcreate2(file, path.c_str(), memory.type, space.id(), links.id(), properties.id(), H5P_DEFAULT), H5Dclose);
-    need(made.ok(), "dataset " + path);
-    need(H5Dwrite(made.id(), memory.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, memory.data) >= 0, "dataset " + path);
+    h5_need(made.ok(), "dataset " + path);
+    h5_need(H5Dwrite(made.id(), memory.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, memory.data) >= 0, "dataset " + path);
     write_attribute(made.id(), "unit", data.meaning.unit);
     write_attribute(made.id(), "description", data.meaning.description);
     write_dimension_labels(made.id(), data.meaning.dimensions);
@@ -175,13 +170,13 @@ std::vector<std::byte> H5Document::bytes() const {
   for (const auto& [object, values] : attributes_) {
     const std::string path = "/" + object;
     const H5Handle owner(H5Oopen(file.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
-    need(owner.ok(), "attributes of " + path + ", which is not in the document");
+    h5_need(owner.ok(), "attributes of " + path + ", which is not in the document");
     for (const auto& [name, value] : values) write_attribute(owner.id(), name, value);
   }
   for (const auto& [object, values] : lists_) {
     const std::string path = "/" + object;
     const H5Handle owner(H5Oopen(file.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
-    need(owner.ok(), "attributes of " + path + ", which is not in the document");
+    h5_need(owner.ok(), "attributes of " + path + ", which is not in the document");
     for (const auto& [name, value] : values) write_list(owner.id(), name, value);
   }
   Writer::scales(*this).write(file.id());

@@ -43,8 +43,8 @@ std::string missing_filter(hid_t properties) {
 }  // namespace
 
 H5Handle links_within_file(std::string& other) {
-  H5Handle out(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
-  H5Pset_elink_cb(out.id(), stop_at_other_file, &other);
+  H5Handle out = h5_made(H5Pcreate(H5P_LINK_ACCESS), H5Pclose, "the guard of its links");
+  h5_need(H5Pset_elink_cb(out.id(), stop_at_other_file, &other) >= 0, "the guard of its links");
   return out;
 }
 

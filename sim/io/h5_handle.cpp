@@ -2,7 +2,9 @@
 #include "sim/io/h5_handle.hpp"
 
 #include <new>
+#include <stdexcept>
 
+#include "sim/base/out_of_memory.hpp"
 #include "sim/io/h5_types.hpp"
 
 namespace nudge {
@@ -17,6 +19,12 @@ std::recursive_mutex& session_mutex() {
 herr_t keep_first(unsigned /*n*/, const H5E_error2_t* error, void* text) {
   auto& out = *static_cast<std::string*>(text);
   if (out.empty() && error->desc != nullptr) out = error->desc;
+  return 0;
+}
+
+/// "No space available for allocation" and its like: what HDF5 says where malloc() gave nothing.
+herr_t find_no_memory(unsigned /*n*/, const H5E_error2_t* error, void* found) {
+  if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC) *static_cast<bool*>(found) = true;
   return 0;
 }
 
@@ -38,11 +46,25 @@ std::string h5_error() {
   return text.empty() ? "" : " (" + text + ")";
 }
 
+void h5_need(bool ok, const std::string& what) {
+  if (ok) return;
+  bool no_memory = false;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, find_no_memory, &no_memory);
+  if (no_memory) throw OutOfMemory("HDF5 has no memory for " + what);
+  throw std::runtime_error("HDF5 could not make " + what + h5_error());
+}
+
+H5Handle h5_made(hid_t id, H5Handle::Close close, const std::string& what) {
+  h5_need(id >= 0, what);
+  return {id, close};
+}
+
 H5Handle h5_text_type(std::size_t size) {
-  H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id(), size == 0 ? H5T_VARIABLE : size);
-  H5Tset_cset(type.id(), H5T_CSET_UTF8);
-  H5Tset_strpad(type.id(), size == 0 ? H5T_STR_NULLTERM : H5T_STR_NULLPAD);
+  H5Handle type = h5_made(H5Tcopy(H5T_C_S1), H5Tclose, "a type of text");
+  const bool set = H5Tset_size(type.id(), size == 0 ? H5T_VARIABLE : size) >= 0 &&
+                   H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0 &&
+                   H5Tset_strpad(type.id(), size == 0 ? H5T_STR_NULLTERM : H5T_STR_NULLPAD) >= 0;
+  h5_need(set, "a type of text");
   return type;
 }
 

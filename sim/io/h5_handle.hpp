@@ -60,6 +60,13 @@ class H5Session {
 /// The innermost message of HDF5's error stack, e.g. " (data error detected by Fletcher32 checksum)", or nothing.
 std::string h5_error();
 
+/// What a call into HDF5 has made: its identifier is negative where the call failed. OutOfMemory or an error of ours, as h5_need().
+H5Handle h5_made(hid_t id, H5Handle::Close close, const std::string& what);
+
+/// Nothing a user does makes the calls fail that build a file in memory: OutOfMemory where HDF5's error stack says so, else a
+/// std::runtime_error "HDF5 could not make WHAT (…)", a bug of ours.
+void h5_need(bool ok, const std::string& what);
+
 /// Variable-length or, for size > 0, zero-padded fixed-length UTF-8 text.
 H5Handle h5_text_type(std::size_t size = 0);
 

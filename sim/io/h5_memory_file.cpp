@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 #include <utility>
 
 namespace nudge {
@@ -40,14 +39,16 @@ herr_t unshare(void* /*image*/) { return 0; }
 }  // namespace
 
 H5MemoryFile::H5MemoryFile() {
-  const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  const char* const what = "a file in memory";
+  const H5Handle access = h5_made(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what);
   H5FD_file_image_callbacks_t callbacks{make, copy, grow, keep_at_close, share, unshare, static_cast<void*>(&image_)};
-  H5Pset_fapl_core(access.id(), std::size_t{1} << 20, 0);               // grows by 1 MiB
-  H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);  // the first format that checksums chunk indexes
-  H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
-  const bool ok = H5Pset_file_image_callbacks(access.id(), &callbacks) >= 0;
-  file_ = ok ? H5Fcreate("nudge-document", H5F_ACC_TRUNC, H5P_DEFAULT, access.id()) : -1;
-  if (file_ < 0) throw std::runtime_error("HDF5 could not make a file in memory" + h5_error());
+  h5_need(H5Pset_fapl_core(access.id(), std::size_t{1} << 20, 0) >= 0, what);  // grows by 1 MiB
+  // The first format that checksums chunk indexes.
+  h5_need(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0, what);
+  h5_need(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG) >= 0, what);
+  h5_need(H5Pset_file_image_callbacks(access.id(), &callbacks) >= 0, what);
+  file_ = H5Fcreate("nudge-document", H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
+  h5_need(file_ >= 0, what);
 }
 
 H5MemoryFile::~H5MemoryFile() {
@@ -56,9 +57,7 @@ H5MemoryFile::~H5MemoryFile() {
 }
 
 std::vector<std::byte> H5MemoryFile::take() {
-  if (H5Fclose(std::exchange(file_, -1)) < 0 || image_ == nullptr) {
-    throw std::runtime_error("HDF5 could not finish a file in memory" + h5_error());
-  }
+  h5_need(H5Fclose(std::exchange(file_, -1)) >= 0 && image_ != nullptr, "the end of a file in memory");
   std::uint64_t size = 0;
   const auto* begin = static_cast<const std::byte*>(image_);
   std::memcpy(&size, begin + end_of_file_at, sizeof size);

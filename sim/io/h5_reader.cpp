@@ -36,8 +36,8 @@ void check_readable(const std::filesystem::path& path) {
 }  // namespace
 
 void H5Reader::File::open_file() {
-  H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
+  const H5Handle access = h5_made(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "the access to a file");
+  h5_need(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG) >= 0, "the access to a file");
   links = links_within_file(other_file);
   file = H5Handle(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
   if (!file.ok()) throw UserError(fmt::format("{}: is damaged or truncated{}", name, h5_error()));

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "sim/io/h5_handle.hpp"
 
@@ -17,10 +16,6 @@ struct Reference {
   hobj_ref_t dataset;
   int dimension;
 };
-
-void need(bool ok, const std::string& what) {
-  if (!ok) throw std::runtime_error("HDF5 could not write " + what + h5_error());
-}
 
 /// "parameter group" as a name that programs take.
 std::string name_of(std::string label) {
@@ -42,31 +37,31 @@ std::string group_of(const std::string& path) {
 
 hobj_ref_t reference_to(hid_t file, const std::string& path) {
   hobj_ref_t out{};
-  need(H5Rcreate(&out, file, path.c_str(), H5R_OBJECT, -1) >= 0, "a reference to " + path);
+  h5_need(H5Rcreate(&out, file, path.c_str(), H5R_OBJECT, -1) >= 0, "a reference to " + path);
   return out;
 }
 
 void write_text(hid_t object, const char* name, const std::string& text) {
-  const H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id(), text.size() + 1);
-  const H5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const H5Handle type = h5_made(H5Tcopy(H5T_C_S1), H5Tclose, name);
+  h5_need(H5Tset_size(type.id(), text.size() + 1) >= 0, name);
+  const H5Handle space = h5_made(H5Screate(H5S_SCALAR), H5Sclose, name);
   const H5Handle made(H5Acreate2(object, name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  need(made.ok() && H5Awrite(made.id(), type.id(), text.c_str()) >= 0, name);
+  h5_need(made.ok() && H5Awrite(made.id(), type.id(), text.c_str()) >= 0, name);
 }
 
 void write_array(hid_t object, const char* name, hid_t type, const void* values, hsize_t count) {
-  const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  const H5Handle space = h5_made(H5Screate_simple(1, &count, nullptr), H5Sclose, name);
   const H5Handle made(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  need(made.ok() && H5Awrite(made.id(), type, values) >= 0, name);
+  h5_need(made.ok() && H5Awrite(made.id(), type, values) >= 0, name);
 }
 
 /// A dataset of `length` numbers that are never written: no bytes but its header.
 void make_bare(hid_t file, const std::string& path, Index length) {
   const auto size = static_cast<hsize_t>(length);
-  const H5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  const H5Handle space = h5_made(H5Screate_simple(1, &size, nullptr), H5Sclose, "dimension " + path);
   const H5Handle made(H5Dcreate2(file, path.c_str(), H5T_IEEE_F32BE, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                       H5Dclose);
-  need(made.ok(), fmt::format("dimension {}", path));
+  h5_need(made.ok(), fmt::format("dimension {}", path));
   write_text(made.id(), "unit", "1");
   write_text(made.id(), "description", "a dimension without coordinates: it has a length and no values");
 }
@@ -74,12 +69,13 @@ void make_bare(hid_t file, const std::string& path, Index length) {
 /// What makes a dataset a scale: its class, its name, and where it is used.
 void make_scale(hid_t file, const std::string& path, const std::string& name, const std::vector<Reference>& used) {
   const H5Handle scale(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
-  need(scale.ok(), "scale " + path);
+  h5_need(scale.ok(), "scale " + path);
   write_text(scale.id(), "CLASS", "DIMENSION_SCALE");
   write_text(scale.id(), "NAME", name);
-  const H5Handle type(H5Tcreate(H5T_COMPOUND, sizeof(Reference)), H5Tclose);
-  H5Tinsert(type.id(), "dataset", HOFFSET(Reference, dataset), H5T_STD_REF_OBJ);
-  H5Tinsert(type.id(), "dimension", HOFFSET(Reference, dimension), H5T_NATIVE_INT);
+  const H5Handle type = h5_made(H5Tcreate(H5T_COMPOUND, sizeof(Reference)), H5Tclose, "scale " + path);
+  h5_need(H5Tinsert(type.id(), "dataset", HOFFSET(Reference, dataset), H5T_STD_REF_OBJ) >= 0 &&
+              H5Tinsert(type.id(), "dimension", HOFFSET(Reference, dimension), H5T_NATIVE_INT) >= 0,
+          "scale " + path);
   if (!used.empty()) write_array(scale.id(), "REFERENCE_LIST", type.id(), used.data(), used.size());
 }
 
@@ -152,9 +148,9 @@ void H5Scales::write(hid_t file) const {
       references[axis] = reference_to(file, scale);
       list.push_back({1, &references[axis]});
     }
-    const H5Handle type(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
+    const H5Handle type = h5_made(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose, "dimensions of " + path);
     const H5Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
-    need(dataset.ok(), "dimensions of " + path);
+    h5_need(dataset.ok(), "dimensions of " + path);
     write_array(dataset.id(), "DIMENSION_LIST", type.id(), list.data(), list.size());
   }
   for (const std::string& path : coordinates) make_scale(file, path, base_of(path), used[path]);
