@@ -34,6 +34,9 @@ void measure_sneak(const Matrix<double>& conductance_S, const CrossbarSpec& spec
                         spec.circuit.read_voltage_V);
 }
 
+/// Of an array whose weights are all 0 nothing is a share.
+std::string percent_text(double share) { return std::isfinite(share) ? fmt::format("{:.3f}%", 100 * share) : "-"; }
+
 void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
   const CurrentCurve& curve = spec.device.curve;
   if (curve.linear()) return;
@@ -42,6 +45,7 @@ void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec
   const auto exact = NonlinearSolver(tile, curve, spec.wires).solve(Matrix<double>::Constant(1, tile.rows(), volts));
   if (exact.status != Status::converged) throw NumericalFailure(f.name + ": the curved devices have not been solved");
   const Matrix<double> straight = effective_conductance(tile, spec.wires, {}, spec.threads).colwise().sum() * volts;
+  if (straight.norm() == 0 || exact.currents_A.norm() == 0) return;  // no current to be off of
   f.curve = (exact.currents_A - straight).norm() / straight.norm();
   f.curve_missed = (exact.currents_A - straight * (curve.current(volts) / volts)).norm() / exact.currents_A.norm();
 }
@@ -77,10 +81,11 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
   answer("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11} {:>11}\n", "array", "devices", "w_max", "scale",
          "weight error", "read noise", "IR drop", "mean G", "power");
   for (const ArrayFacts& f : all) {
-    answer("{:<8} {:>16} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11} {:>11}\n", f.name,
+    answer("{:<8} {:>16} {:>10.4f} {:>12} {:>13} {:>12} {:>9.3f} {:>11} {:>11}\n", f.name,
            fmt::format("{}x{}: {:.0f}", f.rows, f.columns, f.devices), f.w_max,
-           format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise, f.ir_drop,
-           format_quantity(f.mean_conductance_S, Unit::siemens, 4), format_quantity(f.power_W, Unit::watt, 4));
+           format_quantity(f.siemens_per_weight, Unit::siemens, 4), percent_text(f.weight_error),
+           percent_text(f.read_noise), f.ir_drop, format_quantity(f.mean_conductance_S, Unit::siemens, 4),
+           format_quantity(f.power_W, Unit::watt, 4));
   }
   answer(
       "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"

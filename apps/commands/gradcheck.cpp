@@ -69,7 +69,7 @@ std::string phases_text(const GradcheckReport& report) {
     const bool nudged = e.beta > 0;
     table.push_back({e.name, nudged ? fmt::format("{:.1e}", e.beta) : "-", fmt::format("{:.1e}", e.free_residual),
                      residual_text(e.nudged_residual), nudged ? fmt::format("{:.1e}", e.nudge_ratio) : "-",
-                     e.signal.known() ? fmt::format("{:.2g}", e.signal.snr()) : "-",
+                     std::isfinite(e.signal.snr()) ? fmt::format("{:.2g}", e.signal.snr()) : "-",
                      nudged ? fmt::format("{:.2g} %", 100 * e.flipped_gates) : "-", std::to_string(e.diverged)});
   }
   return text_table(table, 1);

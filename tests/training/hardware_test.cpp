@@ -125,3 +125,28 @@ TEST_CASE("a nudge below the noise is warned of, far below it refused unless ask
   CHECK_THROWS_WITH(check_nudge(low, drowned), Contains("beta = ") && Contains("nudge.below_noise = true"));
   CHECK_NOTHROW(check_nudge(of(with(tiny, {"nudge.below_noise=true"})), drowned));
 }
+
+TEST_CASE("a nudge and a noise that a converter hides are told as such, and are no ratio", "[hardware]") {
+  // Two bits tell four states apart: what moves by less than half of such a step is read as if it stood still, noise as well.
+  const Config config =
+      of({"network.kind=thermal", "task.kind=classification", "thermal.hidden=[8]", "device.model=soft_bounds",
+          "train.batch=4", "circuit.phase_adc_bits=2", "relaxation.free_steps=20", "relaxation.nudged_steps=20"});
+  const NudgeChoice found = chosen_nudge(config, run_parts(config));
+  CHECK_THAT(nudge_text(config, found) + nudge_warning(config, found), !Contains("nan") && !Contains("inf"));
+
+  NudgeChoice still{1e-3};
+  still.signal = {0, 1, 0, 0, 1};
+  REQUIRE(still.measured());
+  CHECK_THAT(nudge_text(config, still), Contains("moves no node") && !Contains("signal-to-noise"));
+  CHECK_THAT(nudge_warning(config, still), Contains("every gradient would be 0: take a larger beta, or more than "
+                                                    "circuit.phase_adc_bits = 2") &&
+                                               !Contains("nan"));
+  CHECK_THROWS_WITH(check_nudge(config, still), Contains("beta = ") && Contains("circuit.phase_adc_bits = 2") &&
+                                                    Contains("nudge.below_noise = true") && !Contains("nan"));
+  CHECK_THAT(nudge_warning(of(with(tiny, {"circuit.phase_adc_bits=0"})), still),
+             Contains("take a larger beta") && !Contains("phase_adc_bits"));
+  NudgeChoice silent{1e-3};
+  silent.signal = {1, 1, 0, 0, 1};  // moved, and no noise
+  CHECK_THAT(nudge_text(config, silent), Contains("has no noise") && !Contains("inf"));
+  CHECK(nudge_warning(config, silent).empty());
+}

@@ -106,6 +106,9 @@ TEST_CASE("signal and noise of several sequences add up", "[nudge]") {
   CHECK(one.cosine() == Approx(1 / std::sqrt(3.0)));
   CHECK(std::isnan(other.snr()));
   CHECK(NudgeSignal{1, 1, 1, 2, 1}.displacement() == 0);  // hidden
+  const NudgeSignal still{0, 1, 0, 0, 1};                 // neither moves what is read
+  CHECK(still.snr() == 0);
+  CHECK(still.cosine() == 0);
 }
 
 TEST_CASE("every estimator that nudges says what its nudge is beside the noise", "[nudge]") {

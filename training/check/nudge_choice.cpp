@@ -63,6 +63,28 @@ NudgeChoice averaged_longer(const Config& config, const Network<S>& network, con
 
 std::string volts(double value) { return format_quantity(value, Unit::volt, 2); }
 
+/// Whether neither the nudge nor noise moves any state by what is read of it (a converter of few bits): there is no ratio of the two.
+bool still(const NudgeSignal& signal) { return signal.known() && signal.displacement() == 0 && signal.noise() == 0; }
+
+/// "moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8, expected cosine 0.98"; no ratio where there is none.
+std::string moved_text(const NudgeSignal& signal, double unit_V) {
+  if (still(signal)) return "moves no node by what is read of it, and noise moves none either";
+  const std::string moved = "moves the nodes by " + volts(signal.displacement() * unit_V);
+  if (signal.noise() == 0) return moved + ", and what is read of them has no noise";
+  return fmt::format("{} beside {} of noise: signal-to-noise {:.2g}, expected cosine {:.2g}", moved,
+                     volts(signal.noise() * unit_V), signal.snr(), signal.cosine());
+}
+
+/// What to do about a nudge that is not seen at all.
+std::string still_advice(const Config& config) {
+  const int bits = circuit_spec(config).phase_adc.bits;
+  return fmt::format("every gradient would be 0: take a larger beta{}",
+                     bits > 0 ? fmt::format(", or more than circuit.phase_adc_bits = {}, whose steps are larger than "
+                                            "what the nudge moves (0: an ideal converter)",
+                                            bits)
+                              : "");
+}
+
 }  // namespace
 
 // Transposed: linear in the nudge but for gates of the memory that switch, and, live, the cost. Forward attention: the quadratic
@@ -145,17 +167,16 @@ Config with_nudge(const Config& config, const NudgeChoice& choice) {
 
 std::string nudge_text(const Config& config, const NudgeChoice& choice) {
   const double unit = circuit_spec(config).read_voltage_V;
-  return fmt::format(
-      "nudge: beta = {}{} moves the nodes by {} beside {} of noise: signal-to-noise {:.2g}, expected cosine {:.2g}",
-      choice.beta,
-      choice.average > 0 ? fmt::format(" and the mean of the last {} of {} nudged steps", choice.average, choice.steps)
+  return fmt::format("nudge: beta = {}{} {}", choice.beta,
+                     choice.average > 0
+                         ? fmt::format(" and the mean of the last {} of {} nudged steps", choice.average, choice.steps)
                          : "",
-      volts(choice.signal.displacement() * unit), volts(choice.signal.noise() * unit), choice.signal.snr(),
-      choice.signal.cosine());
+                     moved_text(choice.signal, unit));
 }
 
 std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
   if (!choice.measured() || choice.signal.snr() >= kDrowned) return "";
+  if (still(choice.signal)) return fmt::format("{}; {}", nudge_text(config, choice), still_advice(config));
   const PhaseOptions options = phase_options(config);
   const double snr = std::max(choice.signal.snr(), 0.03);  // below, it says nothing
   const double lift = kWanted / snr;

@@ -137,10 +137,11 @@ void Trainee<S>::note_unsolved(std::uint64_t step, const Batch& batch, const Bat
   if (!unsolved_.empty()) return log_.event(step, "no solution: " + unsolved_);
   if (report.left_out == static_cast<int>(report.sequences.size())) {
     const AdjointSize limit = adjoint_guard_.limit();
+    const auto times = [](double size) { return std::isfinite(size) ? fmt::format("{:.2g}", size) : "without bound"; };
     unsolved_ = fmt::format(
-        "all {} sequences are left out, their adjoints being {:.2g} and {:.2g} times dC/dz (at most {:.2g} or {:.2g} "
+        "all {} sequences are left out, their adjoints being {} and {} times dC/dz (at most {} or {} "
         "after those before; train.leave_out_ratio): what is read hangs on nothing, or the equilibrium is about to go",
-        report.left_out, report.adjoint.norm, report.adjoint.gain, limit.norm, limit.gain);
+        report.left_out, times(report.adjoint.norm), times(report.adjoint.gain), times(limit.norm), times(limit.gain));
     log_.event(step, "no gradient: " + unsolved_);
   }
 }

@@ -41,7 +41,8 @@ double NudgeSignal::noise() const { return measured > 0 ? std::sqrt(node / measu
 
 double NudgeSignal::snr() const {
   if (!known()) return std::numeric_limits<double>::quiet_NaN();
-  return displacement() / noise();
+  const double moved_by = displacement();
+  return moved_by > 0 ? moved_by / noise() : 0;  // 0/0 as well: what moves nothing tells nothing
 }
 
 double NudgeSignal::cosine() const {

@@ -26,7 +26,7 @@ struct NudgeSignal {
   bool known() const { return counted > 0 && measured > 0; }
   double displacement() const;  ///< root mean square of v̄; 0 where its noise hides it
   double noise() const;         ///< s, root mean square
-  /// v̄/s of a state as the estimator takes it; NaN where it was not measured.
+  /// v̄/s of a state as the estimator takes it: 0 where v̄ is, infinite where only s is 0; NaN where it was not measured.
   double snr() const;
   /// v̄/√⟨v²⟩: what noise of the nodes leaves of the cosine of an adjoint.
   double cosine() const;
