@@ -47,7 +47,7 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
         key, config.text(key));
     return;
   }
-  const RunParts parts = run_parts(config);
+  const RunParts parts = run_parts(config, Work::learns);
   const Config placed = chosen_circuit(config, parts);
   for (const ConfigDifference& one : difference(config, placed)) {
     answer("{} = {}, {}\n", one.key, one.second, placed.origin(one.key).where);

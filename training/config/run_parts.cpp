@@ -7,20 +7,21 @@
 #include "sim/config/config_load.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/hardware_aware.hpp"
+#include "training/config/run_memory.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/write_threshold.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
 
-RunParts run_parts(const Config& config) {
+RunParts run_parts(const Config& config, Work work) {
   use_product_kernel(config);
   RunParts parts;
-  check_placed(config, [&parts](const Config& c) {
+  check_placed(config, [&parts, work](const Config& c) {
     parts.task = make_task(c);
-    check_network(c, parts.task->sizes());
-    if (!network_kind(c).is_circuit()) return;
+    if (!network_kind(c).is_circuit()) return check_memory(c, run_memory(c, parts.task->sizes()), work);
     parts.plan = network_plan(c, parts.task->sizes());
+    check_memory(c, run_memory(c, *parts.plan), work);
     const CrossbarSpec arrays = model_arrays(c);
     check_arrays_fit(arrays, *parts.plan, run_options(c).twofold() ? sizeof(double) : sizeof(float));
     check_write_threshold(c, arrays, *parts.plan);

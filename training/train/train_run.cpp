@@ -66,7 +66,8 @@ Config resolved(Config config) {
 
 class TrainRun {
  public:
-  TrainRun(const Config& config, FinalTest final_test) : TrainRun(config, run_parts(config), final_test) {}
+  TrainRun(const Config& config, FinalTest final_test)
+      : TrainRun(config, run_parts(config, Work::learns), final_test) {}
 
   TrainRun(const Config& config, RunParts parts, FinalTest final_test)
       : config_(config),
@@ -265,7 +266,7 @@ Config resumed_config(const H5Reader& file, const std::filesystem::path& path, c
 template <class Run>
 TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserver& observer, const Run& run) {
   const Config ours = resolved(config);
-  RunParts parts = run_parts(ours);
+  RunParts parts = run_parts(ours, Work::learns);
   if (parts.plan == nullptr) {
     TrainRun tapes(ours, std::move(parts), final_test);
     return run(tapes);

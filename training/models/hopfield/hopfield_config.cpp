@@ -74,10 +74,11 @@ std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& t
   shape.rows = task.rows;
   const NeuronOptions neurons = on_devices(config) ? neuron_section().read(config) : NeuronOptions{};
   const auto seed = run_seed(config);
-  for (std::size_t l = 1; l < shape.widths.size(); ++l) {
-    shape.units.push_back(
-        drawn_units(neurons.gain_spread, neurons.offset_spread, shape.widths[l], seed, static_cast<std::uint32_t>(l)));
-  }
+  shape.units = std::make_shared<MadeOnce<UnitSpread>>(
+      shape.widths.size() - 1, [neurons, seed, widths = shape.widths](std::size_t layer) {
+        return drawn_units(neurons.gain_spread, neurons.offset_spread, widths[layer + 1], seed,
+                           static_cast<std::uint32_t>(layer) + 1);
+      });
   return std::make_shared<HopfieldPlan>(shape, options.gain);
 }
 

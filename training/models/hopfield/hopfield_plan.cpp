@@ -99,8 +99,8 @@ NodeActivation HopfieldPlan::activation(int layer) const {
 }
 
 std::shared_ptr<const UnitSpread> HopfieldPlan::units(int layer) const {
-  if (shape_.units.empty() || kept(layer) == NodeActivation::identity) return nullptr;
-  return shape_.units[static_cast<std::size_t>(layer - 1)];
+  if (shape_.units == nullptr || kept(layer) == NodeActivation::identity) return nullptr;
+  return shape_.units->of(static_cast<std::size_t>(layer - 1));
 }
 
 std::vector<Node> HopfieldPlan::nodes() const {

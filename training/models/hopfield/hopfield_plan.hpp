@@ -3,6 +3,7 @@
 
 #include "circuits/terms/convolution.hpp"
 #include "circuits/terms/node_activation.hpp"
+#include "training/models/made_once.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
@@ -25,8 +26,9 @@ struct HopfieldShape {
       false;  ///< no feedback at all, only projected: its equilibrium is the forward pass of a perceptron
   Index classes =
       0;  ///< V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L
-  std::vector<std::shared_ptr<const UnitSpread>> units;  ///< mismatch of layers 1 … L; null: none; empty: of no layer
-  Index rows = 1;                                        ///< independent samples side by side
+  std::shared_ptr<MadeOnce<UnitSpread>>
+      units;       ///< mismatch of layers 1 … L, null where there is none; null: of no layer
+  Index rows = 1;  ///< independent samples side by side
 
   bool reciprocal() const { return !asymmetric && !feed_forward; }
   int layers() const { return static_cast<int>(widths.size()) - 1; }

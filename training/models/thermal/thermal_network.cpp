@@ -5,6 +5,7 @@
 
 #include "training/data/run_seed.hpp"
 #include "training/models/layered_plan.hpp"
+#include "training/models/made_once.hpp"
 #include "training/models/model_options.hpp"
 
 namespace nudge {
@@ -28,15 +29,14 @@ Layers thermal_layers(const ThermalOptions& options, std::uint64_t seed, const T
   }
   const StochasticBitSpec spec{1, 0, options.bit_gain_spread, options.bit_offset_spread, options.bit_correlation};
   const std::vector<Index> widths = layer_widths(options.hidden, task);
-  std::vector<std::shared_ptr<const StochasticBits>> bits;
-  for (std::size_t l = 1; l < widths.size(); ++l) {
-    const ArrayIdentity identity{seed, kFirstBits + static_cast<std::uint32_t>(l), 0};
-    bits.push_back(std::make_shared<const StochasticBits>(spec, widths[l], identity));
-  }
-  layers.units = [T = options.temperature, bits = std::move(bits)](int layer, Node& node) {
+  const auto bits = std::make_shared<MadeOnce<StochasticBits>>(widths.size() - 1, [=](std::size_t layer) {
+    const ArrayIdentity identity{seed, kFirstBits + static_cast<std::uint32_t>(layer) + 1, 0};
+    return std::make_shared<const StochasticBits>(spec, widths[layer + 1], identity);
+  });
+  layers.units = [T = options.temperature, bits](int layer, Node& node) {
     node.temperature = T;
     node.leak = 0;
-    node.bits = bits[static_cast<std::size_t>(layer)];
+    node.bits = bits->of(static_cast<std::size_t>(layer));
   };
   return layers;
 }
