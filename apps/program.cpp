@@ -3,13 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <new>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "apps/commands.hpp"
@@ -54,6 +59,20 @@ void let_rank_0_speak() {
   for (int ms = 0; this_rank() > 0 && ms < 2000; ++ms) wait_a_moment();
 }
 
+/// Whether a command is at work: who calls exit() meanwhile is a library.
+std::atomic<bool> at_work = false;
+
+/// OpenMP's runtime ends a process with exit(1) where it can make no thread, behind a line of its own.
+void say_who_ended() {
+  if (!at_work) return;
+  constexpr std::string_view text =
+      "nudge: a library has ended the program, as it says above. Where it could make no thread, use fewer (--set "
+      "threads=1, "
+      "OMP_NUM_THREADS=1) or allow more memory and processes (ulimit -v, ulimit -u)\n";
+  static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+  ::_exit(static_cast<int>(ExitCode::user_input));
+}
+
 /// Every exception ends here.
 ExitCode guarded(const std::function<ExitCode()>& run) {
   try {
@@ -72,7 +91,10 @@ ExitCode guarded(const std::function<ExitCode()>& run) {
     complain("out of memory: make model.* or train.batch smaller");
     return ExitCode::user_input;
   } catch (const std::system_error& error) {  // a disk that fails, a limit of the machine
-    complain(fmt::format("the system refused: {}", error.what()));
+    const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+    complain(fmt::format("the system refused{}: {}",
+                         no_thread ? " another thread, for want of memory or of processes (ulimit -v, ulimit -u)" : "",
+                         error.what()));
     return ExitCode::user_input;
   } catch (const Interrupted&) {
     end_by_signal();
@@ -139,13 +161,16 @@ ExitCode dispatch(int argc, char** argv) {
 
 ExitCode run_program(int argc, char** argv) {
   survive_writes();
-  watch_interrupts();
   bool ended = false;
+  static const int registered = std::atexit(say_who_ended);
+  at_work = registered == 0;
   const ExitCode code = guarded([&] {
+    watch_interrupts();  // a thread, for which there may be no memory
     const ExitCode result = dispatch(argc, argv);
     ended = true;
     return result;
   });
+  at_work = false;
   const bool written = finish_answer();
   if (!ended) end_all_ranks(static_cast<int>(code));
   leave_ranks();

@@ -10,6 +10,8 @@
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/machine_memory.hpp"
+#include "sim/base/out_of_memory.hpp"
 #include "sim/base/parallel.hpp"
 
 // NUDGE_ONEDNN is set for this file by CMake where the library was found.
@@ -53,9 +55,24 @@ bool code_is_avx2() {
   return is;
 }
 
+/// Address space that the library must find for its code. It does not look at what it is given: without it it writes to address 0, a
+/// SIGSEGV (oneDNN 2.6; seen between 95 and 99 MB of `ulimit -v`). All code of make_code() takes 6 to 8 MB; four times that.
+constexpr double kCodeBytes = 32e6;
+
+void expect_room_for_code() {
+  const FreeMemory free = free_memory();
+  if (free.bytes >= kCodeBytes) return;
+  throw OutOfMemory(
+      fmt::format("oneDNN needs {} for the code of its products, and there are {} (product.kernel = portable needs "
+                  "none)",
+                  bytes_text(kCodeBytes), free.text()));
+}
+
 /// Once: one product of every kind (either operand transposed, stored or added; few and many rows), so that all code exists.
 void make_code() {
   static std::atomic<bool> made{false};
+  if (made.load()) return;
+  expect_room_for_code();
   if (made.exchange(true)) return;
   const Index large = 128;
   const std::vector<float> a(static_cast<std::size_t>(large * large), 1.0F);
