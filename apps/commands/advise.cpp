@@ -41,45 +41,71 @@ std::string chosen_text(const ComparedEntrant& one) {
   return text + (one.choice->edges.empty() ? "" : " *");
 }
 
+/// Why an entrant has no result: what became of the first of its runs that did not end well.
+std::string missing_text(const Comparison& c, const ComparedEntrant& one) {
+  const Sweep& table = one.choice ? c.test : c.tuning;
+  for (const SweepPoint& point : table.points) {
+    if (point.values.front() != one.entrant.name || point.status.empty() || point.status == "ok") continue;
+    const std::string why = point.status.substr(0, point.status.find('\n'));
+    return one.choice ? fmt::format("{}, seed {}: {}", failure_rate(one.test), point.seed, why)
+                      : fmt::format("no place of compare.grid ended well with every tuning seed; the first: {}", why);
+  }
+  return "its runs have no test loss (data.test_fraction)";
+}
+
+/// In place of a loss that is not there.
+std::string loss_text(const ComparedEntrant& one) {
+  return std::isfinite(one.test.shown()) ? spread_text(one.test, "{:.4f}", "{:.4f}") : "no result";
+}
+
 std::vector<std::string> row_of(const std::string& place, const ComparedEntrant& one, bool baseline) {
-  return {place, one.entrant.name, chosen_text(one), spread_text(one.test, "{:.4f}", "{:.4f}"),
-          baseline ? "-" : interval_text(one.difference)};
+  return {place, one.entrant.name, chosen_text(one), loss_text(one), baseline ? "-" : interval_text(one.difference)};
+}
+
+std::vector<std::string> rule_row(const RankedRule& one, const RankedRule& best, std::size_t place) {
+  const bool first = &one == &best, known = one.has_result();
+  auto row = row_of(!known ? "-" : first ? "1" : one.level() ? "=" : std::to_string(place), one.result, false);
+  const auto taken = [known](double value) { return known ? number_text(value) : "-"; };
+  row.insert(row.end(), {std::isfinite(one.regained) ? fmt::format("{:.0f} %", 100 * one.regained) : "-",
+                         first || !known ? "-" : interval_text(one.behind), taken(one.pulses), taken(one.most_pulses),
+                         taken(one.reads), taken(one.digital_numbers), taken(one.energy)});
+  return row;
 }
 
 std::string advice_text(const Advice& advice, const Comparison& c, const std::vector<RankedRule>& ranked) {
   std::vector<std::vector<std::string>> rows(
       1, {"", "rule", "chosen", "test loss", "lost against exact numbers, 95 %", "regained", "behind the first, 95 %",
           "pulses", "of one device", "reads", "numbers", "heat, J"});
+  const std::string unknown = regained_unknown(c);
+  std::string missing;
+  const auto note = [&](const ComparedEntrant& one) {
+    if (!ended_well(one)) missing += fmt::format("no result: {}: {}\n", one.entrant.name, missing_text(c, one));
+  };
+  bool level = false;
   for (const RankedRule& one : ranked) {
-    const bool first = &one == &ranked.front();
-    auto row = row_of(first ? "1" : one.level() ? "=" : std::to_string(rows.size()), one.result, false);
-    row.insert(row.end(),
-               {std::isfinite(one.regained) ? fmt::format("{:.0f} %", 100 * one.regained) : "-",
-                first ? "-" : interval_text(one.behind), number_text(one.pulses), number_text(one.most_pulses),
-                number_text(one.reads), number_text(one.digital_numbers), number_text(one.energy)});
-    rows.push_back(std::move(row));
+    level = level || (&one != &ranked.front() && one.level());
+    rows.push_back(rule_row(one, ranked.front(), rows.size()));
+    note(one.result);
   }
   for (const ComparedEntrant& one : c.entrants) {
     const bool exact = one.entrant.name == Advice::exact;
     if (!exact && one.entrant.name != Advice::frozen) continue;
     auto row = row_of("", one, exact);
-    row.insert(row.end(), {exact ? "100 %" : "0 %", "-", "-", "-", "-", "-", "-"});
+    row.insert(row.end(), {!unknown.empty() ? "-" : exact ? "100 %" : "0 %", "-", "-", "-", "-", "-", "-"});
     rows.push_back(std::move(row));
+    note(one);
   }
   std::string out = text_table(rows, 3);
   out += fmt::format(
-      "regained: of what frozen devices lose against exact numbers; =: the seeds do not tell it from the first; "
+      "regained: of what frozen devices lose against exact numbers; {}"
       "pulses, reads and heat of learning in the whole run; of one device: the most it has had, of programming too; "
       "numbers: digital, per weight, of optimizer and rule; chosen: the values of {}\n{}\n",
-      fmt::join(c.keys, " and "), c.holds);
+      level ? "=: the seeds do not tell it from the first; " : "", fmt::join(c.keys, " and "), c.holds);
   if (out.find(" *") != std::string::npos) {
     out += "*: an outermost value of what was tuned, the best may lie beyond it: name compare.grid\n";
   }
-  if (std::none_of(ranked.begin(), ranked.end(), [](const RankedRule& one) { return std::isfinite(one.regained); })) {
-    out +=
-        "frozen devices lose nothing here that the seeds tell: there is little to learn in so many steps (--set "
-        "train.steps=N)\n";
-  }
+  out += missing;
+  if (!unknown.empty()) out += unknown + "\n";
   for (const RefusedRule& one : advice.refused) out += fmt::format("not tried: {}: {}\n", one.rule, one.why);
   return out;
 }
@@ -100,6 +126,7 @@ nlohmann::json advice_json(const Advice& advice, const Comparison& c, const std:
                           {"test_loss", json_of(one.result.test)},
                           {"lost", interval_json(one.result.difference)},
                           {"behind", interval_json(one.behind)},
+                          {"has_result", one.has_result()},
                           {"level", one.level()},
                           {"regained", one.regained},
                           {"pulses", one.pulses},
@@ -145,8 +172,9 @@ ExitCode run_advise(const StudyOptions& options) {
   const std::vector<RankedRule> ranked = ranking(comparison);
   answer("{}\n", options.json ? json_text(advice_json(advice, comparison, ranked, file), 2)
                               : advice_text(advice, comparison, ranked) + file);
-  if (comparison.test.count_ok() > 0) return ExitCode::ok;
-  say("nudge: no run ended well\n");
+  const auto has_result = [](const RankedRule& one) { return one.has_result(); };
+  if (std::any_of(ranked.begin(), ranked.end(), has_result)) return ExitCode::ok;
+  say("nudge: no rule has a result{}\n", first_failure({&comparison.tuning, &comparison.test}));
   return ExitCode::numerical_failure;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -237,6 +238,20 @@ SweepObserver comparison_observer(StudyLog& log) {
     log.point(tests ? "test" : "tuning", sweep, point, done, place, text);
   };
   return observer;
+}
+
+std::string first_failure(const std::vector<const Sweep*>& tables) {
+  for (const Sweep* table : tables) {
+    const bool trains = std::any_of(table->metrics.begin(), table->metrics.end(),
+                                    [](const SweepMetric& metric) { return metric.name == "validation_loss"; });
+    for (const SweepPoint& point : table->points) {
+      if (point.status.empty() || point.status == "ok" || point.invalid()) continue;
+      return fmt::format("; the first: {} (what may help: {})", point.status,
+                         trains ? "a smaller train.learning_rate; nudge train of it says more"
+                                : "more relaxation.free_steps, or a smaller relaxation.step");
+    }
+  }
+  return "";
 }
 
 bool is_leader() { return this_rank() == 0; }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
@@ -80,6 +81,9 @@ ExitCode print_dropped(const StudyOptions& options, const std::string& file, con
 
 /// Ends the process by the signal that interrupted it where there is no file to continue: no point had ended.
 void end_where_nothing_is_saved(const std::string& file);
+
+/// What became of the first run of these tables that failed, and what may help, to stand behind "no run ended well"; empty: none failed.
+std::string first_failure(const std::vector<const Sweep*>& tables);
 
 /// Whether this process prints results and writes files; others of mpirun compute only.
 bool is_leader();

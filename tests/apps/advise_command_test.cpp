@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
 #include "tests/support/catch.hpp"
+#include "training/compare/advice.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -29,7 +32,77 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+constexpr double kFailed = std::numeric_limits<double>::infinity();
+
+/// A comparison of these test losses, one for each of the seeds 11 and 12 or, of an entrant that no tuning run ended well of, none.
+Comparison comparison_of(const std::vector<std::pair<std::string, std::vector<double>>>& losses) {
+  Comparison c;
+  c.test.keys = {"entrant"};
+  c.test.metrics = {{"test_loss", "nat", ""}};
+  const std::vector<double> none(2, std::nan(""));
+  const std::vector<double>& first = losses.front().second.empty() ? none : losses.front().second;
+  for (const auto& [name, own] : losses) {
+    ComparedEntrant one{{name, {}}, std::nullopt};
+    const std::vector<double>& of_seeds = own.empty() ? none : own;
+    one.test = cell_spread(of_seeds, "test_loss");
+    one.difference = paired_difference(of_seeds, first, "test_loss");
+    one.runs = one.test.runs;
+    one.failed = one.test.failed;
+    for (std::size_t s = 0; s < own.size(); ++s) {
+      const bool ok = std::isfinite(own[s]);
+      c.test.points.push_back({{name}, {}, static_cast<std::int64_t>(11 + s), ok ? "ok" : "it broke", {own[s]}});
+    }
+    c.entrants.push_back(one);
+  }
+  return c;
+}
+
 }  // namespace
+
+TEST_CASE("a rule without a result is behind the others and level with none", "[apps]") {
+  const auto ranked = ranking(comparison_of({{Advice::exact, {1.0, 1.01}},
+                                             {Advice::frozen, {2.0, 2.01}},
+                                             {"untuned", {}},
+                                             {"broken", {1.2, kFailed}},
+                                             {"sound", {1.5, 1.51}},
+                                             {"alike", {1.4, 1.62}}}));
+  REQUIRE(ranked.size() == 4);
+  CHECK(ranked[0].result.entrant.name == "sound");
+  CHECK(ranked[0].regained == Approx(0.5));
+  CHECK(ranked[1].has_result());
+  CHECK(ranked[1].level());  // 0.005 and an interval of 95 % over two seeds, more than ten times as wide
+  for (const std::size_t i : {2U, 3U}) {
+    CAPTURE(ranked[i].result.entrant.name);
+    CHECK_FALSE(ranked[i].has_result());
+    CHECK_FALSE(ranked[i].level());
+    CHECK_FALSE(std::isfinite(ranked[i].regained));
+  }
+}
+
+TEST_CASE("what rules regain is said of rows that are there", "[apps]") {
+  const auto unknown = [](const std::vector<double>& exact, const std::vector<double>& frozen) {
+    return regained_unknown(comparison_of({{Advice::exact, exact}, {Advice::frozen, frozen}, {"rule", {1.5, 1.5}}}));
+  };
+  CHECK(unknown({1.0, 1.01}, {2.0, 2.02}) == "");
+  CHECK_THAT(unknown({1.0, 1.01}, {1.0, 1.01}), Contains("lose nothing here that the seeds tell"));
+  CHECK_THAT(unknown({1.0, 1.01}, {}), Contains("no result of frozen devices"));
+  CHECK_THAT(unknown({kFailed, 1.01}, {2.0, 2.02}), Contains("no result of exact numbers"));
+  CHECK_THAT(unknown({}, {}), Contains("no result of exact numbers and frozen devices"));
+  CHECK_THAT(unknown({1.0}, {2.0}), Contains("one seed has no interval"));
+}
+
+TEST_CASE("advise none of whose runs ends well says so in every row", "[apps]") {
+  const Folder folder;
+  folder.write("mine.toml", kConfig);
+  // Weights of 1e300 at the first step: the second is not finite.
+  const Outcome done = run_nudge(
+      folder, "advise mine.toml --out a.h5 --set train.steps=3 --set 'compare.grid.train.learning_rate=[1e300]'");
+  CHECK(done.exit_code == 3);
+  CHECK_THAT(done.errors, Contains("no rule has a result; the first: ") && Contains("train.learning_rate"));
+  CHECK_THAT(done.output, Contains("no result: pulses: 2 of 2 failed, seed 11: ") &&
+                              Contains("not known: no result of exact numbers and frozen devices"));
+  CHECK_THAT(done.output, !Contains("lose nothing") && !Contains("\n=") && !Contains("\n1 ") && !Contains("100 %"));
+}
 
 TEST_CASE("advise ranks every rule that the devices can have, and says why not the others", "[apps]") {
   const Folder folder;

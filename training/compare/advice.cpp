@@ -107,6 +107,13 @@ PairedDifference behind(const Sweep& test, const std::string& rule, const std::s
   return paired_difference(own, first, "test_loss");
 }
 
+const ComparedEntrant& named_entrant(const Comparison& comparison, const std::string& name) {
+  const auto found = std::find_if(comparison.entrants.begin(), comparison.entrants.end(),
+                                  [&](const ComparedEntrant& one) { return one.entrant.name == name; });
+  NUDGE_EXPECT(found != comparison.entrants.end());  // advice_for() names both
+  return *found;
+}
+
 }  // namespace
 
 Advice advice_for(const ConfigSource& given) {
@@ -136,6 +143,24 @@ Advice advice_for(const ConfigSource& given) {
   settings.push_back(fmt::format("compare.entrants=[\"{}\"]", fmt::join(entrants, "\", \"")));
   for (std::string& one : protocol_settings(config, transfers)) settings.push_back(std::move(one));
   return advice;
+}
+
+bool ended_well(const ComparedEntrant& one) { return one.failed == 0 && std::isfinite(one.test.mean); }
+
+std::string regained_unknown(const Comparison& comparison) {
+  std::string missing;
+  for (const char* name : {Advice::exact, Advice::frozen}) {
+    if (ended_well(named_entrant(comparison, name))) continue;
+    missing += fmt::format("{}{}", missing.empty() ? "" : " and ", name);
+  }
+  if (!missing.empty()) return fmt::format("what rules regain is not known: no result of {}", missing);
+  const PairedDifference& lost = named_entrant(comparison, Advice::frozen).difference;
+  if (lost.seeds < 2) {
+    return "what rules regain is not known: one seed has no interval (name two or more in compare.test_seeds)";
+  }
+  if (lost.low > 0) return "";
+  return "frozen devices lose nothing here that the seeds tell: there is little to learn in so many steps (--set "
+         "train.steps=N)";
 }
 
 std::vector<RankedRule> ranking(const Comparison& comparison) {

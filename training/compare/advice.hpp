@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Advice {
 /// and, for rules with a fast array, of 1/4, 1 and 4 times crossbar.transfer_rate, tuning by seed 1, and test seeds 11 to 13; and but for a --set train.steps at most 500 steps. UserError: the config is wrong, or has no devices.
 Advice advice_for(const ConfigSource& given);
 
+/// Whether every test run of an entrant has ended well.
+bool ended_well(const ComparedEntrant& one);
+
 /// A rule in the order of what it leaves of the loss.
 struct RankedRule {
   ComparedEntrant result;
@@ -39,11 +43,17 @@ struct RankedRule {
   double digital_numbers = 0;    ///< per weight
   double energy = 0;             ///< J, of those pulses and reads
 
-  /// Whether the seeds do not tell it from the first: the 95 % interval holds 0, or there is none.
-  bool level() const { return !(behind.low > 0); }
+  /// Whether all of its runs ended well, so that it has a mean to be ranked by; otherwise it is compared with nothing.
+  bool has_result() const { return ended_well(result); }
+  /// Whether the seeds do not tell it from the first: the 95 % interval holds 0, or one seed has none. Not where one of the two has no result.
+  bool level() const { return std::isfinite(behind.mean) && !(behind.low > 0); }
 };
 
-/// The rules of a finished comparison of advice_for(), the least mean test loss first, those with a run that failed behind.
+/// The rules of a finished comparison of advice_for(), the least mean test loss first, those without a result behind.
 std::vector<RankedRule> ranking(const Comparison& comparison);
+
+/// Why RankedRule::regained is known of no rule, with what to do; empty: exact numbers and frozen devices both have results, and
+/// the seeds tell them apart.
+std::string regained_unknown(const Comparison& comparison);
 
 }  // namespace nudge
