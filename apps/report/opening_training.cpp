@@ -109,6 +109,11 @@ Opening of_one_run(const std::vector<NamedLane>& trainees) {
   const std::string phrase = device_phrase(*first.run);
   const std::string who = phrase.empty() ? first.name : fmt::format("{} {}", first.name, phrase);
   const std::size_t steps = first.trainee->steps;
+  if (!first.run->failure.empty()) {
+    return {who + ": the run failed",
+            fmt::format("It failed after {}: {}. Its numbers are no result.", count(steps, "step"), first.run->failure),
+            ""};
+  }
   if (!std::isfinite(score.value)) {
     return {who, fmt::format("The run has no result yet: {} so far.", count(steps, "step")), ""};
   }
@@ -143,7 +148,8 @@ Opening training_opening(const std::vector<NamedLane>& all) {
   std::size_t compared_runs = 0;
   for (const NamedLane& trainee : trainees) {
     const Score score = score_of(*trainee.trainee);
-    if (score.metric != first.metric || score.part != first.part || !std::isfinite(score.value)) continue;
+    const bool failed = !trainee.beside() && !trainee.run->failure.empty();
+    if (failed || score.metric != first.metric || score.part != first.part || !std::isfinite(score.value)) continue;
     ++compared_runs;
     const double merit = score.metric == "accuracy" ? score.value : -score.value;
     if (merit > high) {
@@ -157,7 +163,7 @@ Opening training_opening(const std::vector<NamedLane>& all) {
   }
   Opening out;
   out.title = count(trainees.size(), "trained network");
-  if (best == nullptr) return {out.title, "None of them has a result yet.", ""};
+  if (best == nullptr) return {out.title, "None of them has a result.", ""};
   const auto who = [](const NamedLane& t) {
     const std::string phrase = t.beside() ? "with exact numbers" : device_phrase(*t.run);
     return phrase.empty() ? t.name : fmt::format("{} {}", t.name, phrase);

@@ -302,6 +302,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
     run.null = {file.text_attribute("verdict", "null"), file.integer_attribute("devices_learnt", "null") != 0};
   }
   run.stages = load_table_with(file, "stages", {"stage", "home", "how"}, {});
+  if (file.has_attribute("failure")) run.failure = file.text_attribute("failure");
   if (file.has_attribute("ideal_parts")) run.ideal_parts = file.text_attribute("ideal_parts");
   run.rows = load_table_with(file, "rows", {}, {});
   run.points = load_table_with(file, "points", {}, {});

@@ -95,6 +95,7 @@ struct RunFile {
   std::size_t outside = 0;       ///< finished runs that the file keeps of earlier grids, in none of the tables
   std::optional<NullVerdict> null;
   Table stages;                               ///< of a training step: stage, home, how; empty of earlier versions
+  std::string failure;                        ///< why a training that has ended is no result; empty: it is one
   std::string ideal_parts;                    ///< what a run on devices had less than the physical level
   std::optional<TextLines> lines;             ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples

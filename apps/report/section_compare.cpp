@@ -160,10 +160,12 @@ Opening opening_of(const RunFile& run) {
   const auto& low = all.numbers.at("difference_low");
   const auto& high = all.numbers.at("difference_high");
   const double baseline = spread_in(all, "test", 0).shown();
-  std::vector<std::string> same, better, worse, open;
+  std::vector<std::string> same, better, worse, open, missing;
   for (std::size_t i = 1; i < all.rows; ++i) {
     const std::string one = fmt::format("{} ({})", names[i], difference_in(all, "difference", 1, i));
-    if (!std::isfinite(low[i])) {
+    if (!std::isfinite(value_in(all, "difference_mean", i)) && !(value_in(all, "difference_failed", i) > 0)) {
+      missing.push_back(names[i]);  // there is no pair of runs
+    } else if (!std::isfinite(low[i])) {
       open.push_back(one);
     } else {
       (high[i] < 0 ? better : low[i] > 0 ? worse : same).push_back(one);
@@ -174,13 +176,17 @@ Opening opening_of(const RunFile& run) {
     for (const auto& one : entrants) out += (out.empty() ? "" : ", ") + one;
     return entrants.empty() ? "" : fmt::format(" {}: {}.", what, out);
   };
+  const auto more = [](const std::vector<std::string>& entrants, const char* what) {
+    return entrants.empty() ? "" : fmt::format(", {} {}", entrants.size(), what);
+  };
   Opening out;
-  out.title =
-      fmt::format("{} against {} ({}): {} better, {} worse, {} not to be told apart", count(all.rows - 1, "entrant"),
-                  names.front(), marked_loss(baseline, run.lines ? run.lines->test : std::nullopt), better.size(),
-                  worse.size(), same.size() + open.size());
+  out.title = fmt::format(
+      "{} against {} ({}): {} better, {} worse, {} not to be told apart{}{}", count(all.rows - 1, "entrant"),
+      names.front(), marked_loss(baseline, run.lines ? run.lines->test : std::nullopt), better.size(), worse.size(),
+      same.size(), more(open, "without an interval"), more(missing, "without a result"));
   out.sentence = "Differences of the test loss, paired by seed, with 95 % intervals." + list("Better", better) +
-                 list("Not to be told apart", same) + list("Worse", worse) + list("Without an interval", open);
+                 list("Not to be told apart", same) + list("Worse", worse) + list("Without an interval", open) +
+                 list("Without a result beside the baseline's", missing);
   return out;
 }
 

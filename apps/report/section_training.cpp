@@ -227,6 +227,16 @@ std::string null_notes(const std::vector<RunFile>& runs) {
   return out;
 }
 
+/// Of runs that ended without a result.
+std::string failure_notes(const std::vector<RunFile>& runs) {
+  std::string out;
+  for (const auto& run : runs) {
+    if (run.failure.empty()) continue;
+    out += paragraph(fmt::format("{}: the run failed, its numbers are no result: {}.", run.name, run.failure));
+  }
+  return out;
+}
+
 std::string events_of(const std::vector<RunFile>& runs) {
   constexpr std::size_t most = 200;
   std::string out;
@@ -316,8 +326,8 @@ Section training_section(const std::vector<RunFile>& runs) {
   const std::string dampings = trainees_figure(trainees, damping, {{"damping", ""}});
   const std::string figures =
       (score.empty() ? "" : loss) + residuals + dampings + trainees_figure(trainees, growth, {{"growth", ""}});
-  out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + null_notes(runs) + "<div class=\"grid\">\n" +
-             figures + "</div>\n";
+  out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + failure_notes(runs) + null_notes(runs) +
+             "<div class=\"grid\">\n" + figures + "</div>\n";
   if (residuals.empty()) out.body += paragraph("No residuals were recorded.");
   std::string still;
   for (const char* quantity : {"damping", "growth", "steps_used"}) {

@@ -161,6 +161,10 @@ class TrainRun {
     if (references_) write_reference_scores(*references_, document);
     loop_.write(document, "");
     if (const Learner* null = loop_.lane("null")) write_null(loop_.learner(), *null, document);
+    if (loop_.finished() || !loop_.stuck().empty()) {
+      const std::string failure = summarise(config_, loop_, plan_.get()).failure;
+      if (!failure.empty()) document.attribute("failure", failure);
+    }
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
     written_ = true;
