@@ -99,7 +99,9 @@ std::string caption(const Comparison& c) {
         "is "
         "told by the pairs alone\n";
   }
-  if (c.tuning_seeds > 0 && c.tuning_seeds < 3) {
+  const bool chosen = std::any_of(c.entrants.begin(), c.entrants.end(),
+                                  [](const ComparedEntrant& one) { return one.choice.has_value(); });
+  if (chosen && c.tuning_seeds > 0 && c.tuning_seeds < 3) {
     out += fmt::format(
         "every place of the grid was judged by {} run{}: the choices hold their luck (compare.tuning_seeds)\n",
         c.tuning_seeds, c.tuning_seeds == 1 ? "" : "s");
@@ -240,7 +242,7 @@ ExitCode finish(const Comparison& comparison, const std::string& config, const s
   }
   if (comparison.waits && ran.count_ok() > 0) return ExitCode::ok;
   if (comparison.test.count_ok() > 0) return ExitCode::ok;
-  say("nudge: no run of the comparison ended well\n");
+  say("nudge: no run of the comparison ended well{}\n", first_failure({&comparison.tuning, &comparison.test}));
   return ExitCode::numerical_failure;
 }
 

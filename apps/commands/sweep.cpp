@@ -113,10 +113,9 @@ ExitCode finish(const Sweep& sweep, const std::string& config, const std::string
     return ExitCode::ok;
   }
   if (sweep.count_ok() > 0) return ExitCode::ok;
-  const auto ran = [](const SweepPoint& point) { return !point.status.empty() && !point.invalid(); };
-  const auto first = std::find_if(sweep.points.begin(), sweep.points.end(), ran);
-  if (first == sweep.points.end()) return ExitCode::ok;  // a part of the points, and no sound one in it
-  say("nudge: no point of the sweep ended well; the first: {}\n", first->status);
+  const std::string failure = first_failure({&sweep});
+  if (failure.empty()) return ExitCode::ok;  // a part of the points, and no sound one in it
+  say("nudge: no point of the sweep ended well{}\n", failure);
   return ExitCode::numerical_failure;
 }
 

@@ -37,11 +37,18 @@ struct TrainArguments {
   bool json = false;
 };
 
+/// A loss of a run that may have run away.
+std::string number_text(double loss) { return std::isfinite(loss) ? fmt::format("{:.4f}", loss) : "not finite"; }
+
 /// With what the validation part scored, where that is new since the last line.
 std::string text_of(const TrainProgress& p, bool validated) {
-  const auto scored = [validated](double loss) { return validated ? fmt::format("  validation {:.4f}", loss) : ""; };
-  std::string line = fmt::format("step {:>6}/{}  loss {:.4f}{}", p.done, p.steps, p.loss, scored(p.validation));
-  if (std::isfinite(p.damping)) line += fmt::format("  residual {:.2e}  c {:.3f}", p.residual, p.damping);
+  const auto scored = [validated](double loss) { return validated ? "  validation " + number_text(loss) : ""; };
+  std::string line =
+      fmt::format("step {:>6}/{}  loss {}{}", p.done, p.steps, number_text(p.loss), scored(p.validation));
+  if (std::isfinite(p.damping)) {
+    line += fmt::format("  residual {}  c {:.3f}",
+                        std::isfinite(p.residual) ? fmt::format("{:.2e}", p.residual) : "not finite", p.damping);
+  }
   if (validated && !p.metric.empty()) line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.score));
   if (std::isfinite(p.beside_loss)) {
     line += fmt::format("  | beside: loss {:.4f}{}", p.beside_loss, scored(p.beside_validation));
@@ -109,7 +116,9 @@ void print_hardware(const TrainSummary& s) {
 /// Where the run has not ended there is no test loss.
 std::string losses_text(const TrainSummary& s, double validation, double test, const HeldOutScore& score) {
   const char* unit = s.metric.empty() ? " nat" : "";
-  std::string out = fmt::format("validation loss {:.4f}{}", validation, unit);
+  std::string out = "validation loss " + (std::isfinite(validation) ? number_text(validation) + unit
+                                          : s.failure.empty()       ? "not measured"
+                                                                    : "not finite");
   if (std::isfinite(test)) out += fmt::format(", test loss {:.4f}{}", test, unit);
   if (!s.metric.empty()) {
     out += fmt::format(", {} {} on validation", s.metric, score_text(s.metric, score.validation));
@@ -170,9 +179,8 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
         summary.ir_drop, 100 * summary.ir_drop / (1 + summary.ir_drop));
   }
   if (summary.failure.empty()) return ExitCode::ok;
-  say("nudge: the run failed: {} (events in {} tell where). What may help: {}, a smaller learning rate, or estimator = "
-      "\"aep_transposed\".\n",
-      summary.failure, file, summary.beta_advice);
+  say("nudge: the run failed: {} (events in {} tell where). What may help: {}.\n", summary.failure, file,
+      summary.advice);
   return ExitCode::numerical_failure;
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/base/median.hpp"
 #include "training/check/nudge_choice.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/train_options.hpp"
@@ -81,6 +82,8 @@ void add_circuit(const Config& config, const TrainLog& log, TrainSummary& s) {
   e.pulses_known = s.pulses + s.programming_pulses == 0 || s.write_energy + s.programming_energy > 0;
 }
 
+constexpr const char* kNotSettled = "it does not settle";
+
 /// What a run has that is no result, or nothing.
 std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles) {
   const auto nonfinite = static_cast<double>(s.nonfinite);
@@ -94,9 +97,20 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles)
   }
   const double residual = final_training_loss(log.values("train/residual"));
   if (settles && s.done > 0 && !(residual < kUnsettled)) {  // not a number either: the state ran away
-    return fmt::format("it does not settle: |F|/|z| after the free phase is {:.2g} in the last steps", residual);
+    if (!std::isfinite(residual)) return fmt::format("{}: the states of the last steps are not finite", kNotSettled);
+    return fmt::format("{}: |F|/|z| after the free phase is {:.2g} in the last steps", kNotSettled, residual);
   }
   return "";
+}
+
+/// What to change where a run failed so.
+std::string failure_advice(const Config& config, bool circuit, const std::string& failure) {
+  std::string rate = "a smaller train.learning_rate";
+  if (!circuit) return rate;
+  if (failure.starts_with(kNotSettled)) return "more relaxation.free_steps, a smaller relaxation.step, or " + rate;
+  const char* transposed = "aep_transposed";
+  const bool fits = config.text("estimator") != transposed && estimator_misfit(config, transposed).empty();
+  return beta_advice(config) + (fits ? fmt::format(", {}, or estimator = \"{}\"", rate, transposed) : " or " + rate);
 }
 
 }  // namespace
@@ -137,7 +151,6 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.group_cosines = last_cosines(plan, log.values("train/cosine"));
   add_circuit(config, log, s);
   s.weights = loop.learner().weights();
-  s.beta_advice = beta_advice(config);
   s.metric = metric;
   s.score = held_out_score(loop.learner(), metric);
   for (Measure& one : network_measures(config)) {
@@ -159,6 +172,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   // The mean of states of a bath is nowhere that a force vanishes.
   const bool settles = plan != nullptr && phase_options(config).phases.free.solver != SettleSolver::sample;
   s.failure = loop.stuck().empty() ? failure_of(s, log, settles) : "stopped: " + loop.stuck();
+  if (!s.failure.empty()) s.advice = failure_advice(config, plan != nullptr, s.failure);
   return s;
 }
 

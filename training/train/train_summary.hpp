@@ -69,13 +69,13 @@ struct TrainSummary {
   StepEnergy step_energy;
   std::string token_use;  ///< circuit.tokens; empty without crossbars
   Index tokens = 0;
-  double devices = 0;                          ///< of all arrays, replicas included
-  double ir_drop = 0;                          ///< ir_drop_figure of the worst tile of any array at the end
-  std::vector<std::string> notes;              ///< Task::notes and device_notes of the run
-  bool stopped = false;                        ///< before its end; it can be resumed
-  std::string failure;                         ///< why these numbers are no result; empty: they are one
-  std::string beta_advice = "a smaller beta";  ///< what to do with beta where there is a failure
-  std::string metric = {};                     ///< "accuracy" or "rmse" of a task of samples, empty of a text
+  double devices = 0;              ///< of all arrays, replicas included
+  double ir_drop = 0;              ///< ir_drop_figure of the worst tile of any array at the end
+  std::vector<std::string> notes;  ///< Task::notes and device_notes of the run
+  bool stopped = false;            ///< before its end; it can be resumed
+  std::string failure;             ///< why these numbers are no result; empty: they are one
+  std::string advice;              ///< what may help where there is a failure
+  std::string metric = {};         ///< "accuracy" or "rmse" of a task of samples, empty of a text
   HeldOutScore score = {}, beside_score = {};
   std::vector<MeasuredValue> measures = {};        ///< of a network that has some
   std::optional<NullResult> null = {};             ///< of the lane whose devices are frozen; nothing without one

@@ -116,8 +116,9 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   nonfinite_in_a_row_ = decision == StepDecision::reject_nonfinite ? nonfinite_in_a_row_ + 1 : 0;
   if (decision == StepDecision::accept) apply(step, norms);
   if (decision != StepDecision::accept) {
-    log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged, {} left out",
-                                 to_string(decision), norm, guard_.average(), report.diverged, report.left_out));
+    log_.event(step, fmt::format("{}: gradient norm {}, running mean {:.3g}, {} sequences diverged, {} left out",
+                                 to_string(decision), std::isfinite(norm) ? fmt::format("{:.3g}", norm) : "not finite",
+                                 guard_.average(), report.diverged, report.left_out));
   }
   if (nonfinite_in_a_row_ == 1) note_unsolved(step, batch, report);
   let_time_pass(step, report);
