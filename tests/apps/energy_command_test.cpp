@@ -39,6 +39,13 @@ TEST_CASE("energy: a mixer without one is the user's error, a run-away a numeric
   const Outcome none = run_nudge(folder, "energy loop.toml --set model.mixer=fem_softmax");
   CHECK(none.exit_code == 2);
   CHECK_THAT(none.errors, Contains("fem_softmax") && Contains("loop_elastic"));
+  // What another network or task would have to change is its kind: it does not read model.mixer, nor is the text its task.
+  const Outcome network = run_nudge(folder, "energy loop.toml --set network.kind=transformer");
+  CHECK(network.exit_code == 2);
+  CHECK_THAT(network.errors, Contains("network.kind = transformer") && Contains("network.kind = block"));
+  const Outcome task = run_nudge(folder, "energy loop.toml --set model.tokens=20 --set task.kind=memorization");
+  CHECK(task.exit_code == 2);
+  CHECK_THAT(task.errors, Contains("task.kind = memorization") && Contains("task.kind = characters"));
   const Outcome away = run_nudge(folder,
                                  "energy loop.toml --set model.mixer=linattn --set model.heads=1 "
                                  "--set mixer.initial_scale=3 --set mixer.iterations=9");

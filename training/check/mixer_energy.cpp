@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "mixers/registry.hpp"
 #include "sim/base/errors.hpp"
@@ -148,6 +149,12 @@ bool MixerEnergy::finite() const {
 
 MixerEnergy mixer_energy(const Config& config) {
   use_product_kernel(config);
+  for (const auto& [key, value] : {std::pair("network.kind", "block"), std::pair("task.kind", "characters")}) {
+    if (config.text(key) == value) continue;
+    throw UserError(
+        fmt::format("{} = {} has no energy to log: nudge energy iterates the mixer of a block on a text ({} = {})", key,
+                    config.text(key), key, value));
+  }
   const MixerChoice choice = mixer_choice(config);
   const auto& known = energy_mixers();
   if (std::find(known.begin(), known.end(), choice.kind) == known.end()) {
