@@ -129,13 +129,13 @@ TEST_CASE("a text shorter than one window in either part is refused") {
   CHECK(message_for_bytes("abcdef", 2) == "no error");  // 3 + 3 characters, 3 needed
   CHECK(message_for_bytes("abcdef", 3) ==
         "text file \"t.txt\": its training part has 3 characters, one window of 3 tokens and its target needs 4; "
-        "use a longer text, fewer tokens or smaller held-out fractions");
+        "use a longer data.text, fewer model.tokens or a smaller data.validation_fraction or data.test_fraction");
   CHECK(message_for_bytes("\xEF\xBB\xBF", 1) ==
         "text file \"t.txt\": its training part has 0 characters, one window of 1 tokens and its target needs 2; "
-        "use a longer text, fewer tokens or smaller held-out fractions");
+        "use a longer data.text, fewer model.tokens or a smaller data.validation_fraction or data.test_fraction");
   CHECK_THROWS_WITH(TextDataset::from_text("aaaaaaaaaa", "t.txt", {0.1, 0}, 4),
                     "text file \"t.txt\": its validation part has 1 characters, one window of 4 tokens and its target "
-                    "needs 5; use a longer text, fewer tokens or a larger validation fraction");
+                    "needs 5; use a longer data.text, fewer model.tokens or a larger data.validation_fraction");
   CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", {1.0, 0}, 1),
                     "validation fraction = 1 (must be > 0 and < 1)");
   CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", {0.5, 0}, 0), "tokens = 0 (must be at least 1)");

@@ -58,7 +58,7 @@ void expect_alphabet(const std::string& name, std::size_t characters) {
 void check_length(const std::string& name, const char* part, std::size_t have, Index tokens, const char* advice) {
   if (have > static_cast<std::size_t>(tokens)) return;
   fail(name, fmt::format("its {} part has {} characters, one window of {} tokens and its target needs {}; use a longer "
-                         "text, fewer tokens or {}",
+                         "data.text, fewer model.tokens or {}",
                          part, have, tokens, tokens + 1, advice));
 }
 
@@ -100,9 +100,10 @@ TextDataset TextDataset::from_text(std::string_view utf8, const std::string& nam
   data.training_size_ = static_cast<std::size_t>((1 - (split.validation + split.test)) * size);
   data.validation_size_ = length - data.training_size_;
   if (split.test > 0) data.validation_size_ = static_cast<std::size_t>((1 - split.test) * size) - data.training_size_;
-  check_length(name, "training", data.training().size(), tokens, "smaller held-out fractions");
-  check_length(name, "validation", data.validation().size(), tokens, "a larger validation fraction");
-  if (split.test > 0) check_length(name, "test", data.test().size(), tokens, "a larger test fraction");
+  check_length(name, "training", data.training().size(), tokens,
+               "a smaller data.validation_fraction or data.test_fraction");
+  check_length(name, "validation", data.validation().size(), tokens, "a larger data.validation_fraction");
+  if (split.test > 0) check_length(name, "test", data.test().size(), tokens, "a larger data.test_fraction");
   return data;
 }
 
