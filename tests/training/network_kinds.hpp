@@ -29,8 +29,9 @@ inline std::vector<NetworkKind> circuit_kinds() {
 
 inline bool of_samples(const std::string& kind) { return !named(network_kinds(), kind).couples_rows; }
 
-/// Kinds that are fed samples learn the shipped digits; smooth, so that derivatives exist at every point.
-inline Config small(const std::string& kind, std::vector<std::string> settings = {}) {
+/// `--set` of a small network of a kind on top of small_network. Kinds that are fed samples learn the shipped digits; smooth, so that
+/// derivatives exist at every point.
+inline std::vector<std::string> small_settings(const std::string& kind) {
   std::vector<std::string> all{"hardware.level=ideal"};
   if (of_samples(kind)) {
     all.insert(
@@ -49,6 +50,11 @@ inline Config small(const std::string& kind, std::vector<std::string> settings =
   }
   if (kind == "thermal") all.emplace_back("thermal.gain=0.3");  // far from where couplings outweigh the wells
   all.push_back("network.kind=" + kind);                        // behind what only some kinds read
+  return all;
+}
+
+inline Config small(const std::string& kind, const std::vector<std::string>& settings = {}) {
+  std::vector<std::string> all = small_settings(kind);
   all.insert(all.end(), settings.begin(), settings.end());
   return parse_program_config("small.toml", small_network, all);
 }
