@@ -87,7 +87,9 @@ SweepObserver observer_for(StudyLog& log) {
   observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
     std::string text = point.status == "ok" ? "" : point.status;
     for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
-      if (is_shown(sweep, m)) text += fmt::format("{} {:.4g}  ", sweep.metrics[m].name, point.metrics[m]);
+      if (!is_shown(sweep, m)) continue;
+      const double value = point.metrics[m];  // of a gradient that is zero there is no cosine
+      text += fmt::format("{} {}  ", sweep.metrics[m].name, std::isfinite(value) ? fmt::format("{:.4g}", value) : "-");
     }
     log.point("", sweep, point, done, place_text(sweep, point.values), text);
   };

@@ -37,8 +37,11 @@ struct TrainArguments {
   bool json = false;
 };
 
-/// A loss of a run that may have run away.
-std::string number_text(double loss) { return std::isfinite(loss) ? fmt::format("{:.4f}", loss) : "not finite"; }
+/// A loss of a run that may have run away: of 1e70 not all digits.
+std::string number_text(double loss) {
+  if (!std::isfinite(loss)) return "not finite";
+  return std::abs(loss) < 1e6 ? fmt::format("{:.4f}", loss) : fmt::format("{:.4e}", loss);
+}
 
 /// With what the validation part scored, where that is new since the last line.
 std::string text_of(const TrainProgress& p, bool validated) {
@@ -119,7 +122,7 @@ std::string losses_text(const TrainSummary& s, double validation, double test, c
   std::string out = "validation loss " + (std::isfinite(validation) ? number_text(validation) + unit
                                           : s.failure.empty()       ? "not measured"
                                                                     : "not finite");
-  if (std::isfinite(test)) out += fmt::format(", test loss {:.4f}{}", test, unit);
+  if (std::isfinite(test)) out += fmt::format(", test loss {}{}", number_text(test), unit);
   if (!s.metric.empty()) {
     out += fmt::format(", {} {} on validation", s.metric, score_text(s.metric, score.validation));
     if (std::isfinite(score.test)) out += fmt::format(", {} on test", score_text(s.metric, score.test));

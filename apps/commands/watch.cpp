@@ -40,7 +40,9 @@ std::string text_of(const Look& look) {
   const RunState& s = look.state;
   std::string out = fmt::format("{}: {}/{} {}", s.kind, s.done, s.total, s.unit);
   if (s.failed > 0) out += fmt::format(", {} did not end well", s.failed);
-  for (const auto& [name, value] : s.numbers) out += fmt::format("  {} {:.4g}", name, value);
+  for (const auto& [name, value] : s.numbers) {
+    out += fmt::format("  {} {}", name, std::isfinite(value) ? fmt::format("{:.4g}", value) : "-");
+  }
   if (s.complete()) return out + "  complete";
   if (std::isfinite(look.rate) && look.rate > 0) {
     out += fmt::format("  {}, {} left", rate_text(look.rate), duration_text(look.left()));
