@@ -51,6 +51,10 @@ class Estimator:
         correlate(a)                                       adds ⟨a, ∂F/∂θ⟩ at z* to the gradient
         energy_gradient(z, scale)                          adds scale · ∂E/∂θ(z), of conservative systems that have it
 
+    keeps: how many numbers the estimator keeps of every sample, from one visit of a training to the next. ``example.kept`` (rows, keeps) has
+    those of the samples side by side, 0 at first, ``example.visited`` (rows,) whether they were there before; what it holds afterwards is kept, in
+    checkpoints too. The samples of the task need numbers: classification and regression.
+
     nudge: "live", "transposed" or "none", how it nudges (what the config's rules and the noise of a nudge ask for). beta, beta_in_float: what
     ``beta = auto`` is in double and in float without noise.
 
@@ -65,12 +69,18 @@ class Estimator:
     nudge = "live"
     beta = 1e-5
     beta_in_float = 1e-4
+    keeps = 0
 
     def estimate(self, example):
         raise NotImplementedError("estimate(example)")
 
     def _estimate(self, core):
-        found = self.estimate(_Example(core))
+        example = _Example(core)
+        if self.keeps:
+            example.kept, example.visited = core.kept, core.visited[:, 0] > 0
+        found = self.estimate(example)
+        if self.keeps:
+            core.keep(np.ascontiguousarray(example.kept, np.float64))
         return None if found is None else np.ascontiguousarray(found, np.float64)
 
 

@@ -30,6 +30,9 @@ class OwnExample {
   virtual nb::object relax(const nb::object& force, const In<double, 2>& start, int count, double size,
                            bool adjoint) = 0;
   virtual nb::tuple output() = 0;
+  virtual nb::object kept() = 0;
+  virtual nb::object visited() = 0;
+  virtual void keep(const In<double, 2>& values) = 0;
 
   double beta = 0, step = 0;
   int steps = 0;
@@ -41,8 +44,8 @@ class OwnExample {
 template <class S>
 class ExampleOf final : public OwnExample {
  public:
-  ExampleOf(Example<S>& example, Linearization<S>& at, const EstimatorOptions& options)
-      : example_(example), at_(at), options_(options) {
+  ExampleOf(Example<S>& example, Linearization<S>& at, const EstimatorOptions& options, Index keeps)
+      : example_(example), at_(at), options_(options), keeps_(keeps) {
     beta = options.beta;
     step = options.step;
     steps = options.nudged_steps;
@@ -118,6 +121,25 @@ class ExampleOf final : public OwnExample {
     if (ends != Status::converged) held = ends;
     return handed<S>(z);
   }
+  nb::object kept() override {
+    return handed<S>(example_.kept != nullptr ? *example_.kept
+                                              : Matrix<S>(Matrix<S>::Zero(example_.state->rows(), keeps_)));
+  }
+  nb::object visited() override {
+    Matrix<S> rows = Matrix<S>::Zero(example_.state->rows(), 1);
+    for (Index r = 0; example_.visited != nullptr && r < rows.rows(); ++r) {
+      rows(r, 0) = (*example_.visited)[static_cast<std::size_t>(r)] != 0 ? S(1) : S(0);
+    }
+    return handed<S>(rows);
+  }
+  void keep(const In<double, 2>& values) override {
+    if (static_cast<Index>(values.shape(0)) != example_.state->rows() ||
+        static_cast<Index>(values.shape(1)) != keeps_) {
+      throw UserError(fmt::format("kept: an array of shape ({}, {}) (must be (rows, keeps) = ({}, {}))",
+                                  values.shape(0), values.shape(1), example_.state->rows(), keeps_));
+    }
+    if (example_.kept != nullptr) *example_.kept = map_of<double, 2>(values).template cast<S>();
+  }
   nb::tuple output() override {
     const Columns columns = example_.cost->columns(example_.state->cols());
     return nb::make_tuple(columns.begin, columns.end());
@@ -157,6 +179,7 @@ class ExampleOf final : public OwnExample {
   Example<S>& example_;
   Linearization<S>& at_;
   const EstimatorOptions& options_;
+  Index keeps_;
 };
 
 /// With the GIL; UserError behind the end of the call that it was for.
@@ -189,6 +212,17 @@ double nudge_size(const nb::object& object, const char* name) {
 }  // namespace
 
 template <class S>
+OwnEstimator<S>::OwnEstimator(const nb::object& object, const EstimatorOptions& options)
+    : GradientEstimator<S>(options), object_(object) {
+  int keeps = 0;
+  if (!nb::try_cast<int>(object.attr("keeps"), keeps) || keeps < 0) {
+    throw UserError(fmt::format("keeps = {} of an estimator (must be a whole number, 0 or more)",
+                                nb::cast<std::string>(nb::repr(object.attr("keeps")))));
+  }
+  keeps_ = keeps;
+}
+
+template <class S>
 OwnEstimator<S>::~OwnEstimator() {
   release(object_);
 }
@@ -202,7 +236,7 @@ SequenceReport OwnEstimator<S>::estimate(Example<S>& example) {
   const Index rows = example.state->rows(), cols = example.state->cols();
   {
     const nb::gil_scoped_acquire held;
-    const auto shown = std::make_shared<ExampleOf<S>>(example, at, this->options_);
+    const auto shown = std::make_shared<ExampleOf<S>>(example, at, this->options_, keeps_);
     const nb::object found = object_.attr("_estimate")(Handle{shown});
     shown->ended = true;
     report.cost_in_forces += shown->evaluations;
@@ -252,6 +286,10 @@ void bind_own(nb::module_& m) {
       .def_prop_ro("beta", [](const Handle& h) { return h->beta; })
       .def_prop_ro("step", [](const Handle& h) { return h->step; })
       .def_prop_ro("steps", [](const Handle& h) { return h->steps; })
+      .def_prop_ro("kept", [](const Handle& h) { return h->kept(); })
+      .def_prop_ro("visited", [](const Handle& h) { return h->visited(); })
+      .def(
+          "keep", [](const Handle& h, const In<double, 2>& values) { h->keep(values); }, "values"_a)
       .def_prop_ro("output", [](const Handle& h) { return h->output(); })
       .def(
           "force", [](const Handle& h, const In<double, 2>& z) { return h->force(z); }, "z"_a)

@@ -16,13 +16,14 @@ namespace nb = nanobind;
 template <class S>
 class OwnEstimator final : public GradientEstimator<S> {
  public:
-  OwnEstimator(const nb::object& object, const EstimatorOptions& options)
-      : GradientEstimator<S>(options), object_(object) {}
+  OwnEstimator(const nb::object& object, const EstimatorOptions& options);
   ~OwnEstimator() override;
   SequenceReport estimate(Example<S>& example) override;
+  Index keeps() const override { return keeps_; }
 
  private:
   nb::object object_;
+  Index keeps_ = 0;  ///< the object's attribute of this name
   FreePhase<S> free_;
 };
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks, costs and estimators written in Python under the program's trainer."""
 
+import h5py
 import numpy as np
 import pytest
 
@@ -459,3 +460,36 @@ def test_what_does_not_fit_is_said(graph, hopfield):
 def test_sweep(hopfield):
     table = nudge.sweep(hopfield, **SMALL, sweep={"seeds": [1, 2], "grid": {"train.learning_rate": [1e-3, 1e-2]}})
     assert len(table.summary["points"]) == 4 and np.isfinite(table.points.validation_loss).all()
+
+
+class Counting(nudge.Estimator):
+    """Plain EP of one side that counts the visits of every sample."""
+
+    keeps = 1
+
+    def estimate(self, example):
+        assert np.all((example.kept[:, 0] > 0) == example.visited)
+        example.kept[:, 0] += 1
+        nudged = example.relax(lambda z: example.force(z) - example.beta * example.cost_gradient(z))
+        return (example.state - nudged) / example.beta
+
+
+def test_an_estimator_keeps_numbers_of_every_sample(tmp_path):
+    settings = {**SMALL, "network__kind": "hopfield", "hopfield__hidden": [8], "data__validation_fraction": 0.95, "data__test_fraction": 0.0,
+                "data__validation_samples": 8, "beta": 0.1, "train__batch": 10, "train__steps": 30, "train__checkpoint_every": 10}
+
+    def kept(name, **more):
+        path = tmp_path / name
+        nudge.train(None, **{**settings, **more}, estimator=Counting(), out=path)
+        with h5py.File(path) as file:
+            return file["checkpoint/samples/kept"][:, 0], file["checkpoint/samples/visits"][:, 0]
+
+    counts, visits = kept("one.h5")
+    assert counts.sum() == 300                                   # every row of every batch, once
+    assert set(np.unique(counts)) <= {2, 3, 4, 5}                # about 86 samples, in epochs
+    assert np.array_equal(counts > 0, visits > 0)
+    np.testing.assert_array_equal(counts, kept("two.h5", threads=2)[0])
+    nudge.train(None, **settings, estimator=Counting(), out=tmp_path / "half.h5", progress=lambda event: event["done"] < 11)
+    nudge.resume(tmp_path / "half.h5", estimator=Counting())
+    with h5py.File(tmp_path / "half.h5") as file:
+        np.testing.assert_array_equal(counts, file["checkpoint/samples/kept"][:, 0])

@@ -57,6 +57,7 @@ TEST_CASE("training on 1, 2, 3 and 4 ranks writes the file of one process") {
   const std::vector<Run> runs = {{"digital.toml", {1, 2, 3, 4}},
                                  {"samples.toml", {2, 3}},
                                  {"samples.toml" + plain, {2, 3}},
+                                 {"samples.toml --set relaxation.persistent_states=true --set nudge.sides=random", {2}},
                                  {"devices.toml", {3}},
                                  {"devices.toml" + coincidence, {2}}};
   for (std::size_t k = 0; k < runs.size(); ++k) {

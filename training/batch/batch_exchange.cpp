@@ -57,6 +57,7 @@ void BatchGradient<S>::exchange_outcomes(Index chunks, Outcomes& all) {
           bytes.put(all.growth[b]);
           bytes.put(all.energy[b]);
           bytes.put(all.meters[b]);
+          if (!all.kept.empty()) bytes.put(all.kept[b]);
           if (!options_.all_states) return;
           bytes.put(states_[b]);
           bytes.put(adjoints_[b]);
@@ -70,6 +71,7 @@ void BatchGradient<S>::exchange_outcomes(Index chunks, Outcomes& all) {
           bytes.take(all.growth[b]);
           bytes.take(all.energy[b]);
           bytes.take(all.meters[b]);
+          if (!all.kept.empty()) bytes.take(all.kept[b]);
           if (!options_.all_states) return;
           bytes.take(states_[b]);
           bytes.take(adjoints_[b]);

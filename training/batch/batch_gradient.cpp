@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "circuits/correction_path.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/base/median.hpp"
+#include "sim/base/rng.hpp"
 #include "training/batch/batch_chunks.hpp"
 #include "training/learning/estimators/free_phase.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -25,6 +27,9 @@ enum class ReadPhase : std::uint32_t {
   embedding_training = 4,
   embedding_evaluation = 5
 };
+
+/// Which side a batch is nudged to is a stream of its order; 0 and 1 are the orders of texts and of samples.
+constexpr std::uint32_t kSides = 2;
 
 /// The upper median of a part of their adjoints' sizes, what is not finite counting as infinite.
 double median_adjoint(const std::vector<SequenceReport>& sequences, double AdjointSize::*part) {
@@ -110,6 +115,8 @@ struct BatchGradient<S>::Worker {
   ReadMeter meter;                          ///< of the present sequence
   ArrayUse use;                             ///< the same
   Matrix<S> input, input_gradient, state, initial_gradient;
+  Matrix<S> recalled, kept;   ///< of the memory; the estimator's part of it
+  std::vector<char> visited;  ///< rows whose sample was there before
   SettleWorkspace<S> settle;
 };
 
@@ -167,6 +174,44 @@ BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOp
 
 template <class S>
 BatchGradient<S>::~BatchGradient() = default;
+
+template <class S>
+Index BatchGradient<S>::keeps() const {
+  return (options_.persistent_states ? network_->cols() : 0) + workers_.front()->estimator->keeps();
+}
+
+template <class S>
+void BatchGradient<S>::keep_in(SampleMemory<S>* memory) {
+  NUDGE_EXPECT(memory == nullptr || memory->columns() == keeps());
+  memory_ = memory;
+}
+
+/// What is kept of the samples of an example; free phases start from their states.
+template <class S>
+void BatchGradient<S>::recall(Worker& w, const Batch& batch, Index sequence) const {
+  if (batch.samples.empty()) {
+    throw UserError(
+        "relaxation.persistent_states, or an estimator that keeps numbers of every sample: the samples of this task "
+        "have no "
+        "numbers by which they would be found again (task.kind = classification and regression number theirs)");
+  }
+  memory_->recall(batch.samples_of(sequence), w.recalled, w.visited);
+  w.kept = w.recalled.rightCols(w.estimator->keeps());
+  if (!options_.persistent_states) return;
+  for (Index row = 0; row < w.state.rows(); ++row) {
+    if (w.visited[static_cast<std::size_t>(row)] != 0) w.state.row(row) = w.recalled.row(row).leftCols(w.state.cols());
+  }
+}
+
+/// What is to be kept of them: nothing of states that are no equilibrium.
+template <class S>
+void BatchGradient<S>::collect(Worker& w, const SequenceReport& report, Matrix<S>& kept) const {
+  const bool lost = report.free.status == Status::diverged || !w.state.allFinite() || !w.kept.allFinite();
+  if (lost) return kept.resize(0, 0);
+  kept.resize(w.recalled.rows(), w.recalled.cols());
+  if (options_.persistent_states) kept.leftCols(w.state.cols()) = w.state;
+  kept.rightCols(w.kept.cols()) = w.kept;
+}
 
 template <class S>
 void BatchGradient<S>::set_step(double step) {
@@ -242,9 +287,17 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   bind(w, batch, sequence, step, false);
   const double weight = 1.0 / static_cast<double>(batch.counted());
   MapSink sink(*network_, gradient, factors, sinks_);
+  if (memory_ != nullptr) recall(w, batch, sequence);
   Example<S> task{&w.dynamics,         w.cost.get(),           &w.state,
                   &w.initial_gradient, static_cast<S>(weight), &sink,
                   w.path.get(),        w.hold.get(),           measures_noise(batch, sequence, step)};
+  if (options_.phases.sides == NudgeSides::random) {
+    task.sign = random_below(2, {options_.seed, Purpose::batch_order, kSides}, step, 0, 0) == 0 ? 1 : -1;
+  }
+  if (memory_ != nullptr) {
+    task.kept = &w.kept;
+    task.visited = &w.visited;
+  }
   SequenceReport report = w.estimator->estimate(task);
   take_slots(w, report);
   if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
@@ -288,7 +341,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   for (Factors& factors : factors_) factors.assign(shapes.size(), {});
   const auto count = static_cast<std::size_t>(batch.sequences);
   Outcomes all{std::vector<SequenceReport>(count), std::vector<GrowthReport>(count), std::vector<double>(count),
-               std::vector<ReadMeter>(count)};
+               std::vector<ReadMeter>(count), std::vector<Matrix<S>>(memory_ != nullptr ? count : 0)};
   states_.resize(count);
   adjoints_.resize(count);
   parts.for_each(options_.threads, [&](Index chunk, Index k, int thread, Index begin, Index end) {
@@ -301,6 +354,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
       all.reports[at] = learn(w, batch, b, step, sum, factors, all.growth[at]);
       all.meters[at] = w.meter;
       all.energy[at] = w.dynamics.energy(w.state).value_or(0.0);
+      if (memory_ != nullptr) collect(w, all.reports[at], all.kept[at]);
       states_[at] = w.state;
       adjoints_[at] = w.estimator->adjoint();
     }
@@ -308,6 +362,9 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   if (!alone) sum_chunks(chunks, gradient);
   if (options_.over_ranks) exchange_outcomes(chunks, all);
   add_kept(gradient);
+  for (std::size_t b = 0; b < all.kept.size(); ++b) {  // in order, whoever computed them
+    if (all.kept[b].size() > 0) memory_->remember(batch.samples_of(static_cast<Index>(b)), all.kept[b]);
+  }
   BatchReport report =
       summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
   for (const ReadMeter& meter : all.meters) report.reads += meter;

@@ -8,6 +8,7 @@
 
 #include "circuits/correction_spec.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "training/batch/sample_memory.hpp"
 #include "training/data/batches.hpp"
 #include "training/learning/correlator.hpp"
 #include "training/learning/estimators/estimator.hpp"
@@ -33,7 +34,8 @@ struct BatchGradientOptions {
   bool factors = false;      ///< maps that take factors get no gradient: see BatchGradient::take_factors
   bool few_factors = false;  ///< numbers get none either where all of it is factors of few rows (factor_products.hpp)
   bool over_ranks = false;   ///< every batch is computed by all ranks together (training/batch/batch_ranks.hpp)
-  bool all_states = false;   ///< over ranks: states() and adjoints() of all sequences, and not of this rank's only
+  bool persistent_states = false;  ///< free phases of samples start where those of their last visit ended
+  bool all_states = false;  ///< over ranks: states() and adjoints() of all sequences, and not of this rank's only
 
   /// Of the two states of a nudge, in β.
   double nudge_distance() const { return (phases.sides == NudgeSides::centered ? 2 : 1) * phases.beta; }
@@ -87,6 +89,12 @@ class BatchGradient {
   /// Free phases only: mean loss and residual of a batch.
   BatchReport evaluate(const Batch& batch, std::uint64_t step);
 
+  /// Numbers that it keeps of every sample: BatchGradientOptions::persistent_states, GradientEstimator::keeps(). 0: none.
+  Index keeps() const;
+  /// From now on compute() reads and writes them there; without it every visit is a sample's first. UserError, of compute(): samples of a task
+  /// that have no numbers (Batch::samples).
+  void keep_in(SampleMemory<S>* memory);
+
   /// ε of all phases from now on.
   void set_step(double step);
 
@@ -119,9 +127,12 @@ class BatchGradient {
     std::vector<GrowthReport> growth;
     std::vector<double> energy;
     std::vector<ReadMeter> meters;
+    std::vector<Matrix<S>> kept;  ///< for the memory; empty: nothing, or what is not to be kept
   };
   double rows_at_a_time() const;
   void take_slots(Worker& w, SequenceReport& report) const;
+  void recall(Worker& w, const Batch& batch, Index sequence) const;
+  void collect(Worker& w, const SequenceReport& report, Matrix<S>& kept) const;
   bool measures_noise(const Batch& batch, Index sequence, std::uint64_t step) const;
   void sum_chunks(Index chunks, Gradient<S>& gradient);
   void add_kept(Gradient<S>& gradient);
@@ -136,6 +147,7 @@ class BatchGradient {
   std::vector<Gradient<S>> chunks_;  ///< of this rank
   std::vector<Factors> factors_;     ///< of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;
+  SampleMemory<S>* memory_ = nullptr;
 };
 
 }  // namespace nudge

@@ -235,6 +235,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
     options.slots = arrays.tokens.slots();
     options.replicated = arrays.tokens.replicas() > 1;
   }
+  options.persistent_states = phase_options(config).persistent_states;
   options.growth = growth_section().read(config);
   options.correction = correction_spec(config);
   options.reads = read_policy(config);

@@ -82,7 +82,10 @@ ParamTable circuit_rows() {
     add_rows(rows, estimator_rows(kind.name, kind.keys, kind.corrects, kind.leaves_out));
   }
   add_rows(rows, estimator_rows(own_estimator_name, estimator_section().rows(), true, true));
-  add_rows(rows, phase_section().rows());
+  const Condition numbered =
+      by_network([](const Config& c) { return !network_kind(c).couples_rows; }, "a network of independent samples");
+  add_rows(rows, read_with(numbered, phase_section().rows_of({&PhaseOptions::persistent_states})));
+  add_rows(rows, phase_section().rows_without({&PhaseOptions::persistent_states}));
   add_rows(rows, gradcheck_section().rows());
   add_rows(rows, growth_rows());
   // What says that there is none fits every network.

@@ -47,6 +47,12 @@ const Section<PhaseOptions>& phase_section() {
             relaxation_schedules, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::schedule),
         field(integer("relaxation.free_steps", "24", between(1, 1000000), "Steps T1 of the free phase, at most."),
               &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::max_steps),
+        field(param::flag("relaxation.persistent_states", "false",
+                          "Free phases of a training start where those of the sample's last visit ended (persistent "
+                          "particles): fewer steps settle it while weights change little. Needs memory for a state of "
+                          "every sample, in checkpoints too. Networks of samples.",
+                          "Scellier and Bengio, arXiv:1602.05179, section 5.2"),
+              &PhaseOptions::persistent_states),
         field(zero_is("auto", real("relaxation.step", "auto", at_least(0),
                                    "Step eps = dt/tau; auto: relaxation.step_fraction/(1 + s c).")),
               &PhaseOptions::fixed_step),

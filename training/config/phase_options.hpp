@@ -12,6 +12,7 @@ struct PhaseOptions {
   EstimatorOptions phases;
   double fixed_step = {};     ///< ε; 0: step_fraction/L
   double step_fraction = {};  ///< of 1/L
+  bool persistent_states = {};
 
   bool sweeps() const { return phases.free.schedule == RelaxationSchedule::sweep; }
 };

@@ -56,6 +56,7 @@ Batch Batch::first(Index count) const {
   resize(part.indices, rows, 0);
   resize(part.targets, rows, kIgnored);
   resize(part.ignored, rows, true);
+  resize(part.samples, rows, std::int64_t{-1});
   resize(part.features, rows);
   resize(part.values, rows);
   return part;
@@ -86,6 +87,7 @@ Batch side_by_side(const Batch& batch, Index tokens) {
   resize(out.indices, filled, 0);
   resize(out.targets, filled, Batch::kIgnored);
   resize(out.ignored, filled, true);
+  resize(out.samples, filled, std::int64_t{-1});
   resize(out.features, filled);
   resize(out.values, filled);
   return out;

@@ -23,6 +23,8 @@ struct Batch {
   Matrix<float> features = {};     ///< (B·T, inputs)
   Matrix<float> values = {};       ///< (B·T, outputs): real numbers to fit
   std::vector<bool> ignored = {};  ///< (B, T) beside values: rows that do not count; empty: all do
+  /// (B, T) numbers of the samples in the part that they are drawn from, from 0 on; -1 for rows that do not count; empty: they have none.
+  std::vector<std::int64_t> samples = {};
 
   /// Whether a row, b·T + t, counts.
   bool counts(Index row) const {
@@ -39,12 +41,14 @@ struct Batch {
 
   std::span<const int> indices_of(Index b) const { return row(indices, b); }
   std::span<const int> targets_of(Index b) const { return row(targets, b); }
+  std::span<const std::int64_t> samples_of(Index b) const { return row(samples, b); }
   /// (T, inputs) and (T, outputs), views.
   auto features_of(Index b) const { return features.middleRows(b * tokens, tokens); }
   auto values_of(Index b) const { return values.middleRows(b * tokens, tokens); }
 
  private:
-  std::span<const int> row(const std::vector<int>& all, Index b) const {
+  template <class T>
+  std::span<const T> row(const std::vector<T>& all, Index b) const {
     return std::span(all).subspan(static_cast<std::size_t>(b * tokens), static_cast<std::size_t>(tokens));
   }
 };

@@ -171,7 +171,9 @@ Batch epoch_batch(const Samples& samples, Index count, std::uint64_t seed, std::
   Batch batch = empty_batch(samples, count);
   for (Index b = 0; b < count; ++b) {
     const std::uint64_t place = step * static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(b);
-    put(samples, static_cast<Index>(shuffled(place % n, n, key, place / n)), b, batch);
+    const std::uint64_t sample = shuffled(place % n, n, key, place / n);
+    put(samples, static_cast<Index>(sample), b, batch);
+    batch.samples.push_back(static_cast<std::int64_t>(sample));
   }
   return batch;
 }

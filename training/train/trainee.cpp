@@ -67,6 +67,10 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
       gradient_(network_->parameter_shapes()),
       factors_(static_cast<std::size_t>(network_->parameters())),
       conductances_(static_cast<std::size_t>(network_->parameters())) {
+  if (learner_->keeps() > 0) {
+    memory_ = std::make_unique<SampleMemory<S>>(learner_->keeps());
+    learner_->keep_in(memory_.get());
+  }
   for (int p = 0; p < network_->parameters(); ++p) conductances_[static_cast<std::size_t>(p)].begin(network_->map(p));
   for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (options_.cosine_every > 0) {
@@ -298,6 +302,7 @@ std::vector<StateArray<S>> Trainee<S>::arrays() {
     take("maps/" + names[static_cast<std::size_t>(p)], network_->map(p).state());
   take("optimizer", optimizer_->state());
   for (auto& hook : hooks_) take("hooks", hook->arrays());
+  if (memory_) take("samples", memory_->arrays());
   return all;
 }
 
@@ -349,6 +354,7 @@ void Trainee<S>::write(H5Document& document, const std::string& prefix) {
 template <class S>
 void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   restore_log(file, prefix);
+  if (memory_) memory_->resize(static_cast<Index>(file.shape(prefix + "checkpoint/samples/visits").front()));
   for (auto& array : arrays()) {
     const H5Shape expected{array.values->rows(), array.values->cols()};
     *array.values = file.matrix<S>(prefix + "checkpoint/" + array.name, expected, NonFinite::rejected);

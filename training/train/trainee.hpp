@@ -86,6 +86,7 @@ class Trainee final : public Learner {
   std::string estimator_;
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<Optimizer<S>> optimizer_;
+  std::unique_ptr<SampleMemory<S>> memory_;           ///< what is kept of samples; null: nothing
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   OutlierGuard guard_;                                ///< of the batch's gradient
   AdjointGuard adjoint_guard_;                        ///< of the adjoints of its sequences

@@ -26,6 +26,7 @@ void ContrastiveEstimator<S>::contrast(Example<S>& example, const Matrix<S>& nud
 template <class S>
 SequenceReport ContrastiveEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
+  nodes_.turn(example.sign);
   free_.settle(example, options_.free, report);
   const Matrix<S>& states = nudged_.run(example, nullptr, nodes_.betas, NudgeLaw::plain, false, options_, report);
   this->nudged_states_ = &states;

@@ -19,8 +19,9 @@
 namespace nudge {
 
 /// Which nudged phases are run. centered: a = (z₋ − z₊)/2β, error O(β²); positive: a = (z* − z₊)/β and negative:
-/// a = (z₋ − z*)/β, error O(β).
-enum class NudgeSides { centered, positive, negative };
+/// a = (z₋ − z*)/β, error O(β); random: one of these two, drawn for every batch, whose errors cancel in the mean over batches (Scellier and
+/// Bengio 2017, arXiv:1602.05179, section 4; Laborieux et al. 2021, arXiv:2006.03824).
+enum class NudgeSides { centered, positive, negative, random };
 
 /// Settings shared by the estimators. Times in τ, β per token (it multiplies the cost summed over a sequence's tokens).
 struct EstimatorOptions {
@@ -54,6 +55,10 @@ struct Example {
   CorrectionFilter<S>* filter = nullptr;  ///< what the correction of the nudged phases passes; null: ideal
   SampleHold<S>* hold = nullptr;          ///< what keeps z* and the nudged states; null: kept as they are
   bool measures_noise = false;            ///< nudged phases run twice to tell the noise of their states (NudgeSignal)
+  double sign = 1;                        ///< of β where sides are random, ±1, the same for a batch
+  Matrix<S>* kept =
+      nullptr;  ///< (rows, keeps()): what the estimator keeps of each sample, read and written; null: nothing is kept
+  const std::vector<char>* visited = nullptr;  ///< of each row, beside it: whether the sample was there before
 };
 
 /// The reads that follow, of dynamics and cost, are those of a nudged phase. Returns their timing: a step lasts its duration.
@@ -107,6 +112,9 @@ class GradientEstimator {
 
   /// How many states it evaluates side by side (the dynamics and cost must hold that many copies).
   virtual Index copies() const { return 2; }
+
+  /// How many numbers it keeps of every sample from visit to visit (Example::kept), in checkpoints, the same for any threads and ranks.
+  virtual Index keeps() const { return 0; }
 
   /// The adjoint of the last estimate for the cost summed over tokens, (rows, cols); empty for bptt before the last step.
   const Matrix<S>& adjoint() const { return adjoint_; }

@@ -4,8 +4,10 @@
 namespace nudge {
 namespace {
 
-const Choices<NudgeSides> nudge_sides{
-    {"centered", NudgeSides::centered}, {"positive", NudgeSides::positive}, {"negative", NudgeSides::negative}};
+const Choices<NudgeSides> nudge_sides{{"centered", NudgeSides::centered},
+                                      {"positive", NudgeSides::positive},
+                                      {"negative", NudgeSides::negative},
+                                      {"random", NudgeSides::random}};
 const Choices<NudgeForm> nudge_forms{{"static", NudgeForm::constant}, {"oscillating", NudgeForm::oscillating}};
 const Choices<NudgedDrive> nudged_drives{{"state", NudgedDrive::state}, {"difference", NudgedDrive::difference}};
 const Choices<bool> frozen_currents{{"live", false}, {"frozen", true}};
@@ -47,9 +49,12 @@ const Section<EstimatorOptions>& estimator_section() {
                    "100 "
                    "roundings of the precision (1.2e-5 in single), which is what one J' a is good for."),
               &EstimatorOptions::adjoint_tolerance),
-        field(named("nudge.sides", "centered",
-                    "centered: states at +beta and -beta, error of order beta^2; one-sided: order beta."),
-              nudge_sides, &EstimatorOptions::sides),
+        field(
+            named("nudge.sides", "centered",
+                  "centered: states at +beta and -beta, error of order beta^2; positive, negative: one of them, order "
+                  "beta; random: one of them, drawn for every batch, so that the errors of batches cancel in the mean.",
+                  "random: Scellier and Bengio, arXiv:1602.05179; Laborieux et al., arXiv:2006.03824"),
+            nudge_sides, &EstimatorOptions::sides),
         field(integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
               &EstimatorOptions::points),
         field(

@@ -57,6 +57,7 @@ SequenceReport FiniteNudgeEstimator<S>::estimate(Example<S>& example) {
     throw UserError("finite_nudge: this system has no bath (network.kind = thermal, relaxation.solver = sample)");
   }
   SequenceReport report;
+  nodes_.turn(example.sign);
   free_.settle(example, options_.free, report);
   const Matrix<S>& z = *example.state;
   const auto copies = static_cast<Index>(nodes_.betas.size());

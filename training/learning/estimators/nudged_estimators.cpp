@@ -7,8 +7,18 @@
 namespace nudge {
 
 template <class S>
+void NudgedEstimator<S>::Nodes::turn(double to) {
+  if (to == sign) return;
+  sign = to;
+  for (double& beta : betas) beta = -beta;
+  for (double& weight : weights) weight = -weight;
+  star_weight = -star_weight;
+}
+
+template <class S>
 SequenceReport NudgedEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
+  nodes_.turn(example.sign);
   Linearization<S>& at = free_.run(example, options_.free, report);
   const Matrix<S>& states = nudged_.run(example, &at, nodes_.betas, law_, anchored_, options_, report);
   this->nudged_states_ = &states;
@@ -28,6 +38,7 @@ SequenceReport NudgedEstimator<S>::estimate(Example<S>& example) {
 template <class S>
 typename NudgedEstimator<S>::Nodes sided_nodes(NudgeSides sides, double beta) {
   switch (sides) {
+    case NudgeSides::random:  // turned as a batch asks
     case NudgeSides::positive: return {{beta}, {-1.0 / beta}, 1.0 / beta};
     case NudgeSides::negative: return {{-beta}, {1.0 / beta}, -1.0 / beta};
     case NudgeSides::centered: break;

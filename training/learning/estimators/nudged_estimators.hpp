@@ -17,6 +17,10 @@ class NudgedEstimator final : public GradientEstimator<S> {
   struct Nodes {
     std::vector<double> betas, weights;
     double star_weight = 0;  ///< weight of z* itself (one-sided)
+    double sign = 1;         ///< that β has now
+
+    /// The same nudges with β of this sign.
+    void turn(double to);
   };
 
   NudgedEstimator(NudgeLaw law, bool anchored, Nodes nodes, const EstimatorOptions& options)

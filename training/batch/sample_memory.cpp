@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/batch/sample_memory.hpp"
+
+#include <algorithm>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+void SampleMemory<S>::recall(std::span<const std::int64_t> samples, Matrix<S>& rows, std::vector<char>& visited) const {
+  rows.setZero(static_cast<Index>(samples.size()), columns());
+  visited.assign(samples.size(), 0);
+  for (std::size_t r = 0; r < samples.size(); ++r) {
+    if (samples[r] < 0 || samples[r] >= kept_.rows() || visits_(samples[r], 0) == S(0)) continue;
+    visited[r] = 1;
+    rows.row(static_cast<Index>(r)) = kept_.row(samples[r]);
+  }
+}
+
+template <class S>
+void SampleMemory<S>::remember(std::span<const std::int64_t> samples, const Matrix<S>& rows) {
+  NUDGE_EXPECT(rows.rows() == static_cast<Index>(samples.size()) && rows.cols() == columns());
+  if (samples.empty()) return;
+  const std::int64_t last = *std::max_element(samples.begin(), samples.end());
+  if (last >= kept_.rows()) resize(last + 1);
+  for (std::size_t r = 0; r < samples.size(); ++r) {
+    if (samples[r] < 0) continue;
+    kept_.row(samples[r]) = rows.row(static_cast<Index>(r));
+    visits_(samples[r], 0) = S(1);
+  }
+}
+
+template <class S>
+void SampleMemory<S>::resize(Index count) {
+  const Index before = kept_.rows();
+  kept_.conservativeResize(count, Eigen::NoChange);
+  visits_.conservativeResize(count, Eigen::NoChange);
+  if (count <= before) return;
+  kept_.bottomRows(count - before).setZero();
+  visits_.bottomRows(count - before).setZero();
+}
+
+template <class S>
+std::vector<StateArray<S>> SampleMemory<S>::arrays() {
+  return {{"kept", "1", "numbers kept of each sample of the training part since its last visit", &kept_},
+          {"visits", "1", "1: the sample was there before", &visits_}};
+}
+
+template class SampleMemory<float>;
+template class SampleMemory<double>;
+
+}  // namespace nudge
