@@ -21,9 +21,9 @@ RunParts run_parts(const Config& config, Work work) {
     parts.task = make_task(c);
     if (!network_kind(c).is_circuit()) return check_memory(c, run_memory(c, parts.task->sizes()), work);
     parts.plan = network_plan(c, parts.task->sizes());
-    check_memory(c, run_memory(c, *parts.plan), work);
     const CrossbarSpec arrays = model_arrays(c);
     check_arrays_fit(arrays, *parts.plan, run_options(c).twofold() ? sizeof(double) : sizeof(float));
+    check_memory(c, run_memory(c, *parts.plan), work);
     check_write_threshold(c, arrays, *parts.plan);
     static_cast<void>(hardware_aware_devices(c));
   });
