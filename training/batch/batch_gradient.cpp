@@ -2,15 +2,12 @@
 #include "training/batch/batch_gradient.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "circuits/correction_path.hpp"
-#include "sim/base/errors.hpp"
-#include "sim/base/median.hpp"
 #include "sim/base/rng.hpp"
 #include "training/batch/batch_chunks.hpp"
+#include "training/batch/batch_summary.hpp"
 #include "training/learning/estimators/free_phase.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/factor_products.hpp"
@@ -30,52 +27,6 @@ enum class ReadPhase : std::uint32_t {
 
 /// Which side a batch is nudged to is a stream of its order; 0 and 1 are the orders of texts and of samples.
 constexpr std::uint32_t kSides = 2;
-
-/// The upper median of a part of their adjoints' sizes, what is not finite counting as infinite.
-double median_adjoint(const std::vector<SequenceReport>& sequences, double AdjointSize::*part) {
-  std::vector<double> sizes;
-  for (const SequenceReport& one : sequences) {
-    const double size = one.adjoint.*part;
-    sizes.push_back(std::isfinite(size) ? size : std::numeric_limits<double>::infinity());
-  }
-  return upper_median(std::move(sizes));
-}
-
-BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceReport> sequences,
-                      const std::vector<GrowthReport>& growth, const std::vector<double>& energy, Index slots) {
-  BatchReport all;
-  all.rows = batch.counted();
-  all.passes = coupled ? batch.sequences : all.rows;
-  const auto turns = static_cast<double>(slots);
-  const double n = static_cast<double>(sequences.size());
-  for (std::size_t b = 0; b < sequences.size(); ++b) {
-    const SequenceReport& one = sequences[b];
-    if (all.rows > 0) all.loss += one.loss / static_cast<double>(all.rows);
-    all.residual += one.free.residual / n;
-    all.residual_max = std::max(all.residual_max, one.free.residual);
-    all.nudged_residual += one.nudged_residual / n;
-    all.nudge_ratio += one.nudge_ratio / n;
-    all.signal += one.signal;
-    all.steps += one.free.steps / n;
-    all.decay += one.free.decay / n;
-    all.time += turns * one.free.time / n;
-    all.nudged_time += turns * one.nudged_time / n;
-    all.cost_in_forces += one.cost_in_forces / n;
-    all.clipped += one.clipped;
-    all.left_out += one.left_out ? 1 : 0;
-    all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
-    const double share = coupled || all.rows == 0 ? 1 / n
-                                                  : static_cast<double>(batch.counted(static_cast<Index>(b))) /
-                                                        static_cast<double>(all.rows);
-    all.growth += growth[b].growth * share;
-    all.growth_active += growth[b].active * share;
-    all.growth_drowned += growth[b].drowned * share;
-    all.energy += energy[b] / (coupled ? n : n * static_cast<double>(batch.tokens));
-  }
-  all.adjoint = {median_adjoint(sequences, &AdjointSize::norm), median_adjoint(sequences, &AdjointSize::gain)};
-  all.sequences = std::move(sequences);
-  return all;
-}
 
 }  // namespace
 
@@ -189,13 +140,7 @@ void BatchGradient<S>::keep_in(SampleMemory<S>* memory) {
 /// What is kept of the samples of an example; free phases start from their states.
 template <class S>
 void BatchGradient<S>::recall(Worker& w, const Batch& batch, Index sequence) const {
-  if (batch.samples.empty()) {
-    throw UserError(
-        "relaxation.persistent_states, or an estimator that keeps numbers of every sample: the samples of this task "
-        "have no "
-        "numbers by which they would be found again (task.kind = classification and regression number theirs)");
-  }
-  memory_->recall(batch.samples_of(sequence), w.recalled, w.visited);
+  memory_->recall(batch, sequence, w.recalled, w.visited);
   w.kept = w.recalled.rightCols(w.estimator->keeps());
   if (!options_.persistent_states) return;
   for (Index row = 0; row < w.state.rows(); ++row) {

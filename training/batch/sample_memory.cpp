@@ -19,6 +19,17 @@ void SampleMemory<S>::recall(std::span<const std::int64_t> samples, Matrix<S>& r
 }
 
 template <class S>
+void SampleMemory<S>::recall(const Batch& batch, Index example, Matrix<S>& rows, std::vector<char>& visited) const {
+  if (batch.samples.empty()) {
+    throw UserError(
+        "relaxation.persistent_states, or an estimator that keeps numbers of every sample: the samples of this task "
+        "have "
+        "no numbers by which they would be found again (those of task.kind = classification and regression have)");
+  }
+  recall(batch.samples_of(example), rows, visited);
+}
+
+template <class S>
 void SampleMemory<S>::remember(std::span<const std::int64_t> samples, const Matrix<S>& rows) {
   NUDGE_EXPECT(rows.rows() == static_cast<Index>(samples.size()) && rows.cols() == columns());
   if (samples.empty()) return;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circuits/linear_map.hpp"
+#include "training/data/batches.hpp"
 
 namespace nudge {
 
@@ -21,6 +22,8 @@ class SampleMemory {
 
   /// Row r ← what is kept of sample samples[r], 0 where it was not there before (visited[r] = 0) or is none (−1).
   void recall(std::span<const std::int64_t> samples, Matrix<S>& rows, std::vector<char>& visited) const;
+  /// The same of the rows of an example. UserError: the samples of its task have no numbers.
+  void recall(const Batch& batch, Index example, Matrix<S>& rows, std::vector<char>& visited) const;
 
   /// Keeps the rows. Of a sample that stands twice the later one stays.
   void remember(std::span<const std::int64_t> samples, const Matrix<S>& rows);

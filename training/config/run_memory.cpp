@@ -49,16 +49,12 @@ double size_of(const Config& config, const std::string& key) {
 /// The key to change: the largest size that was set among those that the kind of network reads.
 std::string key_of(const Config& config, const RunMemory& needed) {
   if (needed.states > needed.network + needed.learning && !config.at_default("train.batch")) return "train.batch";
-  const std::vector<std::string>& reads = network_kind(config).reads;
   std::string found = "network.kind";
   double largest = 0;
-  for (const std::string& key : config.keys()) {
-    const bool read = std::any_of(reads.begin(), reads.end(), [&key](const std::string& one) {
-      return one.ends_with('.') ? key.starts_with(one) : key == one;
-    });
-    if (!read || config.at_default(key) || size_of(config, key) <= largest) continue;
-    largest = size_of(config, key);
-    found = key;
+  for (const ParamRow& row : network_kind(config).keys) {
+    if (config.at_default(row.key) || size_of(config, row.key) <= largest) continue;
+    largest = size_of(config, row.key);
+    found = row.key;
   }
   return found;
 }
