@@ -68,7 +68,6 @@ TEST_CASE("converters that are ranged once get what the first batch reaches, tim
         Approx(2 * chosen.real("crossbar.forward_dac_range")).epsilon(0.05));
   CHECK_FALSE(leaves_circuit_open(block({"crossbar.forward_dac_bits=8"})));
   CHECK_FALSE(leaves_circuit_open(block({"crossbar.ranging=once"})));
-  CHECK_FALSE(leaves_circuit_open(small("block", {"crossbar.ranging=once", "crossbar.forward_dac_bits=8"})));
 }
 
 TEST_CASE("a run has its full scales in its file, and resumes with them to the same bits", "[ranging]") {

@@ -38,7 +38,7 @@ const std::map<std::string, std::string>& others() {
                                                          {"mixer.values", "14"},
                                                          {"mixer.keys", "12"},
                                                          {"mixer.decays", "4"},
-                                                         {"mixer.groups", "2"},
+                                                         {"mixer.groups", "4"},
                                                          {"mixer.states", "3"},
                                                          {"mixer.rope", "true"},
                                                          {"mixer.epsilon", "0.1"},

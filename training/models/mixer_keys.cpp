@@ -29,6 +29,7 @@ bool reads(const Named& mixer, const OptionField<MixerChoice>& field) {
   if (!own.outer_gate && (part(&MixerOptions::outer_gate) || part(&MixerOptions::gate_groups))) return false;
   if (!own.log_sum_exp && (part(&MixerOptions::log_sum_exp) || part(&MixerOptions::inner_gate))) return false;
   if (!own.inner_gate && part(&MixerOptions::inner_gate)) return false;
+  if (own.rope && part(&MixerOptions::rope)) return false;
   if (all(&MixerChoice::window) || all(&MixerChoice::bidirectional)) return !kind.spec(mixer.options).only_causal;
   return std::any_of(kind.options.begin(), kind.options.end(), part);
 }
