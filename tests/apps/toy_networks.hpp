@@ -65,19 +65,12 @@ inline Settings task_needs(const std::string& task) {
   return kind.metric == "accuracy" && kind.rows == Rows::symbols ? Settings{"model.tokens=19"} : Settings{};  // of MAD
 }
 
-/// Whether one of the kinds says that it reads the key, a name or a beginning of names.
-template <class Kind>
-bool reads(const Kind& kind, const std::string& key) {
-  return std::any_of(kind.reads.begin(), kind.reads.end(),
-                     [&](const std::string& one) { return one.back() == '.' ? key.starts_with(one) : key == one; });
-}
-
 /// Whether a setting is for other kinds alone: it would change nothing, and takes time to be read. Not sizes, which tasks read too.
 template <class Kind>
 bool of_others(const std::vector<Kind>& kinds, const std::string& own, const std::string& key) {
-  const auto reads_it = [&](const Kind& kind) { return reads(kind, key); };
+  const auto reads_it = [&](const Kind& kind) { return find_row(kind.keys, key) != nullptr; };
   return !key.starts_with("model.") && std::any_of(kinds.begin(), kinds.end(), reads_it) &&
-         !reads(named(kinds, own), key);
+         !reads_it(named(kinds, own));
 }
 
 /// `--set` of a small training of the pair on top of small_network, with more of them. The kinds come last: what they do not read may
