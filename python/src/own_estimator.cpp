@@ -11,6 +11,7 @@
 #include "python/src/own_relaxation.hpp"
 #include "python/src/python_calls.hpp"
 #include "sim/direct.hpp"
+#include "training/learning/estimators/estimator_keys.hpp"
 
 namespace nudge::python {
 namespace {
