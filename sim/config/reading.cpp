@@ -101,7 +101,7 @@ std::string why_unread(const Config& config, const std::string& key,
   std::vector<std::string> needs;
   for (const Conditions& all : row.read_when) {
     const auto failing = std::find_if(
-        all.begin(), all.end(), [&](const auto& one) { return !one->holds(config) && !(excused && excused(*one)); });
+        all.begin(), all.end(), [&](const auto& one) { return !(excused && excused(*one)) && !one->holds(config); });
     if (failing == all.end()) return "";
     const auto depth = static_cast<std::size_t>(failing - all.begin());
     if (deciding.empty() || depth > deepest) {

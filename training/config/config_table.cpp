@@ -40,7 +40,7 @@ Condition by_network(bool (*holds)(const Config& config), const char* needs, boo
 
 /// Whether a run, gradcheck or comparison of this config asks the estimator.
 bool asks(const Config& config, const std::string& estimator) {
-  if (config.text("estimator") == estimator || config.text("train.beside") == estimator) return true;
+  if (run_options(config).estimator == estimator || train_section().read(config).beside == estimator) return true;
   for (const char* list : {"gradcheck.estimators", "compare.entrants"}) {
     for (const std::string& entry : config.texts(list)) {
       if (entry == "all" || entry.find(estimator) != std::string::npos) return true;
@@ -59,9 +59,9 @@ ParamTable estimator_rows(const std::string& name, ParamTable keys, bool correct
 ParamTable growth_rows() {
   const Condition grows =
       by_network([](const Config& c) { return !network_kind(c).feed_forward(c); }, "a network that is recurrent");
-  const Condition looked_at = {"growth.samples",
-                               [](const Config& c) { return network_kind(c).couples_rows || c.flag("growth.samples"); },
-                               "true"};
+  const Condition looked_at = {
+      "growth.samples",
+      [](const Config& c) { return network_kind(c).couples_rows || growth_section().read(c).samples; }, "true"};
   const Condition alone =
       by_network([](const Config& c) { return !network_kind(c).couples_rows; }, "a network of independent samples");
   // Of resistors and diodes every direction decays.
@@ -70,7 +70,8 @@ ParamTable growth_rows() {
   const Section<GrowthOptions>& all = growth_section();
   ParamTable rows = read_with(grows, read_with(looked_at, all.rows_without({&GrowthOptions::samples})));
   add_rows(rows, read_with(active, read_with(grows, read_with(alone, all.rows_of({&GrowthOptions::samples})))));
-  const Condition off = {"growth.strength", [](const Config& c) { return c.real("growth.strength") == 0; }, "0"};
+  const Condition off = {"growth.strength", [](const Config& c) { return growth_section().read(c).strength == 0; },
+                         "0"};
   add_rows(rows, read_with(off, all.rows_of({&GrowthOptions::strength})));
   return rows;
 }
@@ -91,7 +92,8 @@ ParamTable circuit_rows() {
   // What says that there is none fits every network.
   add_rows(rows, stabiliser_section().rows_of({&StabiliserOptions::control}));
   const Condition unbounded = {"memory_bound.fraction",
-                               [](const Config& c) { return c.real("memory_bound.fraction") == 0; }, "off"};
+                               [](const Config& c) { return stabiliser_section().read(c).memory.fraction == 0; },
+                               "off"};
   add_rows(rows, read_with(unbounded, stabiliser_section().rows_of(
                                           {{&StabiliserOptions::memory, &MemoryBoundOptions::fraction}})));
   const Condition digital = {"device.model", [](const Config& c) { return !on_devices(c); }, digital_model};

@@ -135,8 +135,8 @@ void GridBuilder::check(const Config& config) {
   if (end_cosine_ == EndCosine::measured) expect_training_reads(config);  // its points are trained
   validate_linear_map(crossbar_spec(config));
   const DataOptions options = data_options(config);
-  if (config.text("task.kind") != "characters") {
-    std::string data = config.text("task.kind");
+  if (const std::string& kind = task_kind(config).name; kind != "characters") {
+    std::string data = kind;
     for (const std::string& key : config.keys()) {
       if (key.starts_with("data.") && key != "data.side_by_side")
         data = fmt::format("{}|{}", data, config.as_text(key));

@@ -170,7 +170,7 @@ const Section<ConvolutionOptions>& convolutional_section() {
 void check_hopfield(const Config& config) {
   const HopfieldOptions options = hopfield_section().read(config);
   if (options.cost != "cross_entropy") return;
-  if (config.text("task.kind") == "regression") {
+  if (task_kind(config).name == "regression") {
     throw UserError(
         "hopfield.cost = cross_entropy (must be squared_error for task.kind = regression, which has no classes)");
   }
