@@ -16,6 +16,7 @@
 #include "training/check/nudge_choice.hpp"
 #include "training/compare/protocol.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/rows.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/data/samples.hpp"
 #include "training/sweep/sweep_grid.hpp"
@@ -60,7 +61,7 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
 }
 
-/// Says that the config is fine and where it leaves the defaults.
+/// Says that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.
 ExitCode check(const ConfigArguments& arguments) {
   const Config config = load_config(arguments);
   const auto changes = difference(standard_program_config(), config);
@@ -69,6 +70,10 @@ ExitCode check(const ConfigArguments& arguments) {
   for (const ConfigDifference& change : changes) {
     answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
            config.origin(change.key).where);
+  }
+  if (const auto idle = idle_device_keys(config); !idle.empty()) {
+    say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",
+        arguments.file, fmt::join(idle, ", "));
   }
   warn_of_rounding(config);
   return ExitCode::ok;

@@ -126,9 +126,10 @@ TEST_CASE("aged: exact weights are written into devices that are asked for", "[a
 
 TEST_CASE("aged: resistors that are written anew have windows without room to learn", "[aged]") {
   const TemporaryDirectory dir;
-  const TrainSummary run = train(small("resistive", {"estimator=ep", "beta=0.1", "train.steps=20",
-                                                     "data.test_fraction=0.2", "train.evaluate_every=20"}),
-                                 dir / "run.h5");
+  const TrainSummary run =
+      train(small("resistive", {"estimator=ep", "beta=0.1", "train.steps=20", "crossbar.headroom=6",
+                                "data.test_fraction=0.2", "train.evaluate_every=20"}),
+            dir / "run.h5");
   // With room for six times the largest the lower end of this window is at 6/10 of it.
   const auto lost = [&](Settings asked) {
     asked.insert(asked.end(), {"device.model=soft_bounds", "device.g_min=2.5 uS", "device.programming_error=0"});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
@@ -200,6 +201,19 @@ Config of_training(Config config) {
 }
 
 }  // namespace
+
+std::vector<std::string> idle_device_keys(const Config& config) {
+  if (on_devices(config) || varies(config, "device.model")) return {};
+  const std::vector<Member<CrossbarSpec>> circuit = {&CrossbarSpec::circuit, &CrossbarSpec::tokens};
+  ParamTable of_devices = device_param_rows();
+  add_rows(of_devices, crossbar_section().rows_without(circuit));
+  add_rows(of_devices, cost_section().rows());
+  std::vector<std::string> idle;
+  for (const ParamRow& row : of_devices) {
+    if (!config.at_default(row.key) || varies(config, row.key)) idle.push_back(row.key);
+  }
+  return idle;
+}
 
 void expect_keys_read(const Config& config) {
   expect_keys_read(config, [&](const std::string& key) { return varies(config, key); });

@@ -43,13 +43,10 @@ ParamTable device_rows() {
                     "`nudge devices show NAME` tells what it is; empty: none.")};
   for (ParamRow& row : device_param_rows()) {
     if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_edges(), std::move(row));
-    table.push_back(row.key == "device.model" ? std::move(row) : read_with(with_devices(), std::move(row)));
+    table.push_back(std::move(row));
   }
   Section<CrossbarSpec> arrays = crossbar_section();
-  arrays.where(with_edges(), at_edges());
-  const std::vector<Member<CrossbarSpec>> circuit = {&CrossbarSpec::circuit, &CrossbarSpec::tokens};
-  add_rows(table, read_with(with_devices(), arrays.rows_without(circuit)));
-  add_rows(table, arrays.rows_of(circuit));
+  add_rows(table, arrays.where(with_edges(), at_edges()).rows());
   return table;
 }
 

@@ -22,6 +22,11 @@ std::vector<ConfigRule> local_rules();        ///< of hardware.level = local
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield.* and convolutional.*
 
+/// The keys of [device], [crossbar] and [cost] that were set, or that a sweep or comparison varies, and that a training does not read:
+/// device.model is digital, so that there are no devices. They are not refused, since `nudge crossbar` and `nudge test` read them. Nothing where
+/// an axis or an entrant chooses another model or preset.
+std::vector<std::string> idle_device_keys(const Config& config);
+
 /// UserError where a device cannot be made as it is described, or relaxation.solver = coordinate meets reads with fresh noise.
 void expect_sound_devices(const Config& config);
 
