@@ -13,6 +13,7 @@
 #include "devices/step_kernel.hpp"
 #include "pendulum_network.hpp"
 #include "sim/base/rng.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/task.hpp"
