@@ -226,7 +226,7 @@ def main():
     leaks = [(f"gate leak {k:g}", [f"netlist.gate_leak={k:g}"]) for k in (1e-4, 1e-3, 1e-2)]
     xor = [["rule", "test error"]]
     for rule in ("adjoint", "ep", "frequency"):
-        xor.append([f"`{rule}`", error([run(XOR, f"xor_{rule}", [f"estimator={rule}"], s) for s in SEEDS])[0]])
+        xor.append([f"`{rule}`", error([run(XOR, f"xor_{rule}", [f"estimator={rule}"] + ["beta=1e-3"] * (rule == "ep"), s) for s in SEEDS])[0]])
     parts = [("Linear regression on random graphs of resistors** (three a node, 4 features and their negatives, 2 outputs)", graphs),
              ("A deep resistive network of 128-24-12-10 nodes with Shockley diodes and amplifiers, as layers and as a netlist**: digits, 60 steps of 16",
               bridge),
