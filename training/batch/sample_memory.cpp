@@ -22,9 +22,8 @@ template <class S>
 void SampleMemory<S>::recall(const Batch& batch, Index example, Matrix<S>& rows, std::vector<char>& visited) const {
   if (batch.samples.empty()) {
     throw UserError(
-        "relaxation.persistent_states, or an estimator that keeps numbers of every sample: the samples of this task "
-        "have "
-        "no numbers by which they would be found again (those of task.kind = classification and regression have)");
+        "relaxation.persistent_states, or an estimator that keeps numbers of samples: this task does not number them "
+        "(take task.kind = classification or regression)");
   }
   recall(batch.samples_of(example), rows, visited);
 }
