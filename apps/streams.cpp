@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "sim/base/interrupts.hpp"
-#include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 
 namespace nudge {
 namespace {

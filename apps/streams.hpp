@@ -8,7 +8,7 @@
 namespace nudge {
 
 // Whatever stands in the text, a file's control characters never reach a terminal: everything is written printable()
-// (sim/base/printable.hpp).
+// (sim/base/text.hpp).
 
 /// Writes to standard error. What cannot be written there (a closed stream, a full disk behind a log) is lost and never
 /// ends the work that it tells of; so is what nobody reads while the program is asked to stop.

@@ -10,7 +10,7 @@
 #include "bench/convolution_floor.hpp"
 #include "bench/fastest_product.hpp"
 #include "circuits/digital_matrix.hpp"
-#include "circuits/terms/link_reader.hpp"
+#include "circuits/terms/bilinear_link.hpp"
 
 namespace nudge::bench {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "bench/fastest_product.hpp"
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/wires/line_solver.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sim/base/product.hpp"
-#include "sim/base/product_kernel.hpp"
 
 namespace nudge::bench {
 
@@ -28,5 +27,13 @@ void fastest_outer(ConstMatrixRef<float> x, ConstMatrixRef<float> y, float scale
 
 /// "oneDNN 2.6.3 (avx512_core): 9 shapes; Eigen 3.4.0 (x86-64-v3): 2 shapes": what the floors of this process were made of so far.
 std::string fastest_libraries();
+
+/// Floating point operations per second (GFLOP/s, float) of one thread in a loop of fused multiply-adds on registers alone, with
+/// the widest vectors that the processor has (AVX-512, AVX2 with FMA, or the compiler's default target): what no product can
+/// exceed. Sixteen independent sums hide the latency of two units of at most 8 cycles. Fastest of 9 rounds of about 1 ms.
+double peak_gflops();
+
+/// 1, 2 and every further power of two up to the processors of the machine.
+std::vector<int> thread_counts();
 
 }  // namespace nudge::bench

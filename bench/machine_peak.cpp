@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/machine_peak.hpp"
+#include "bench/fastest_product.hpp"
 
 #include <omp.h>
 

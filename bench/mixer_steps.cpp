@@ -9,13 +9,12 @@
 #include <cmath>
 #include <ctime>
 
-#include "bench/machine_peak.hpp"
+#include "bench/fastest_product.hpp"
 #include "bench/mixer_floor.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/free_energy_read.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/mixer.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/reads.hpp"
 #include "mixers/ops/softmax.hpp"
-#include "mixers/registry.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 #include "training/models/tapes/sequence_model.hpp"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/netlist_file.hpp"
 #include "circuits/netlist/operating_point.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bench/fastest_product.hpp"
-#include "bench/machine_peak.hpp"
 
 namespace nudge::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/machine_peak.hpp"
+#include "bench/fastest_product.hpp"
 #include "bench/product_floor.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/parallel.hpp"

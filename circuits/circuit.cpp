@@ -90,7 +90,6 @@ void Circuit<S>::set_nudged_drive(NudgedDrive drive) {
   nudged_drive_ = drive;
 }
 
-template class Circuit<float>;
-template class Circuit<double>;
+NUDGE_BOTH_PRECISIONS_OF(Circuit)
 
 }  // namespace nudge

@@ -52,12 +52,10 @@ void CircuitDynamics<S>::move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t n
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                   \
+#define NUDGE_CIRCUIT_BATH(S)                                  \
   template bool CircuitDynamics<S>::in_bath() const;           \
   template bool CircuitDynamics<S>::binary(std::size_t) const; \
   template void CircuitDynamics<S>::move(MatrixRef<S>, ConstMatrixRef<S>, std::size_t, S, std::span<const S>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_CIRCUIT_BATH)
 
 }  // namespace nudge

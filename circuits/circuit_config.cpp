@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/circuit_config.hpp"
+#include "circuits/circuit_spec.hpp"
 
 namespace nudge {
 namespace {

@@ -278,7 +278,6 @@ bool CircuitDynamics<S>::accumulate_layer_energies(ConstMatrixRef<S> z, S scale,
   return true;
 }
 
-template class CircuitDynamics<float>;
-template class CircuitDynamics<double>;
+NUDGE_BOTH_PRECISIONS_OF(CircuitDynamics)
 
 }  // namespace nudge

@@ -217,11 +217,10 @@ bool CircuitDynamics<S>::pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sin
   return point_->pull_node(u, scale, sink, node);
 }
 
-template void CircuitDynamics<float>::node_vjp(ConstMatrixRef<float>, MatrixRef<float>, std::size_t);
-template void CircuitDynamics<double>::node_vjp(ConstMatrixRef<double>, MatrixRef<double>, std::size_t);
-template bool CircuitDynamics<float>::pull_node(MatrixRef<float>, float, GradientSink<float>&, std::size_t);
-template bool CircuitDynamics<double>::pull_node(MatrixRef<double>, double, GradientSink<double>&, std::size_t);
-template class CircuitDynamics<float>::Point;
-template class CircuitDynamics<double>::Point;
+#define NUDGE_CIRCUIT_POINT(S)                                                                 \
+  template void CircuitDynamics<S>::node_vjp(ConstMatrixRef<S>, MatrixRef<S>, std::size_t);    \
+  template bool CircuitDynamics<S>::pull_node(MatrixRef<S>, S, GradientSink<S>&, std::size_t); \
+  template class CircuitDynamics<S>::Point;
+NUDGE_BOTH_PRECISIONS(NUDGE_CIRCUIT_POINT)
 
 }  // namespace nudge

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <numbers>
 
 #include "sim/base/errors.hpp"

@@ -87,7 +87,6 @@ void CorrectionPath<S>::pass(CorrectionWay way, MatrixRef<S> p) {
   }
 }
 
-template class CorrectionPath<float>;
-template class CorrectionPath<double>;
+NUDGE_BOTH_PRECISIONS_OF(CorrectionPath)
 
 }  // namespace nudge

@@ -39,11 +39,9 @@ double verify_energy_J(std::uint64_t reads, const CircuitSpec& circuit, double m
   return static_cast<double>(reads) * (heat + (converted ? circuit.adc_energy_J : 0));
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                  \
+#define NUDGE_ENERGY(S)                                                                       \
   template double clamp_power_W<S>(const CircuitSpec&, ConstMatrixRef<S>, ConstMatrixRef<S>); \
   template double unit_drive_power_W<S>(const LineView<S>&, double, const CircuitSpec&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_ENERGY)
 
 }  // namespace nudge

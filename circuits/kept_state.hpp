@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "circuits/linear_map.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 
@@ -26,5 +31,14 @@ class KeptState {
   LinearMap<S>* map_;
   std::vector<Matrix<S>> values_;
 };
+
+/// A whole number in [0, below) that a checkpoint keeps as a real. UserError: it is another, so the file is damaged.
+inline std::uint64_t restored_count(double value, double below, const char* what) {
+  if (!(value >= 0 && value < below) || value != std::floor(value)) {
+    throw UserError(
+        fmt::format("{}: restored as {}, not a whole number in [0, {}): the file is damaged", what, value, below));
+  }
+  return static_cast<std::uint64_t>(value);
+}
 
 }  // namespace nudge

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "circuits/array_use.hpp"
 #include "circuits/read_context.hpp"
-#include "circuits/read_way.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/base/product.hpp"

@@ -2,9 +2,8 @@
 #include "circuits/linear_map_factory.hpp"
 
 #include "circuits/digital_matrix.hpp"
-#include "circuits/held_map.hpp"
-#include "circuits/replicated_map.hpp"
 #include "circuits/rules/ruled_map.hpp"
+#include "circuits/token_maps.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

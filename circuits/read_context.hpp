@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "circuits/array_use.hpp"
-#include "circuits/read_memory.hpp"
 #include "circuits/read_policy.hpp"
 
 namespace nudge {

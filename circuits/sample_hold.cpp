@@ -46,7 +46,6 @@ void SampleHold<S>::take(MatrixRef<S> z, int samples) {
   convert<S>(spec_.adc, z);
 }
 
-template class SampleHold<float>;
-template class SampleHold<double>;
+NUDGE_BOTH_PRECISIONS_OF(SampleHold)
 
 }  // namespace nudge

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/compound_decay.hpp"
-
 namespace nudge {
 namespace {
 
@@ -117,12 +115,10 @@ void AffineStep::moves(const ElementChunk<S>& chunk, S sigma, S floor, ChunkArra
   if (floor > 0) spread = (spread.square() + held).sqrt();
 }
 
-#define NUDGE_INSTANTIATE(S)                                                 \
+#define NUDGE_AFFINE_STEP(S)                                                 \
   template S AffineStep::change<S>(const Element<S>&, Direction, S) const;   \
   template S AffineStep::noise<S>(const Element<S>&, Direction, S, S) const; \
   template void AffineStep::moves<S>(const ElementChunk<S>&, S, S, ChunkArray<S>&, ChunkArray<S>&) const;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_AFFINE_STEP)
 
 }  // namespace nudge

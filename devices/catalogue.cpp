@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/catalogue.hpp"
+#include "devices/device_config.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include "devices/registry.hpp"
 #include "devices/stochastic_bit.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 #include "sim/config/suggest.hpp"
-#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 
 namespace nudge {
 
@@ -22,5 +23,43 @@ struct CurrentCurve {
   /// dI/dV over G
   double slope(double v) const { return (sinh_V > 0 ? std::cosh(v / sinh_V) : 1.0) + 3 * cubic_per_V2 * v * v; }
 };
+
+/// What stands in series with a device in its cell.
+enum class SelectorKind {
+  none,
+  transistor,   ///< 1T1R: a resistance where the gate is on; cells of other rows are cut off
+  exponential,  ///< 1S1R: I = I₀ sinh(V/V₀)
+  threshold,    ///< 1S1R: insulates below a voltage across the cell, a resistance above
+};
+
+struct SelectorSpec {
+  SelectorKind kind = SelectorKind::none;
+  double on_ohm = 1e4;      ///< transistor, threshold
+  double voltage_V = 0.1;   ///< exponential: V₀; threshold: of switching
+  double current_A = 1e-9;  ///< exponential: I₀
+
+  bool any() const { return kind != SelectorKind::none; }
+
+  /// Voltage across a device of the current i(v) (odd sign, increasing) when the cell is at `volts`: i(v) = i_selector(volts − v), by
+  /// bisection and Newton to the last bits; a resistance in series exactly where i is straight.
+  double device_volts(double volts, const std::function<double(double)>& current) const;
+
+  /// Current over voltage of a cell whose device is a conductance g, at `volts` across the cell: g/(1 + g R) behind a resistance.
+  double cell_S(double g, double volts) const;
+  /// Current of such a cell, and its slope over the voltage.
+  double cell_current(double g, double volts) const;
+  double cell_slope(double g, double volts) const;
+  /// The g for which cell_S(g, volts) = cell; +infinity where no device conducts so well.
+  double device_S(double cell, double volts) const;
+  /// d cell_S/d g.
+  double cell_sensitivity(double g, double volts) const;
+
+ private:
+  /// Voltage across a selector that carries `amps`, exponential.
+  double selector_volts(double amps) const;
+};
+
+/// "none", "transistor", "exponential", "threshold".
+const char* selector_name(SelectorKind kind);
 
 }  // namespace nudge

@@ -5,9 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "devices/device_draws.hpp"
-#include "devices/joint_spread.hpp"
-#include "devices/registry.hpp"
+#include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -391,7 +389,6 @@ PulseCount DeviceArray<S>::pulse_both(const Matrix<S>& counts_up, const Matrix<S
   return sent;
 }
 
-template class DeviceArray<float>;
-template class DeviceArray<double>;
+NUDGE_BOTH_PRECISIONS_OF(DeviceArray)
 
 }  // namespace nudge

@@ -6,15 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "devices/array_identity.hpp"
-#include "devices/half_select.hpp"
-#include "devices/pulse_change.hpp"
-#include "devices/pulse_heat.hpp"
-#include "devices/slow/flicker.hpp"
-#include "devices/slow/relaxation.hpp"
-#include "devices/slow/retention.hpp"
-#include "devices/slow/telegraph.hpp"
-#include "devices/step_model.hpp"
+#include "devices/device_draws.hpp"
+#include "devices/pulse_effects.hpp"
+#include "devices/registry.hpp"
+#include "devices/slow/drift.hpp"
+#include "devices/slow/noise.hpp"
 
 namespace nudge {
 

@@ -36,11 +36,9 @@ void scatter(const DeviceCells<S>& part, const std::vector<Index>& which, Device
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                           \
+#define NUDGE_DEVICE_CELLS(S)                                                          \
   template DeviceCells<S> gather<S>(const DeviceCells<S>&, const std::vector<Index>&); \
   template void scatter<S>(const DeviceCells<S>&, const std::vector<Index>&, DeviceCells<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DEVICE_CELLS)
 
 }  // namespace nudge

@@ -5,8 +5,8 @@
 
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
-#include "sim/config/choices.hpp"
 #include "sim/config/reading.hpp"
+#include "sim/config/suggest.hpp"
 
 namespace nudge {
 namespace {

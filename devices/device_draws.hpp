@@ -2,14 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 
-#include "devices/array_identity.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {
+
+/// Which array the random numbers of an array of devices belong to.
+struct ArrayIdentity {
+  std::uint64_t seed = 0;
+  std::uint32_t entity = 0;  ///< number of the crossbar in the model
+  std::uint32_t side = 0;    ///< 0 or 1: G+ or G−
+};
 
 /// Devices that share one draw of random numbers: fixed, so that results do not depend on the number of threads.
 constexpr Index kDrawChunk = 1024;

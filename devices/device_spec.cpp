@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "devices/joint_spread.hpp"
 #include "devices/registry.hpp"
 #include "devices/slow/relaxation_law.hpp"
+#include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 

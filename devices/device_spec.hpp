@@ -10,12 +10,24 @@
 
 #include "devices/current_curve.hpp"
 #include "devices/effects.hpp"
-#include "devices/noise_table.hpp"
-#include "devices/selector.hpp"
-#include "devices/write_lines.hpp"
+#include "devices/state_tables.hpp"
+#include "sim/base/matrix.hpp"
 #include "sim/config/param_table.hpp"
 
 namespace nudge {
+
+/// At what voltages the lines of an array lie that are not selected while a cell is written.
+enum class WriteBias {
+  isolated,  ///< other cells see nothing
+  half,      ///< V/2: the selected row at V/2, its column at −V/2, all others at 0
+  third,     ///< V/3: the selected row at V, its column at 0, other rows at V/3, other columns at 2V/3
+};
+
+/// The lines along which the devices of an array are written, one cell after another.
+struct WriteLines {
+  WriteBias bias = WriteBias::isolated;
+  Index tile_rows = 0, tile_columns = 0;  ///< lines end with their tile; 0: uncut
+};
 
 /// How a requested change dg becomes pulses of mean size s₀ = (g_max − g_min)/pulses, n = |dg|/s₀.
 enum class PulseMode {
@@ -44,7 +56,7 @@ struct DeviceSpec {
   double asymmetry_spread = 0;    ///< device to device, r added to up and taken from down, of the pulse size
   double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
-  std::vector<double> joint_covariance = {};  ///< how all of these differ together (joint_spread.hpp), row by row
+  std::vector<double> joint_covariance = {};  ///< how all of these differ together (spreads.hpp), row by row
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double read_saturating_S = 0;   ///< A of the state-dependent part of that noise, A (1 − exp(−g/B)); squares add

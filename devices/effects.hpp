@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "devices/state_fit.hpp"
+#include "devices/state_tables.hpp"
 
 namespace nudge {
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/element_chunk.hpp"
-
-#include <algorithm>
-#include <cmath>
+#include "devices/step_kernel.hpp"
 
 #include "devices/device_draws.hpp"
 
@@ -148,12 +145,10 @@ void apply_chunk(const ChunkArray<S>& change, ElementChunk<S>& chunk, DeviceCell
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                               \
+#define NUDGE_ELEMENT_CHUNK(S)                                                                             \
   template bool fill_chunk<S>(const DeviceCells<S>&, const UpdateRequest<S>&, std::uint32_t, Index, Index, \
                               ElementChunk<S>&);                                                           \
   template void apply_chunk<S>(const ChunkArray<S>&, ElementChunk<S>&, DeviceCells<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_ELEMENT_CHUNK)
 
 }  // namespace nudge

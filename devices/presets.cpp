@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/presets.hpp"
 
-#include "devices/presets/tables.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 

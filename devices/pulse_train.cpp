@@ -188,11 +188,9 @@ TrainReport count_coincidences(ConstMatrixRef<S> x, ConstMatrixRef<S> y, double 
   return report;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                        \
+#define NUDGE_PULSE_TRAIN(S)                                                                                        \
   template TrainReport count_coincidences<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, double, int, const TrainStream&, \
                                              int, MatrixRef<S>, MatrixRef<S>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_PULSE_TRAIN)
 
 }  // namespace nudge

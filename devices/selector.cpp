@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/selector.hpp"
+#include "devices/current_curve.hpp"
 
 #include <algorithm>
 #include <boost/math/tools/roots.hpp>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 

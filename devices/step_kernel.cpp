@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/step_kernel.hpp"
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include "devices/device_draws.hpp"
@@ -65,10 +63,8 @@ PulseCount update_devices(const ChunkMoves<S>& moves, DeviceCells<S>& cells, con
   return {static_cast<std::uint64_t>(std::llround(up)), static_cast<std::uint64_t>(std::llround(down))};
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_STEP_KERNEL(S) \
   template PulseCount update_devices<S>(const ChunkMoves<S>&, DeviceCells<S>&, const UpdateRequest<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_STEP_KERNEL)
 
 }  // namespace nudge

@@ -116,11 +116,9 @@ const DeviceModel& stochastic_bit_description() {
   return description;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                           \
+#define NUDGE_STOCHASTIC_BIT(S)                                                        \
   template void StochasticBits::probability<S>(ConstMatrixRef<S>, MatrixRef<S>) const; \
   template void StochasticBits::sample<S>(ConstMatrixRef<S>, MatrixRef<S>, std::uint64_t, std::uint32_t) const;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_STOCHASTIC_BIT)
 
 }  // namespace nudge

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "devices/array_identity.hpp"
-#include "devices/step_model.hpp"
+#include "devices/device_draws.hpp"
+#include "devices/registry.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "mixers/ops/function.hpp"
+#include "mixers/ops/operations.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -34,9 +34,7 @@ void PseudoRandomBits<S>::draw(const Matrix<S>& logits, std::vector<std::uint8_t
   compare(u, logits, bits);
 }
 
-template class GivenUniforms<float>;
-template class GivenUniforms<double>;
-template class PseudoRandomBits<float>;
-template class PseudoRandomBits<double>;
+NUDGE_BOTH_PRECISIONS_OF(GivenUniforms)
+NUDGE_BOTH_PRECISIONS_OF(PseudoRandomBits)
 
 }  // namespace nudge

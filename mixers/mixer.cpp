@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/mixer.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <cmath>
 
 #include "sim/base/errors.hpp"
 
@@ -26,7 +28,23 @@ Value<S> NamedValues<S>::operator[](const std::string& name) const {
   throw ContractViolation("a mixer asked for the unknown value " + name);
 }
 
-template class NamedValues<float>;
-template class NamedValues<double>;
+NUDGE_BOTH_PRECISIONS_OF(NamedValues)
+
+void require_positive(const std::string& name, double value) {
+  if (!(value > 0) || !std::isfinite(value)) {
+    throw UserError(fmt::format("{} = {} (must be a positive finite number)", name, value));
+  }
+}
+
+void require_at_least(const std::string& name, Index value, Index least) {
+  if (value < least) throw UserError(fmt::format("{} = {} (must be at least {})", name, value, least));
+}
+
+void require_divides(const std::string& part_name, Index part, const std::string& whole_name, Index whole) {
+  require_at_least(part_name, part, 1);
+  if (whole % part != 0) {
+    throw UserError(fmt::format("{} = {} (must divide {} = {})", part_name, part, whole_name, whole));
+  }
+}
 
 }  // namespace nudge

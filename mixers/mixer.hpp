@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "mixers/mask.hpp"
+#include "mixers/ops/reads.hpp"
 #include "mixers/options.hpp"
-#include "mixers/streams.hpp"
 #include "mixers/tape.hpp"
+#include "sim/base/matrix.hpp"
 #include "sim/base/member.hpp"
 
 namespace nudge {
@@ -90,5 +91,20 @@ MixerKind<S> reading(MixerKind<S> kind, std::vector<Member<MixerOptions>> option
   kind.options = std::move(options);
   return kind;
 }
+
+/// Checks of options: UserError "name = value (must be ...)".
+void require_positive(const std::string& name, double value);
+void require_at_least(const std::string& name, Index value, Index least);
+/// `whole` is a multiple of `part`.
+void require_divides(const std::string& part_name, Index part, const std::string& whole_name, Index whole);
+
+/// All kinds of mixers, in the order of the list in registry.cpp. To add one: a function `template <class S>
+/// MixerKind<S> <name>_mixer()` in a file of its family, and its name in that list; the conformance tests loop over it.
+template <class S>
+const std::vector<MixerKind<S>>& mixer_kinds();
+
+/// UserError with the closest names for an unknown one.
+template <class S>
+const MixerKind<S>& mixer_kind(const std::string& name);
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 
 #include <fmt/format.h>
 

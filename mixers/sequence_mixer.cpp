@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "mixers/checks.hpp"
 #include "mixers/fem/free_energy_mixer.hpp"
-#include "mixers/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

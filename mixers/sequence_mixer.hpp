@@ -11,7 +11,7 @@ namespace nudge {
 /// How a sub-layer's update U changes the state.
 enum class StepRule {
   residual,    ///< x + U(x)
-  heavy_ball,  ///< momentum_step() of mixers/attention/momentum.hpp, through mixers and feed-forward parts
+  heavy_ball,  ///< momentum_step() of mixers/attention/gradient_descent.hpp, through mixers and feed-forward parts
   nesterov,    ///< the same with the look-ahead as printed
 };
 

@@ -260,7 +260,6 @@ void Tape<S>::take_cotangent(Value<S> value, Matrix<S>& out) {
   }
 }
 
-template class Tape<float>;
-template class Tape<double>;
+NUDGE_BOTH_PRECISIONS_OF(Tape)
 
 }  // namespace nudge

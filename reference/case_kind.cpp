@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/kinds.hpp"
-
 namespace nudge {
 
 const std::vector<CaseKind>& case_kinds() {

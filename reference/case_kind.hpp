@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/matrix.hpp"
 #include "sim/io/h5_reader.hpp"
 
 namespace nudge {
@@ -57,5 +58,51 @@ std::vector<int> bounded_integers(const H5Reader& file, const std::string& datas
 
 /// Root of the sum of squares.
 double euclidean_norm(const std::vector<double>& x);
+
+/// The equilibrium block of the cases' README.md; `beta` multiplies the mean cost as it stands.
+std::vector<CaseDataset> compute_eqblock(const H5Reader& file);
+/// The layered equilibrium transformer of LETNET.md.
+std::vector<CaseDataset> compute_letnet(const H5Reader& file);
+/// Layered Hopfield networks, dense and convolutional, of NETWORKS.md, section 1: kinds hopnet and convnet.
+std::vector<CaseDataset> compute_hopnet(const H5Reader& file);
+/// Deep resistive networks of NETWORKS.md, section 2. NumericalFailure naming the file where a phase has no steady state.
+std::vector<CaseDataset> compute_drn(const H5Reader& file);
+
+/// The kinds of MIXERS.md, by family.
+std::vector<CaseKind> attention_case_kinds();         ///< mha, ..., loop_elastic
+std::vector<CaseKind> free_energy_case_kinds();       ///< fem_*, tdc
+std::vector<CaseKind> read_case_kinds();              ///< hidden_temp, stress
+std::vector<CaseKind> free_transformer_case_kinds();  ///< ft_mapper, ..., ft_gen
+std::vector<CaseKind> training_case_kinds();          ///< toy, ft_synth_examples
+
+/// How far a dataset may be from its reference: of inputs in float64, and where one of them holds seven digits only.
+struct CaseTolerance {
+  double wide, narrow;
+};
+
+/// Collects the computed datasets of a case, out/<name>.
+class CaseWriter {
+ public:
+  explicit CaseWriter(bool float32 = false) : float32_(float32) {}
+
+  /// The numbers of a matrix, row by row, in a shape of as many (contract).
+  void add(const std::string& name, H5Shape shape, const Matrix<double>& values, CaseTolerance tolerance,
+           CaseError error = CaseError::relative, const std::string& scale = {});
+  /// The matrix as it is.
+  void matrix(const std::string& name, const Matrix<double>& values, CaseTolerance tolerance) {
+    add(name, {values.rows(), values.cols()}, values, tolerance);
+  }
+  /// A list of numbers.
+  void list(const std::string& name, const std::vector<double>& values, CaseTolerance tolerance,
+            CaseError error = CaseError::relative);
+  void scalar(const std::string& name, double value, CaseTolerance tolerance, CaseError error = CaseError::relative) {
+    add(name, {}, Matrix<double>::Constant(1, 1, value), tolerance, error);
+  }
+  std::vector<CaseDataset> take() { return std::move(all_); }
+
+ private:
+  bool float32_;
+  std::vector<CaseDataset> all_;
+};
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/case_writer.hpp"
+#include "reference/case_kind.hpp"
 
 #include <numeric>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "circuits/resistive/resistive_currents.hpp"
-#include "reference/case_writer.hpp"
+#include "circuits/resistive/resistive_network.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/drn_problem.hpp"
 #include "reference/held_network.hpp"
-#include "reference/kinds.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "training/models/resistive/resistive_plan.hpp"

@@ -2,9 +2,8 @@
 #include <numeric>
 
 #include "circuits/terms/causal_attention.hpp"
-#include "reference/case_writer.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/eqblock_problem.hpp"
-#include "reference/kinds.hpp"
 #include "sim/steady/monitor.hpp"
 
 namespace nudge {

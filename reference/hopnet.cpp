@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/case_writer.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/held_network.hpp"
 #include "reference/hopnet_problem.hpp"
-#include "reference/kinds.hpp"
 #include "sim/steady/monitor.hpp"
 
 namespace nudge {

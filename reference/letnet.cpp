@@ -2,12 +2,10 @@
 #include <numeric>
 
 #include "mixers/tape.hpp"
-#include "reference/case_writer.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/held_network.hpp"
-#include "reference/kinds.hpp"
 #include "reference/letnet_problem.hpp"
 #include "sim/steady/monitor.hpp"
-#include "training/models/transformer/sub_layers.hpp"
 #include "training/models/transformer/transformer_plan.hpp"
 
 namespace nudge {

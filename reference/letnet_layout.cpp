@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/letnet_layout.hpp"
+#include "reference/letnet_problem.hpp"
 
 #include "sim/base/errors.hpp"
 

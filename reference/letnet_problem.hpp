@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "reference/letnet_layout.hpp"
+#include "sim/base/matrix.hpp"
 #include "sim/io/h5_reader.hpp"
 
 namespace nudge {
+
+/// Sizes of a layered equilibrium transformer.
+struct LetnetSizes {
+  Index batch = 0;       ///< B
+  Index tokens = 0;      ///< T
+  Index channels = 0;    ///< C
+  Index heads = 0;       ///< H
+  Index hidden = 0;      ///< M, of the feed-forward nodes
+  Index vocabulary = 0;  ///< V
+  Index layers = 0;      ///< L
+  Index loops = 0;       ///< K
+  Index nodes = 0;       ///< n = 2·L·K
+
+  Index width() const { return nodes * channels; }  ///< columns of a sample's state
+};
+
+/// Weights, or a gradient, by parameter name: one matrix per layer for Wq, Wk, Wv, Wo (C, C), W1 (C, M), W2 (M, C); a
+/// single one for tok (V, C), pos (T, C), Wh (C, V).
+using LetnetParameters = std::map<std::string, std::vector<Matrix<double>>>;
+
+/// A dataset [B, n, T, C] as one state per sample: (T, n·C), node j = 0, 1, … in columns j·C … (j+1)·C − 1. Needs
+/// values.size() = B·n·T·C.
+std::vector<Matrix<double>> samples_from_nodes(std::span<const double> values, const LetnetSizes& sizes);
+
+/// The same numbers back in the order [B, n, T, C]. Needs one (T, n·C) per sample.
+std::vector<double> nodes_from_samples(const std::vector<Matrix<double>>& samples, const LetnetSizes& sizes);
+
+/// A dataset [count, rows, cols] as matrices. Needs values.size() = count·rows·cols.
+std::vector<Matrix<double>> unstack(std::span<const double> values, Index count, Index rows, Index cols);
 
 /// φ of the feed-forward nodes: relu2 = max(h, 0)²; gelu = ½ h (1 + erf(h/√2)).
 enum class LetnetActivation { relu2, gelu };
@@ -38,7 +68,7 @@ struct LetnetProblem {
   double beta = 0, beta_frozen = 0, beta_aep = 0;  ///< per token
   LetnetParameters weights;                        ///< tok, Wq, …, Wh, and pos unless rope
   std::vector<int> idx, targets;                   ///< (B, T) row by row, in [0, V)
-  std::vector<Matrix<double>> z0, v, u;            ///< per sample (T, n·C), see letnet_layout.hpp
+  std::vector<Matrix<double>> z0, v, u;            ///< per sample (T, n·C), node by node
 };
 
 /// A parameter of the network as params/ holds it.

@@ -2,7 +2,7 @@
 // Cases of the attention family: sizes come from the shapes of the weights, the rest from attributes.
 #include <fmt/format.h>
 
-#include "reference/kinds.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/tape_case.hpp"
 
 namespace nudge {

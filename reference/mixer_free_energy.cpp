@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include "mixers/fem/free_energy_mixer.hpp"
-#include "mixers/ops/free_energy_read.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
-#include "reference/kinds.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/reads.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/tape_case.hpp"
 
 namespace nudge {

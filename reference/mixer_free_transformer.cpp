@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include "mixers/free_transformer/model.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/cross_entropy.hpp"
-#include "mixers/ops/product.hpp"
-#include "reference/kinds.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/softmax.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/tape_case.hpp"
 #include "sim/base/errors.hpp"
 

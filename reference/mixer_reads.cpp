@@ -5,11 +5,8 @@
 #include <cmath>
 
 #include "mixers/fem/free_energy_mixer.hpp"
-#include "mixers/fem/hidden_temperature.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/rope.hpp"
-#include "reference/kinds.hpp"
+#include "mixers/ops/operations.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/tape_case.hpp"
 #include "sim/base/errors.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "mixers/free_transformer/synthetic.hpp"
-#include "reference/kinds.hpp"
+#include "reference/case_kind.hpp"
 #include "reference/tape_case.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/optimizer.hpp"

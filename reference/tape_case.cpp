@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sim/base/errors.hpp"
 #include "sim/base/matrix.hpp"
-#include "sim/base/status.hpp"
 
 namespace nudge {
 

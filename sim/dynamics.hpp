@@ -14,7 +14,7 @@
 #include "sim/kept_points.hpp"
 #include "sim/layer_energies.hpp"
 #include "sim/layered.hpp"
-#include "sim/read_class.hpp"
+#include "sim/read_timing.hpp"
 
 namespace nudge {
 

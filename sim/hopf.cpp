@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/hopf.hpp"
+#include "sim/spectrum.hpp"
 
 #include <cmath>
-#include <complex>
 
 #include "sim/base/decompositions.hpp"
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "sim/steady/solvers.hpp"
 
@@ -100,10 +99,8 @@ SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& 
   return function_of<S>(options.solver)(dynamics, z, options, scratch);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_SETTLE(S) \
   template SettleResult settle<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SETTLE)
 
 }  // namespace nudge

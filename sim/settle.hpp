@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/status.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/dynamics.hpp"
 
 namespace nudge {

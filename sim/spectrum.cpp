@@ -211,11 +211,9 @@ double asymmetry(Linearization<S>& linearization, Index rows, Index cols, int pr
   return sum / probes;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                           \
+#define NUDGE_SPECTRUM(S)                                                                                              \
   template Spectrum leading_eigenvalues<S>(Linearization<S>&, Index, Index, const SpectrumOptions&, const Matrix<S>&); \
   template double asymmetry<S>(Linearization<S>&, Index, Index, int, std::uint64_t);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SPECTRUM)
 
 }  // namespace nudge

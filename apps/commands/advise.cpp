@@ -10,12 +10,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/commands/spread_text.hpp"
 #include "apps/commands/study_options.hpp"
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/ranks.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/text.hpp"
 #include "training/compare/advice.hpp"
 #include "training/sweep/sweep_json.hpp"
 

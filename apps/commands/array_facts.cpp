@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/commands/array_facts.hpp"
+#include "apps/commands/crossbar_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,7 @@
 
 #include "apps/streams.hpp"
 #include "circuits/energy.hpp"
-#include "circuits/wires/nonlinear_solver.hpp"
-#include "circuits/wires/sneak_paths.hpp"
-#include "circuits/wires/tiled_array.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {

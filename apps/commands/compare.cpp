@@ -10,15 +10,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/commands/score_lines.hpp"
-#include "apps/commands/spread_text.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
-#include "apps/commands/text_table.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/ranks.hpp"
-#include "sim/base/share_interval.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
 #include "training/compare/compare.hpp"
 #include "training/data/scores_json.hpp"
 #include "training/sweep/sweep_json.hpp"

@@ -11,10 +11,9 @@
 
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
-#include "sim/config/reference.hpp"
-#include "training/check/circuit_choice.hpp"
-#include "training/check/nudge_choice.hpp"
-#include "training/compare/protocol.hpp"
+#include "sim/config/param_table.hpp"
+#include "training/check/choices.hpp"
+#include "training/compare/compare.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/run_parts.hpp"

@@ -11,22 +11,19 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/commands/import_model.hpp"
-#include "apps/commands/pulse_fit.hpp"
-#include "apps/commands/table_fits.hpp"
+#include "apps/commands/device_fits.hpp"
 #include "apps/streams.hpp"
-#include "circuits/spice/device_netlist.hpp"
-#include "devices/catalogue.hpp"
+#include "circuits/spice/exports.hpp"
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
-#include "devices/fit/fit_population.hpp"
+#include "devices/fit/fit_pulses.hpp"
 #include "devices/fit/pulse_law.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/config_table.hpp"
 

@@ -9,11 +9,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/parallel.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/mixer_energy.hpp"
 #include "training/config/run_options.hpp"

@@ -7,7 +7,7 @@
 
 #include "apps/export/csv_export.hpp"
 #include "apps/streams.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/text.hpp"
 
 namespace nudge {
 namespace {

@@ -13,8 +13,8 @@
 #include "apps/report/report.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {

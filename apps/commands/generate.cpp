@@ -8,7 +8,7 @@
 
 #include "apps/commands.hpp"
 #include "apps/streams.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/text.hpp"
 
 namespace nudge {
 namespace {

@@ -8,19 +8,18 @@
 #include <cmath>
 #include <memory>
 
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/ranks.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
-#include "training/gradcheck/gradcheck_json.hpp"
-#include "training/gradcheck/gradcheck_record.hpp"
+#include "training/gradcheck/gradcheck_file.hpp"
 
 namespace nudge {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/commands/import_model.hpp"
+#include "apps/commands/device_fits.hpp"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,9 @@
 #include "apps/streams.hpp"
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
-#include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {

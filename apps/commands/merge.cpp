@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/streams.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/text.hpp"
 #include "training/compare/merge.hpp"
 
 namespace nudge {

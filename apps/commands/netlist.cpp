@@ -7,16 +7,15 @@
 #include <span>
 
 #include "apps/commands.hpp"
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
-#include "circuits/netlist/netlist_reader.hpp"
-#include "circuits/netlist/netlist_writer.hpp"
+#include "circuits/netlist/netlist_file.hpp"
 #include "circuits/netlist/node_capacitances.hpp"
 #include "circuits/netlist/operating_point.hpp"
-#include "circuits/netlist/step_response.hpp"
+#include "circuits/netlist/transient.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
 #include "training/config/learnt_netlist.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/commands/pulse_fit.hpp"
+#include "apps/commands/device_fits.hpp"
 
 #include <fmt/format.h>
 
@@ -10,14 +10,13 @@
 #include <span>
 #include <sstream>
 
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
-#include "devices/fit/fit_population.hpp"
-#include "devices/fit/peer_csv.hpp"
+#include "devices/fit/fit_pulses.hpp"
 #include "devices/fit/pulse_law.hpp"
 #include "sim/base/parallel.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {

@@ -10,15 +10,15 @@
 #include <optional>
 
 #include "apps/commands.hpp"
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/h5_reader.hpp"
-#include "sim/io/json_text.hpp"
 #include "training/check/chip_yield.hpp"
-#include "training/check/followed_key.hpp"
+#include "training/check/stability.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
 
@@ -131,7 +131,7 @@ std::string stability_text(const ChipYield& found) {
              : std::string("leading eigenvalue real: past the margin a fold or a branching, no oscillation\n");
   if (found.hopf.found) {
     const double l1 = found.hopf.lyapunov;
-    const bool seen = std::abs(l1) > 1e-8;  // rounding of its differences (sim/hopf.hpp)
+    const bool seen = std::abs(l1) > 1e-8;  // rounding of its differences (sim/spectrum.hpp)
     out += fmt::format("first Lyapunov coefficient {:.4g}: {}\n", l1,
                        !seen    ? "what turns is linear to third order"
                        : l1 < 0 ? "a small oscillation grows out of the lost equilibrium (soft)"

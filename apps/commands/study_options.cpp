@@ -12,7 +12,7 @@
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/text.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/sweep/sweep_json.hpp"

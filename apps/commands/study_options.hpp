@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/work_rate.hpp"
 #include "sim/base/errors.hpp"

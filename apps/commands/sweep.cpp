@@ -8,15 +8,12 @@
 #include <cmath>
 #include <memory>
 
-#include "apps/commands/score_lines.hpp"
-#include "apps/commands/spread_text.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
-#include "apps/commands/text_table.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/text.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/sweep/sweep_json.hpp"
 

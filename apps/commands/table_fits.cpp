@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/commands/table_fits.hpp"
+#include "apps/commands/device_fits.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include "devices/fit/fit_bake.hpp"
 #include "devices/fit/fit_noise.hpp"
 #include "devices/fit/fit_relaxation.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {

@@ -2,6 +2,15 @@
 #include "apps/commands/text_lines.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "apps/streams.hpp"
+#include "sim/base/units.hpp"
 
 namespace nudge {
 namespace {
@@ -21,6 +30,141 @@ std::string lines_text(const TextLines& lines) {
 
 std::string unigram_mark(double loss, const std::optional<TextEntropy>& line) {
   return line && loss >= line->unigram ? " !" : "";
+}
+
+namespace {
+
+/// Characters of UTF-8: bytes that do not continue one.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+std::string text_table(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width(row[c]));
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string padding(widths[c] - width(row[c]), ' ');
+      line += (c > 0 ? "  " : "") + (c < left ? row[c] + padding : padding + row[c]);
+    }
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+ProgressLine::~ProgressLine() { show(""); }
+
+void ProgressLine::show(const std::string& text) {
+  if (terminal_) say_over(text);
+}
+
+void ProgressLine::print(const std::string& text) { terminal_ ? say_over(text + "\n") : say("{}\n", text); }
+
+std::string spread_text(const CellSpread& cell, const char* digits, const char* deviation) {
+  const auto number = [](const char* form, double value) { return fmt::format(fmt::runtime(form), value); };
+  std::string mean = std::isfinite(cell.mean) ? number(digits, cell.mean) : "-";
+  if (std::isfinite(cell.mean) && cell.runs > 1) mean += " ± " + number(deviation, cell.deviation);
+  return cell_text(cell, mean, number(digits, cell.median));
+}
+
+std::string score_text(const std::string& metric, double value) {
+  if (!std::isfinite(value)) return "-";
+  return metric == "accuracy" ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.4f}", value);
+}
+
+std::string score_difference_text(const std::string& metric, double value) {
+  if (!std::isfinite(value)) return "-";
+  return metric == "accuracy" ? fmt::format("{:+.2f}", 100 * value) : fmt::format("{:+.4f}", value);
+}
+
+std::string references_text(const ReferenceScores& references) {
+  std::string out;
+  for (const char* part : {"validation", "test"}) {
+    std::string models;
+    for (const ReferenceScore& row : references.rows) {
+      if (row.split != part) continue;
+      models += fmt::format("{}{} {}", models.empty() ? "" : ", ", row.model, score_text(references.metric, row.score));
+    }
+    if (!models.empty()) out += fmt::format("{}{} on the {} part", out.empty() ? "" : "; ", models, part);
+  }
+  const std::string mean = references.splits > 1 ? fmt::format(", means over {} splits", references.splits) : "";
+  return fmt::format("trivial models{}: {}", mean, out);
+}
+
+std::string reference_work_text(const ReferenceScores& r) {
+  std::string out = fmt::format("references: {:.1f} s beside the run", r.seconds);
+  if (!r.note.empty()) return out + "; " + r.note;
+  if (r.samples == 0) return out;
+  const std::string of = r.samples < r.of_samples ? fmt::format(" of {}", r.of_samples) : "";
+  const std::string unit = r.loss_unit == "nat" ? " nat" : "";
+  return out + fmt::format("; linear: {}{} samples, ridge {:g}, about {:.0e}{} above its least loss", r.samples, of,
+                           r.ridge, r.above_minimum, unit);
+}
+
+bool not_above_linear(const ReferenceScores& references, const std::string& part, double value) {
+  const ReferenceScore* linear = references.find("linear", part);
+  if (linear == nullptr || !std::isfinite(value)) return false;
+  return references.metric == "accuracy" ? value <= linear->score : value >= linear->score;
+}
+
+namespace {
+
+// Round figures that show how large an item would be; none of them is a claim about a circuit.
+constexpr double example_J = 1e-12;
+constexpr double example_W = 1e-6;
+constexpr double example_F = 0.1e-15;
+
+std::string joules(double energy) { return format_quantity(energy, Unit::joule, 3); }
+
+}  // namespace
+
+std::string tokens_text(const TrainSummary& s) {
+  if (!s.metric.empty()) return "one sample after the other";
+  if (s.token_use == "replicated") return fmt::format("T = {} replicas of each array", s.tokens);
+  if (s.token_use == "shared") return fmt::format("{} tokens at once on one array, an idealisation", s.tokens);
+  return fmt::format("{} tokens by turns", s.tokens);
+}
+
+std::string energy_lines(const StepEnergy& e) {
+  std::vector<std::string> counted = {"arrays " + joules(e.items.arrays_J)};
+  std::vector<std::string> missing;
+  const auto item = [&](const char* name, double energy, double amount, const std::string& otherwise) {
+    if (energy > 0) {
+      counted.push_back(fmt::format("{} {}", name, joules(energy)));
+    } else if (amount > 0) {
+      missing.push_back(fmt::format("{} ({})", name, otherwise));
+    }
+  };
+  item("converters", e.items.conversions_J(), e.lines,
+       fmt::format("{:.3g} lines driven and sensed: {} at 1 pJ a conversion; circuit.dac_energy, circuit.adc_energy",
+                   e.lines, joules(e.lines * example_J)));
+  item("amplifiers", e.items.amplifiers_J, e.amplifier_s,
+       fmt::format("{} at 1 uW each; circuit.amplifier_power", joules(e.amplifier_s * example_W)));
+  item("drivers", e.items.drivers_J, e.cell_V2,
+       fmt::format("{} at 0.1 fF a device; circuit.line_capacitance", joules(e.cell_V2 * example_F)));
+  if (e.pulses_known) {
+    counted.push_back("writes " + joules(e.items.writes_J));
+  } else {
+    missing.emplace_back("writes (the device's pulses are not known)");
+  }
+  if (e.items.verify_J > 0) counted.push_back("verify reads " + joules(e.items.verify_J));
+  if (e.items.transfers_J > 0) counted.push_back("transfers " + joules(e.items.transfers_J));
+  item("digital work", e.items.digital_J, e.operations,
+       fmt::format("{:.3g} operations: {} at 1 pJ; circuit.digital_energy", e.operations,
+                   joules(e.operations * example_J)));
+  std::string lines = fmt::format("energy per step: {}\n", fmt::join(counted, ", "));
+  if (!missing.empty()) lines += fmt::format("not counted: {}\n", fmt::join(missing, ", "));
+  return lines;
 }
 
 }  // namespace nudge

@@ -9,8 +9,6 @@
 #include <memory>
 #include <optional>
 
-#include "apps/commands/energy_lines.hpp"
-#include "apps/commands/score_lines.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
@@ -18,8 +16,8 @@
 #include "apps/work_rate.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
-#include "sim/io/json_text.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"

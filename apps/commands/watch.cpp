@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "apps/commands/text_table.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
 #include "apps/watch/run_state.hpp"
 #include "apps/work_rate.hpp"
 #include "sim/base/interrupts.hpp"
-#include "sim/base/side_by_side.hpp"
-#include "sim/io/json_text.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/output_lock.hpp"
 
 namespace nudge {

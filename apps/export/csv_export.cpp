@@ -7,14 +7,11 @@
 #include <cmath>
 #include <deque>
 #include <map>
-#include <set>
 #include <span>
 
-#include "apps/export/file_names.hpp"
-#include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
-#include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/h5_reader.hpp"
 

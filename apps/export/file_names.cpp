@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/export/file_names.hpp"
+#include "apps/export/csv_export.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "sim/base/printable.hpp"
-#include "sim/io/file_seal.hpp"
+#include "sim/base/text.hpp"
+#include "sim/io/descriptor.hpp"
 
 namespace nudge {
 namespace {

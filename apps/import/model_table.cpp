@@ -10,10 +10,10 @@
 
 #include "apps/import/bounded_process.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/json_text.hpp"
-#include "sim/io/temporary_directory.hpp"
-#include "training/data/file_bytes.hpp"
+#include "sim/io/new_file.hpp"
+#include "training/data/raw_array.hpp"
 
 namespace nudge {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "devices/memristor/table_memristor.hpp"
+#include "devices/memristor/memristor.hpp"
 
 namespace nudge {
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
-#include "devices/pulse_heat.hpp"
+#include "devices/pulse_effects.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/median.hpp"
+#include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/config/config_table.hpp"
@@ -19,7 +19,7 @@
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/correlator.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {

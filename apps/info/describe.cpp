@@ -11,10 +11,9 @@
 
 #include "apps/report/run_file.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 #include "sim/config/toml_reader.hpp"
 #include "sim/io/h5_reader.hpp"
-#include "sim/io/json_text.hpp"
 
 namespace nudge {
 

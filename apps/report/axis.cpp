@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/report/axis.hpp"
+#include "apps/report/svg_chart.hpp"
 
 #include <fmt/format.h>
 

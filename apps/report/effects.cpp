@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/report/effects.hpp"
+#include "apps/report/sections.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,7 @@
 #include <numeric>
 
 #include "apps/report/page_text.hpp"
-#include "apps/report/sections.hpp"
-#include "training/sweep/result_order.hpp"
+#include "training/sweep/spread.hpp"
 
 namespace nudge::report {
 

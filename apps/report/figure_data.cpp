@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/report/figure_data.hpp"
+#include "apps/report/svg_chart.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <map>
 
-#include "sim/base/csv_text.hpp"
+#include "sim/base/text.hpp"
 
 namespace nudge::report {
 

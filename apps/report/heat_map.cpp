@@ -6,7 +6,6 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "training/sweep/result_order.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge::report {

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/report/effects.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "sim/base/share_interval.hpp"
-#include "training/sweep/result_order.hpp"
+#include "sim/base/statistics.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge::report {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <sstream>
 
-#include "apps/report/figure_data.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "apps/report/svg_chart.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge::report {

@@ -11,8 +11,8 @@
 
 #include "apps/report/page_text.hpp"
 #include "sim/io/h5_reader.hpp"
-#include "training/sweep/point_table.hpp"
-#include "training/sweep/result_order.hpp"
+#include "training/sweep/spread.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 namespace nudge::report {
 

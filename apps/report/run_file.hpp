@@ -8,13 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/report/array_pictures.hpp"
-#include "apps/report/circuit_picture.hpp"
-#include "apps/report/device_pictures.hpp"
+#include "apps/report/pictures.hpp"
 #include "sim/base/matrix.hpp"
-#include "training/data/confusion.hpp"
-#include "training/data/reference_scores.hpp"
-#include "training/data/text_entropy.hpp"
+#include "training/data/scores.hpp"
+#include "training/data/text_dataset.hpp"
 
 namespace nudge::report {
 

@@ -9,7 +9,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "sim/base/student_t.hpp"
+#include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
 #include "training/sweep/spread.hpp"
 

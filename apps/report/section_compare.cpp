@@ -7,7 +7,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "sim/base/share_interval.hpp"
+#include "sim/base/statistics.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge::report {

@@ -8,7 +8,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "apps/report/svg_parts.hpp"
+#include "apps/report/svg_chart.hpp"
 
 namespace nudge::report {
 

@@ -8,7 +8,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "training/train/final_loss.hpp"
+#include "training/train/train_summary.hpp"
 
 namespace nudge::report {
 

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/report/figure_data.hpp"
 #include "apps/report/page_text.hpp"
-#include "apps/report/svg_parts.hpp"
 
 namespace nudge::report {
 

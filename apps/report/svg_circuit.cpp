@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/report/circuit_picture.hpp"
 #include "apps/report/page_text.hpp"
+#include "apps/report/pictures.hpp"
 #include "apps/report/sections.hpp"
-#include "apps/report/svg_parts.hpp"
+#include "apps/report/svg_chart.hpp"
 
 namespace nudge::report {
 namespace {

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "apps/report/figure_data.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/svg_chart.hpp"
-#include "apps/report/svg_parts.hpp"
 
 namespace nudge::report {
 

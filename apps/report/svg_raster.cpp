@@ -8,7 +8,6 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/svg_chart.hpp"
-#include "apps/report/svg_parts.hpp"
 
 namespace nudge::report {
 

@@ -14,7 +14,7 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "circuits/wires/line_solver.hpp"
+#include "circuits/wires/solvers.hpp"
 
 namespace {
 

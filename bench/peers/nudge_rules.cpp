@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
 #include "rule_task.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 
 namespace {
 

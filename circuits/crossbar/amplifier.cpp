@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/amplifier.hpp"
+#include "circuits/crossbar/periphery_spec.hpp"
 
 #include <fmt/format.h>
 
@@ -89,7 +89,6 @@ void Amplifiers<S>::apply_with_slope(MatrixRef<S> y, MatrixRef<S> slope, Index f
   }
 }
 
-template class Amplifiers<float>;
-template class Amplifiers<double>;
+NUDGE_BOTH_PRECISIONS_OF(Amplifiers)
 
 }  // namespace nudge

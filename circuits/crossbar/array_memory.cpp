@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/array_memory.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

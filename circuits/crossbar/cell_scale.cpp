@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/cell_scale.hpp"
+#include "circuits/crossbar/mapping.hpp"
 
 #include <algorithm>
 

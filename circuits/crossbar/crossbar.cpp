@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/crossbar.hpp"
 
-#include "circuits/crossbar/array_memory.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/energy.hpp"
 #include "sim/base/errors.hpp"
 
@@ -134,7 +134,6 @@ std::vector<MapReading> Crossbar<S>::readings() const {
   return all;
 }
 
-template class Crossbar<float>;
-template class Crossbar<double>;
+NUDGE_BOTH_PRECISIONS_OF(Crossbar)
 
 }  // namespace nudge

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "circuits/crossbar/calibration.hpp"
 #include "circuits/crossbar/circuit_map.hpp"
 #include "circuits/crossbar/device_pairs.hpp"
-#include "circuits/crossbar/load_trim.hpp"
 #include "circuits/crossbar/read_path.hpp"
 #include "circuits/linear_map.hpp"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 
 #include <fmt/format.h>
 
-#include "circuits/circuit_config.hpp"
-#include "circuits/rules/rule_config.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 

@@ -1,17 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "circuits/circuit_spec.hpp"
-#include "circuits/crossbar/mapping_spec.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
-#include "circuits/crossbar/stuck_map.hpp"
 #include "circuits/programming/programming_spec.hpp"
 #include "circuits/rules/rule_spec.hpp"
-#include "circuits/token_spec.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/device_spec.hpp"
+#include "sim/base/matrix.hpp"
+#include "sim/config/section.hpp"
 
 namespace nudge {
+
+/// How one weight is held.
+enum class MappingKind {
+  differential,      ///< w = (G⁺ − G⁻)/k: two devices per weight
+  reference_column,  ///< w = (G − G_ref)/k: one device per weight, one reference device per row
+  offset,            ///< w = (G − G_middle)/k: one device per weight, the middle taken off digitally
+  one_sided,  ///< w = (G⁺ − G⁻)/k: two devices per weight that start at the bottom of the window and only go up
+  single,     ///< w = G/k: the conductance itself; of networks whose weights are conductances, w ≥ g_min/k > 0
+};
+
+/// What program() does with the scale between weights and conductances.
+enum class ScalePolicy {
+  keep,   ///< the scale of construction stays: weights beyond w_max are clipped by the devices
+  renew,  ///< every programming chooses w_max = headroom · max|W| anew
+};
+
+/// How weights become conductances.
+struct MappingSpec {
+  double headroom = 2;  ///< w_max over the largest |weight| at construction: room to learn; ≥ 1
+  double w_max = 0;     ///< largest weight the window can hold; 0: headroom · max|W| (1 when all weights are 0)
+  ScalePolicy scale = ScalePolicy::keep;
+  MappingKind kind = MappingKind::differential;
+
+  /// Throws UserError naming the field, its value and the rule.
+  void validate() const;
+};
+
+/// Which devices of one array are stuck, and at what conductance: as measured, for good, whatever is written.
+struct StuckMap {
+  std::vector<std::string> files = {};  ///< of all arrays, as device.stuck_map names them
+  /// Of the two arrays of devices of a crossbar (Mapping): siemens, NaN where a device is free; null: all are.
+  std::shared_ptr<const Matrix<double>> first_S = nullptr, second_S = nullptr;
+};
+
+/// Memory of this machine; 0 when the system does not tell.
+double physical_memory_bytes();
+
+/// Bytes that a crossbar of rows x cols weights keeps: conductance, two bounds and two pulse sizes of every device, the
+/// effective weights, and as much again as a part of these while it is programmed.
+double array_memory_bytes(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes);
+
+/// UserError when `copies` of them exceed `available` (0: unknown, no check).
+void check_array_memory(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes, double available,
+                        Index copies = 1);
 
 /// One crossbar: the devices, how weights become conductances, the wires between them, and the circuits at its edges.
 struct CrossbarSpec {
@@ -31,5 +79,11 @@ struct CrossbarSpec {
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;
 };
+
+/// The sections [crossbar], how devices become weights, and [circuit].
+const Section<CrossbarSpec>& crossbar_section();
+
+/// The crossbar of a configuration over a table that holds device_param_rows() and crossbar_section().
+CrossbarSpec crossbar_spec(const Config& config);
 
 }  // namespace nudge

@@ -8,8 +8,7 @@
 #include <cmath>
 
 #include "circuits/energy.hpp"
-#include "circuits/programming/write_devices.hpp"
-#include "circuits/restored_count.hpp"
+#include "circuits/kept_state.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -357,7 +356,6 @@ void DevicePairs<S>::state_restored() {
   refresh_clock_.state_restored();
 }
 
-template class DevicePairs<float>;
-template class DevicePairs<double>;
+NUDGE_BOTH_PRECISIONS_OF(DevicePairs)
 
 }  // namespace nudge

@@ -6,15 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "circuits/crossbar/cell_scale.hpp"
+#include "circuits/crossbar/calibration.hpp"
+#include "circuits/crossbar/circuit_map.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
-#include "circuits/crossbar/gain_calibration.hpp"
 #include "circuits/crossbar/mapping.hpp"
-#include "circuits/crossbar/refresh_clock.hpp"
-#include "circuits/crossbar/wired_devices.hpp"
 #include "circuits/linear_map.hpp"
-#include "circuits/programming/shadow_weights.hpp"
-#include "circuits/programming/write_report.hpp"
+#include "circuits/programming/write_devices.hpp"
 #include "devices/device_array.hpp"
 
 namespace nudge {

@@ -85,13 +85,11 @@ Index DevicePairs<S>::refresh_pairs(double high, double low) {
   return written;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                  \
+#define NUDGE_DEVICE_PAIRS_RULES(S)                                           \
   template void DevicePairs<S>::pulse(const Matrix<S>&);                      \
   template void DevicePairs<S>::raise(const Matrix<S>&);                      \
   template Matrix<S> DevicePairs<S>::read_weights(const std::vector<Index>&); \
   template Index DevicePairs<S>::refresh_pairs(double, double);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DEVICE_PAIRS_RULES)
 
 }  // namespace nudge

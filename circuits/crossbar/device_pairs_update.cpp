@@ -154,15 +154,13 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                 \
+#define NUDGE_DEVICE_PAIRS_UPDATE(S)                                         \
   template void DevicePairs<S>::update(const Matrix<S>&);                    \
   template void DevicePairs<S>::coincide(std::span<const FactorPair<S>>, S); \
   template void DevicePairs<S>::record(const WriteReport&);                  \
   template WriteMark DevicePairs<S>::mark() const;                           \
   template void DevicePairs<S>::count_as_programming(const WriteMark&);      \
   template void DevicePairs<S>::append_write_readings(std::vector<MapReading>&) const;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DEVICE_PAIRS_UPDATE)
 
 }  // namespace nudge

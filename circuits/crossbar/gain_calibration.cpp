@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/gain_calibration.hpp"
+#include "circuits/crossbar/calibration.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -53,7 +52,6 @@ void GainCalibration<S>::append_state(std::vector<StateArray<S>>& all) {
   all.push_back({"calibration_power", "1", "inner product of these two reads", &wanted_});
 }
 
-template class GainCalibration<float>;
-template class GainCalibration<double>;
+NUDGE_BOTH_PRECISIONS_OF(GainCalibration)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/line_noise.hpp"
+#include "circuits/crossbar/read_noise.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,11 +58,9 @@ void average(const ReadAverage& mean, const LineBlock& block, Matrix<S>& states,
   });
 }
 
-#define NUDGE_INSTANTIATE(S)                                            \
+#define NUDGE_LINE_NOISE(S)                                             \
   template void correlate<S>(double, const LineBlock&, Matrix<S>&, S*); \
   template void average<S>(const ReadAverage&, const LineBlock&, Matrix<S>&, const S*, const S*, const S*, S*);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_LINE_NOISE)
 
 }  // namespace nudge

@@ -57,12 +57,10 @@ void LineView<S>::amplify(S gain) {
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                              \
+#define NUDGE_LINE_VIEW(S)                                                                \
   template void LineView<S>::amplify(S);                                                  \
   template void view_pairs<S>(const Matrix<S>&, const Matrix<S>&, S, bool, LineView<S>&); \
   template void view_single<S>(const Matrix<S>&, const LineValues<S>&, S, bool, LineView<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_LINE_VIEW)
 
 }  // namespace nudge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/load_trim.hpp"
+#include "circuits/crossbar/calibration.hpp"
 
-#include "circuits/crossbar/cell_scale.hpp"
+#include "circuits/crossbar/mapping.hpp"
 
 #include <span>
 
@@ -45,7 +45,6 @@ void LoadTrim<S>::renew(const LineView<S>& view, double siemens_per_weight) {
   residue_.of_rows = (view.row_load - static_cast<S>(columns_.size()) * pair * rows_).matrix();
 }
 
-template class LoadTrim<float>;
-template class LoadTrim<double>;
+NUDGE_BOTH_PRECISIONS_OF(LoadTrim)
 
 }  // namespace nudge

@@ -6,8 +6,6 @@
 #include <span>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/product.hpp"
-#include "sim/base/rng.hpp"
 
 namespace nudge {
 namespace {
@@ -206,7 +204,6 @@ void ReadNoise<S>::add_moving(ReadDirection direction, const LineView<S>& view, 
   }
 }
 
-template class ReadNoise<float>;
-template class ReadNoise<double>;
+NUDGE_BOTH_PRECISIONS_OF(ReadNoise)
 
 }  // namespace nudge

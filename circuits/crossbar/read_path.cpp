@@ -182,7 +182,6 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   totals.amplifier_s += times * static_cast<double>(sensed) * read.duration() * circuit_.time_constant_s;
 }
 
-template class ReadPath<float>;
-template class ReadPath<double>;
+NUDGE_BOTH_PRECISIONS_OF(ReadPath)
 
 }  // namespace nudge

@@ -146,7 +146,7 @@ ReadPath<double> ReadPath<S>::noise_free() const {
           siemens_per_weight_};
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                      \
+#define NUDGE_READ_SLOPE(S)                                                                                       \
   template typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, \
                                                             Columns) const;                                       \
   template void ReadPath<S>::jvp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,         \
@@ -159,8 +159,6 @@ ReadPath<double> ReadPath<S>::noise_free() const {
   template void ReadPath<S>::correlate(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,   \
                                        Columns, S, int, GradientSink<S>&) const;                                  \
   template ReadPath<double> ReadPath<S>::noise_free() const;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_READ_SLOPE)
 
 }  // namespace nudge

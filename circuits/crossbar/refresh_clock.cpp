@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/refresh_clock.hpp"
+#include "circuits/crossbar/calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -43,7 +43,6 @@ void RefreshClock<S>::state_restored() {
   if (active()) clock_s_ = load_double(digits_, 0);
 }
 
-template class RefreshClock<float>;
-template class RefreshClock<double>;
+NUDGE_BOTH_PRECISIONS_OF(RefreshClock)
 
 }  // namespace nudge

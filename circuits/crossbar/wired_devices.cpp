@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/wired_devices.hpp"
-
-#include <utility>
+#include "circuits/crossbar/circuit_map.hpp"
 
 #include "sim/base/errors.hpp"
 

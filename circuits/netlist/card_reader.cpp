@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 
 namespace nudge {
 

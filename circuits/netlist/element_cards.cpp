@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/element_cards.hpp"
+#include "circuits/netlist/card_reader.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
-#include "circuits/netlist/expression.hpp"
 #include "sim/config/suggest.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/expression.hpp"
+#include "circuits/netlist/card_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <vector>
 
-#include "circuits/netlist/card_reader.hpp"
 #include "sim/config/suggest.hpp"
 
 namespace nudge {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/flicker_noise.hpp"
+#include "circuits/netlist/current_noise.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "circuits/crossbar/line_noise.hpp"
+#include "circuits/crossbar/read_noise.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/lane_lu.hpp"
+#include "circuits/netlist/sparse_lu.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/netlist_energy.hpp"
+#include "circuits/netlist/node_coordinates.hpp"
 
 #include <algorithm>
 

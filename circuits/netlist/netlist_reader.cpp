@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/netlist_file.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,6 @@
 #include <set>
 #include <unordered_map>
 
-#include "circuits/netlist/element_cards.hpp"
-#include "circuits/netlist/netlist_check.hpp"
-#include "circuits/netlist/netlist_size.hpp"
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"

@@ -6,15 +6,12 @@
 #include <limits>
 #include <optional>
 
-#include "circuits/netlist/column_charges.hpp"
 #include "circuits/netlist/current_noise.hpp"
-#include "circuits/netlist/element_kinds.hpp"
-#include "circuits/netlist/element_values.hpp"
-#include "circuits/netlist/late_reads.hpp"
-#include "circuits/netlist/netlist_energy.hpp"
-#include "circuits/netlist/row_slopes.hpp"
+#include "circuits/netlist/netlist_ports.hpp"
+#include "circuits/netlist/nodal_equations.hpp"
+#include "circuits/netlist/node_coordinates.hpp"
+#include "circuits/netlist/reduced_matrices.hpp"
 #include "circuits/netlist/settled_rows.hpp"
-#include "circuits/netlist/small_signal.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/failure.hpp"
 
@@ -390,7 +387,6 @@ std::unique_ptr<TermSystem<S>> NetlistTerm<S>::make_system(Index rows, Index /*m
   return std::make_unique<System>(*this, rows);
 }
 
-template class NetlistTerm<float>;
-template class NetlistTerm<double>;
+NUDGE_BOTH_PRECISIONS_OF(NetlistTerm)
 
 }  // namespace nudge

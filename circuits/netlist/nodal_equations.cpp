@@ -7,8 +7,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "circuits/netlist/element_kinds.hpp"
-
 namespace nudge {
 namespace {
 

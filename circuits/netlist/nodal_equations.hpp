@@ -6,6 +6,7 @@
 
 #include "circuits/netlist/netlist.hpp"
 #include "circuits/netlist/sparse_lu.hpp"
+#include "sim/dynamics.hpp"
 
 namespace nudge {
 
@@ -93,5 +94,24 @@ class NodalEquations {
   SparsePattern pattern_;
   std::vector<std::size_t> bent_;  ///< elements with junctions and transistors
 };
+
+/// Kinds of elements as a set of bits.
+constexpr std::uint32_t kind_bit(ElementKind kind) { return 1U << static_cast<unsigned>(kind); }
+
+/// The kinds of elements whose currents are of a part of the force, but for those that sources of voltage carry. Where controlled sources set
+/// voltages or carry currents (`reciprocal` of NodeCoordinates is false) nothing is conservative.
+constexpr std::uint32_t kinds_of_part(Part part, bool reciprocal) {
+  constexpr std::uint32_t conservative =
+      kind_bit(ElementKind::resistor) | kind_bit(ElementKind::diode) | kind_bit(ElementKind::current);
+  constexpr std::uint32_t rest = kind_bit(ElementKind::vccs) | kind_bit(ElementKind::mosfet);
+  if (part == Part::all) return conservative | rest;
+  if (part == Part::conservative) return reciprocal ? conservative : 0;
+  return reciprocal ? rest : conservative | rest;
+}
+
+/// By output: whether any of these independent sources can move its voltage, by a way of elements between nodes that leads neither through ground
+/// nor through a node which a constant source holds against it. Capacitors lead nowhere at direct current. A necessary condition: what
+/// reaches an output may still cancel there.
+std::vector<bool> reached_outputs(const NodalEquations& equations, const std::vector<std::size_t>& sources);
 
 }  // namespace nudge

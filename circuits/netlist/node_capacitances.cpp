@@ -5,7 +5,6 @@
 
 #include <cctype>
 
-#include "circuits/netlist/glob.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
@@ -51,6 +50,29 @@ std::vector<double> node_capacitances(const Netlist& netlist, double everywhere_
     }
   }
   return all;
+}
+
+bool fits_glob(const std::string& glob, const std::string& name) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  std::size_t g = 0, n = 0, star = std::string::npos, mark = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && (glob[g] == '?' || (glob[g] != '*' && same(glob[g], name[n])))) {
+      ++g;
+      ++n;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      mark = n;
+    } else if (star != std::string::npos) {
+      g = star + 1;
+      n = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
 }
 
 }  // namespace nudge

@@ -14,4 +14,7 @@ namespace nudge {
 std::vector<double> node_capacitances(const Netlist& netlist, double everywhere_F,
                                       const std::vector<std::string>& entries, const std::string& key);
 
+/// Whether a name fits a glob: * stands for any characters, ? for one; case does not matter.
+bool fits_glob(const std::string& glob, const std::string& name);
+
 }  // namespace nudge

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <optional>
 
-#include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "circuits/netlist/lane_lu.hpp"
 #include "circuits/netlist/nodal_equations.hpp"
-#include "sim/base/status.hpp"
+#include "circuits/netlist/sparse_lu.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 

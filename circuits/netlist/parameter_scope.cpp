@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/parameter_scope.hpp"
+#include "circuits/netlist/card_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "circuits/netlist/expression.hpp"
 #include "sim/config/suggest.hpp"
 
 namespace nudge {

@@ -5,6 +5,7 @@
 
 #include "circuits/netlist/node_coordinates.hpp"
 #include "circuits/netlist/operating_point.hpp"
+#include "circuits/netlist/transient.hpp"
 
 namespace nudge {
 
@@ -33,6 +34,31 @@ class SettledRows {
   std::vector<Row> rows_;
   std::vector<std::vector<double>> unknowns_;
   std::vector<OperatingPointSolver::Request> requests_;
+};
+
+/// The phases of a circuit that is clocked and read before it has settled, as circuits that compare a free with a clamped state do it (Dillavou
+/// et al., PRApplied 18 (2022) 014040): inputs come on over empty capacitances, the free state is read `delay_s` later, and at the end of its
+/// period `clock_s` the outputs are clamped or driven, which is read `delay_s` after that. What is read of a mode of rate λ = G/C is
+///     free:     v∞ (1 − e^{−λ t_d})          clamped:     v_c∞ + (v∞ (1 − e^{−λ t_c}) − v_c∞) e^{−λ_c t_d}
+/// One object per thread; a state per row.
+class LateReads {
+ public:
+  /// The clock is at least the delay.
+  LateReads(const NodalEquations& equations, const NodeCoordinates& at, const ReducedMatrices& matrices, double delay_s,
+            double clock_s, std::size_t rows);
+
+  /// z (columns, in V) as it is read: with `actions` from the end of the row's free phase on, without them that. Status: stalled where no
+  /// state or step is found; z is then as it was.
+  Status read(std::size_t row, const std::vector<double>& values, const std::vector<OutputAction>& actions, double* z);
+
+  /// Of one phase.
+  double period_s() const { return clock_s_; }
+
+ private:
+  const NodeCoordinates* at_;
+  Transient transient_;
+  double delay_s_, clock_s_;
+  std::vector<std::vector<double>> ends_;  ///< of the free phases: voltages of the nodes, by row
 };
 
 }  // namespace nudge

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/small_signal.hpp"
+#include "circuits/netlist/reduced_matrices.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
@@ -76,6 +80,30 @@ bool SmallSignal::respond(const std::vector<double>& nodal, const std::vector<do
   lu_.solve(right_.data());
   std::copy(right_.begin(), right_.begin() + static_cast<std::ptrdiff_t>(n), c);
   return true;
+}
+
+ColumnCharges::ColumnCharges(const NodalEquations& equations, const NodeCoordinates& at,
+                             const ReducedMatrices& matrices, const std::vector<std::string>& output_names)
+    : equations_(&equations), at_(&at), matrices_(&matrices), output_names_(&output_names), lu_(matrices.pattern) {}
+
+void ColumnCharges::refuse_singular() const {
+  const int column = lu_.singular_column();
+  std::string name = "a node";
+  if (column >= at_->inner()) {
+    name = "output " + (*output_names_)[static_cast<std::size_t>(column - at_->inner())];
+  } else if (column >= 0) {
+    name = "node " + equations_->netlist().nodes[static_cast<std::size_t>(at_->node_of(column))];
+  }
+  throw UserError(
+      fmt::format("netlist.node_capacitance: {} has no capacitance of its own and follows at once, in no step of time "
+                  "(give it one, or take relaxation.solver = direct)",
+                  name));
+}
+
+void ColumnCharges::rates(double* x) {
+  if (!factored_ && !lu_.factor(matrices_->farads)) refuse_singular();
+  factored_ = true;
+  lu_.solve(x);
 }
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/step_response.hpp"
+#include "circuits/netlist/transient.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,6 @@
 #include <cmath>
 
 #include "circuits/netlist/operating_point.hpp"
-#include "circuits/netlist/transient.hpp"
-#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {

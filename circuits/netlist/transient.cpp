@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/base/errors.hpp"
 #include "sim/base/out_of_memory.hpp"
 
 namespace nudge {

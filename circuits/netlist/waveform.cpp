@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/netlist/waveform.hpp"
+#include "circuits/netlist/netlist.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -38,7 +38,7 @@ enum class PulseOrder {
 /// What the lines of other cells do while one is read for verification.
 enum class VerifyLines {
   grounded,  ///< at 0 V: a read sees its cell alone
-  floating,  ///< open: currents sneak through the other cells (circuits/wires/sneak_paths.hpp)
+  floating,  ///< open: currents sneak through the other cells (circuits/wires/tiled_array.hpp)
 };
 
 struct ProgrammingSpec {
@@ -52,8 +52,8 @@ struct ProgrammingSpec {
   double step_width = 1;    ///< and is so many times longer than the one before
   int steps = 20;           ///< k stays below this
   VerifyLines lines = VerifyLines::grounded;
-  double refresh_s = 0;  ///< interval at which all devices are written anew (refresh_clock.hpp); 0: never
-  int calibration = 0;   ///< reads by which the gain of an array follows its age (gain_calibration.hpp)
+  double refresh_s = 0;  ///< interval at which all devices are written anew (calibration.hpp); 0: never
+  int calibration = 0;   ///< reads by which the gain of an array follows its age (calibration.hpp)
   int train = 31;        ///< coincidence: most slots of a pulse train, 1 to 64
   PulseOrder order = PulseOrder::batch;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/programming/shadow_weights.hpp"
+#include "circuits/programming/write_devices.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/base/errors.hpp"
 
@@ -29,7 +28,6 @@ std::vector<Index> ShadowWeights<S>::move(const Matrix<S>& delta, S threshold, S
   return moved;
 }
 
-template class ShadowWeights<float>;
-template class ShadowWeights<double>;
+NUDGE_BOTH_PRECISIONS_OF(ShadowWeights)
 
 }  // namespace nudge

@@ -2,11 +2,10 @@
 #include "circuits/programming/write_devices.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <span>
 
-#include "circuits/wires/sneak_paths.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
@@ -219,7 +218,7 @@ WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const Pr
   return report;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                          \
+#define NUDGE_WRITE_DEVICES(S)                                                                                        \
   template WriteReport write_verify<S>(DeviceArray<S>&, const std::vector<Index>&, const Matrix<S>&,                  \
                                        const ProgrammingSpec&, std::uint64_t&);                                       \
   template WriteReport write_open_loop<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t&); \
@@ -227,8 +226,6 @@ WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const Pr
                                     std::uint64_t);                                                                   \
   template WriteReport write_array<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t,       \
                                       std::uint64_t&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_WRITE_DEVICES)
 
 }  // namespace nudge

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/resistive/diode_law.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+
+#include "circuits/circuit_spec.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 
@@ -35,6 +40,18 @@ double DiodeLaw::settle(double w, double load, double sign) const {
   const double omega = wright_omega(std::log(share) - c / thermal);
   // Of ω = ln … the same v twice: the sum cancels where the diode conducts, the logarithm has no digits where it does not.
   return sign * (omega > 1 ? -thermal * std::log(omega / share) : c + thermal * omega);
+}
+
+double ShockleyDiode::thermal_V() const { return emission * boltzmann_J_per_K * temperature_K / electron_charge_C; }
+
+void ShockleyDiode::validate() const {
+  const auto check = [](double value, const char* name) {
+    if (value > 0 && std::isfinite(value)) return;
+    throw UserError(fmt::format("diode: {} = {:g} (must be positive and finite)", name, value));
+  };
+  check(saturation_A, "saturation current");
+  check(emission, "emission coefficient");
+  check(temperature_K, "temperature");
 }
 
 }  // namespace nudge

@@ -7,7 +7,7 @@
 // devices whose write noise costs the same for one pulse or thirty.
 #include <cmath>
 
-#include "circuits/rules/pulse_buffer.hpp"
+#include "circuits/rules/column_transfer.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/rng.hpp"
 

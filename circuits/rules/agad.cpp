@@ -4,7 +4,7 @@
 // read of A (weight min(1, 5/period): that of IBM aihwkit 1.1.0) becomes R at the flip: where A stood is what it is measured from.
 #include <algorithm>
 
-#include "circuits/restored_count.hpp"
+#include "circuits/kept_state.hpp"
 #include "circuits/rules/chopped_transfer.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 

@@ -2,7 +2,6 @@
 // Chopped TTv2 (Rasch, Carta, Fagbohungbe and Gokmen, Nat. Commun. 15:7133 (2024), doi:10.1038/s41467-024-51221-z): the sign of a
 // column flips with probability p after it was read; no symmetry point need be known.
 #include "circuits/rules/chopped_transfer.hpp"
-#include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/rules/cascade.hpp"
-
-#include "circuits/rules/symmetry_point.hpp"
+#include "circuits/rules/column_transfer.hpp"
 
 namespace nudge {
 
@@ -63,7 +61,6 @@ std::vector<MapReading> Cascade<S>::readings() const {
   return all;
 }
 
-template class Cascade<float>;
-template class Cascade<double>;
+NUDGE_BOTH_PRECISIONS_OF(Cascade)
 
 }  // namespace nudge

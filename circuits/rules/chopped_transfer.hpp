@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "circuits/rules/column_transfer.hpp"
-#include "circuits/rules/pulse_buffer.hpp"
-#include "circuits/rules/update_rule.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 
 namespace nudge {
 

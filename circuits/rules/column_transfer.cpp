@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "circuits/energy.hpp"
-#include "circuits/restored_count.hpp"
+#include "circuits/kept_state.hpp"
 
 namespace nudge {
 namespace {
@@ -134,8 +134,7 @@ void send_chopped(const WeightUpdate<S>& update, S gain, const Matrix<S>* choppe
   array.apply(own);
 }
 
-template class ColumnTransfer<float>;
-template class ColumnTransfer<double>;
+NUDGE_BOTH_PRECISIONS_OF(ColumnTransfer)
 template void send_chopped(const WeightUpdate<float>&, float, const Matrix<float>*, Crossbar<float>&);
 template void send_chopped(const WeightUpdate<double>&, double, const Matrix<double>*, Crossbar<double>&);
 

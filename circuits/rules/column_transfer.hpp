@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "circuits/crossbar/crossbar.hpp"
+#include "circuits/rules/rule_kinds.hpp"
+#include "circuits/rules/rule_spec.hpp"
+#include "sim/base/matrix.hpp"
 
 namespace nudge {
 
@@ -55,5 +58,63 @@ class ColumnTransfer {
 /// Asks an array for gain · what training asks for, each column times its sign: chopper (1, outputs) of ±1, or null.
 template <class S>
 void send_chopped(const WeightUpdate<S>& update, S gain, const Matrix<S>* chopper, Crossbar<S>& array);
+
+/// A number per weight that gathers changes until they are worth pulses: H += δ, and where |H| ≥ θ q, n = trunc(H/q) pulses
+/// are due and H −= (1 − m) n q; q the change of a weight by one pulse. With m = 0 what is asked for is never lost: requests
+/// that add up to Σ have sent trunc-wise all of it but a rest below θ q.
+/// Mixed precision: Nandakumar et al., Front. Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406 (θ = 1); the buffer of TTv2:
+/// Gokmen, Front. Artif. Intell. 4:699148 (2021), doi:10.3389/frai.2021.699148.
+template <class S>
+class PulseBuffer {
+ public:
+  PulseBuffer(double threshold, double momentum)
+      : threshold_(static_cast<S>(threshold)), kept_(static_cast<S>(momentum)) {}
+
+  void begin(Index rows, Index cols) { sum_.setZero(rows, cols); }
+
+  /// The pulses that are due in the columns first, first + 1, … (count of them, modulo the width), signed; those of all other
+  /// columns are 0. False: none.
+  bool take(S pulse, Index first, Index count, Matrix<S>& counts);
+
+  Matrix<S>& sum() { return sum_; }
+
+ private:
+  S threshold_, kept_;
+  Matrix<S> sum_;
+};
+
+/// Arrays A_K−1, …, A_1, A_0 = C behind one another, with a buffer of numbers between neighbours: the last takes every update,
+/// A_K−1 += f δ/s; every T_k updates columns of A_k are read, H_k += λ s (A_k − zero_k), and array k − 1 gets the pulses that
+/// are due (PulseBuffer), T_k = every · timescale^(K−1−k). What is read of A_k besides (RuleArrays::share) tells the rules apart:
+/// ttv2 (K = 2, nothing), residual (K = 2, γ), multi_tile (γ^k).
+template <class S>
+class Cascade final : public UpdateRule<S> {
+ public:
+  explicit Cascade(const CrossbarSpec& spec);
+
+  void begin(RuleArrays<S>& arrays) override;
+  void learn(const WeightUpdate<S>& update, RuleArrays<S>& arrays) override;
+  std::vector<StateArray<S>> state() override;
+  void restored(const RuleArrays<S>& arrays) override;
+  std::vector<MapReading> readings() const override;
+
+ private:
+  RuleSpec spec_;
+  std::vector<ColumnTransfer<S>> transfers_;  ///< [k − 1]: of array k to array k − 1
+  std::vector<PulseBuffer<S>> buffers_;
+  std::vector<std::string> names_;
+  Matrix<S> counts_;
+};
+
+/// The weights at which alternating up and down pulses leave the devices of an array: bursts of falling length (256, 128, …, 1
+/// pulses, `cycles` each), then the mean of the noise-free weights over 128 more cycles of single pulses, which stands for
+/// the reference array that holds them (idea: Kim et al., arXiv:1907.10228). The array stays there, and the pulses count as
+/// programming. cycles = 0: nothing is sent, and 0 returned.
+template <class S>
+Matrix<S> find_symmetry_point(Crossbar<S>& array, int cycles);
+
+/// Whether alternating pulses leave a nominal device (no spreads, no noise) at a point of its window: the ratio of its up to its
+/// down step must change along it.
+bool has_symmetry_point(const DeviceSpec& spec);
 
 }  // namespace nudge

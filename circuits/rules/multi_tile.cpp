@@ -3,7 +3,7 @@
 // devices have few states, array k adds digits of size γ^k to the weight.
 #include <cmath>
 
-#include "circuits/rules/cascade.hpp"
+#include "circuits/rules/column_transfer.hpp"
 
 namespace nudge {
 

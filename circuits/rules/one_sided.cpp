@@ -4,7 +4,7 @@
 // updates both devices of all pairs are read; where the larger is above refresh_high and the smaller above refresh_low of
 // the window the pair is written anew by write–verify to the same weight with its smaller device at the bottom, which is
 // what sends down pulses. As IBM aihwkit 1.1.0 (OneSidedUnitCell) does for devices that cannot be depressed step by step.
-#include "circuits/restored_count.hpp"
+#include "circuits/kept_state.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/rules/pulse_buffer.hpp"
+#include "circuits/rules/column_transfer.hpp"
 
 #include <cmath>
 
@@ -27,7 +27,6 @@ bool PulseBuffer<S>::take(S pulse, Index first, Index count, Matrix<S>& counts) 
   return any;
 }
 
-template class PulseBuffer<float>;
-template class PulseBuffer<double>;
+NUDGE_BOTH_PRECISIONS_OF(PulseBuffer)
 
 }  // namespace nudge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Residual learning (Wu et al., NeurIPS 2025: training on analog hardware as a bilevel problem): TTv2 whose fast array counts,
 // W = C + γ (P − P₀): it learns what C leaves undone while C learns what it holds.
-#include "circuits/rules/cascade.hpp"
+#include "circuits/rules/column_transfer.hpp"
 
 namespace nudge {
 

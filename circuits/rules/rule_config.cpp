@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/rules/rule_config.hpp"
+#include "circuits/rules/rule_spec.hpp"
 
 #include "circuits/rules/rule_kinds.hpp"
 

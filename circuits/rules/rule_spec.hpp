@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sim/config/section.hpp"
+
 namespace nudge {
 
 /// What the rules of circuits/rules read; which rule reads what: RuleKind::keys. q is what a pulse of the slow array moves a
@@ -29,5 +31,8 @@ struct RuleSpec {
   /// Throws UserError naming the key, its value and the rule.
   void validate() const;
 };
+
+/// The keys of update rules, part of crossbar_section().
+const Section<RuleSpec>& rule_section();
 
 }  // namespace nudge

@@ -211,7 +211,6 @@ std::vector<MapReading> RuledMap<S>::readings() const {
   return all;
 }
 
-template class RuledMap<float>;
-template class RuledMap<double>;
+NUDGE_BOTH_PRECISIONS_OF(RuledMap)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/rules/symmetry_point.hpp"
+#include "circuits/rules/column_transfer.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,8 +9,6 @@
 // learning rate): on the fast array it would drown the gradient in the noise of the devices as the rate falls.
 // What A₀ is wrong by is transferred at every step: C drifts until the gradient balances it.
 #include "circuits/rules/column_transfer.hpp"
-#include "circuits/rules/rule_kinds.hpp"
-#include "circuits/rules/symmetry_point.hpp"
 
 namespace nudge {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiki-Taka with a digital buffer (TTv2: Gokmen, Front. Artif. Intell. 4:699148 (2021), doi:10.3389/frai.2021.699148): what is
 // transferred gathers in a number per weight, H += λ s (A − A₀), and C gets whole pulses when they are due.
-#include "circuits/rules/cascade.hpp"
+#include "circuits/rules/column_transfer.hpp"
 
 namespace nudge {
 

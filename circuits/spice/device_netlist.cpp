@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/spice/device_netlist.hpp"
+#include "circuits/spice/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,7 @@
 
 #include "circuits/programming/write_devices.hpp"
 #include "devices/device_array.hpp"
-#include "devices/memristor/memristors.hpp"
-#include "devices/registry.hpp"
+#include "devices/memristor/memristor.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/spice/resistive_netlist.hpp"
+#include "circuits/spice/exports.hpp"
 
 #include <fmt/format.h>
 

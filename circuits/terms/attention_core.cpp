@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/attention_core.hpp"
+#include "circuits/terms/causal_attention.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
@@ -120,7 +119,6 @@ void AttentionCore<S>::vjp(ConstMatrixRef<S> w, MatrixRef<S> g) {
   }
 }
 
-template class AttentionCore<float>;
-template class AttentionCore<double>;
+NUDGE_BOTH_PRECISIONS_OF(AttentionCore)
 
 }  // namespace nudge

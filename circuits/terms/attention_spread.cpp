@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/attention_spread.hpp"
+#include "circuits/terms/causal_attention.hpp"
 
 #include "sim/base/rng.hpp"
 

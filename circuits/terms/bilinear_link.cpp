@@ -311,7 +311,6 @@ std::unique_ptr<TermSystem<S>> BilinearLink<S>::make_system(Index rows, Index ma
   return std::make_unique<System>(*this, rows, max_copies);
 }
 
-template class BilinearLink<float>;
-template class BilinearLink<double>;
+NUDGE_BOTH_PRECISIONS_OF(BilinearLink)
 
 }  // namespace nudge

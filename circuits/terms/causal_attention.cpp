@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/causal_attention.hpp"
 
-#include <utility>
-#include <vector>
-
-#include "circuits/terms/attention_core.hpp"
 #include "circuits/terms/shared_array.hpp"
 #include "sim/base/errors.hpp"
 
@@ -136,7 +132,6 @@ const Matrix<S>& CausalAttention<S>::probabilities(const TermSystem<S>& system, 
   return dynamic_cast<const System&>(system).core().probabilities(head);
 }
 
-template class CausalAttention<float>;
-template class CausalAttention<double>;
+NUDGE_BOTH_PRECISIONS_OF(CausalAttention)
 
 }  // namespace nudge

@@ -196,12 +196,10 @@ void add_positions(Index maps, ConstMatrixRef<S> rows, MatrixRef<S> u) {
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                             \
+#define NUDGE_CONVOLUTION(S)                                             \
   template class Patches<S>;                                             \
   template void to_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>); \
   template void add_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_CONVOLUTION)
 
 }  // namespace nudge

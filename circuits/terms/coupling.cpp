@@ -26,11 +26,9 @@ TermTraits Coupling<S>::traits() const {
   return traits;
 }
 
-#define NUDGE_INSTANTIATE(S)                                               \
+#define NUDGE_COUPLING(S)                                                  \
   template Matrix<S> coupling_matrix<S>(const Matrix<S>&, double, double); \
   template class Coupling<S>;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_COUPLING)
 
 }  // namespace nudge

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/terms/node_coupling.hpp"
+#include "circuits/terms/term.hpp"
 
 namespace nudge {
+
+/// One node drives another of the same width one to one through a resistor or amplifier without weights: F_target += g z_source.
+/// Not conservative: nothing comes back.
+template <class S>
+class NodeCoupling final : public Term<S> {
+ public:
+  NodeCoupling(int source, Columns from, int target, Columns to, S gain);
+
+  TermTraits traits() const override {
+    return {.name = "node_coupling", .nonconservative = true, .sources = {source_}, .targets = {target_}};
+  }
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+
+ private:
+  class System;
+
+  int source_, target_;
+  Columns from_, to_;
+  S gain_;
+};
 
 /// W = S (P + Pᵀ)/2 + A (P − Pᵀ)/2 of a pattern P (N, N): reciprocal and non-reciprocal coupling, each with its own gain.
 /// S = A = 1 is P itself, A = 0 the nearest reciprocal network, A = −1 (S = 1) the reversed one, Pᵀ.

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "circuits/terms/rectified_gate.hpp"
 #include "circuits/terms/shared_array.hpp"
 
 namespace nudge {
@@ -71,7 +70,6 @@ std::unique_ptr<TermSystem<S>> HopfieldMemory<S>::make_system(Index rows, Index 
   return std::make_unique<System>(at_, rows);
 }
 
-template class HopfieldMemory<float>;
-template class HopfieldMemory<double>;
+NUDGE_BOTH_PRECISIONS_OF(HopfieldMemory)
 
 }  // namespace nudge

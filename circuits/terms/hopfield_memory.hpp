@@ -2,6 +2,8 @@
 #pragma once
 
 #include "circuits/terms/term.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/matrix.hpp"
 
 namespace nudge {
 
@@ -23,5 +25,53 @@ class HopfieldMemory final : public Term<S> {
   class System;
   Columns at_;
 };
+
+/// What the antisymmetric correction of the nudged phase covers.
+enum class CorrectionScope {
+  attention,  ///< the memory is taken for reciprocal, as it is on one array
+  full,       ///< the memory too
+};
+
+/// The Hopfield memory on two separately programmed arrays, a term of a SharedArray: one is driven by the state, the other returns,
+///     F(z) = 2 relu(z W_m) R,      R (M, C), nominally W_mᵀ.
+/// Devices differ, so R ≠ W_mᵀ and the Jacobian 2 W_m D R is not symmetric: no energy exists, and EP without a
+/// correction that covers this term follows a wrong gradient. W_m is the term's columns of the shared array, R a map of its
+/// own. With CorrectionScope::attention the term is *treated* as conservative (the circuit relaxes it as it is and sends
+/// nothing back), while its jvp and vjp stay exact for references.
+template <class S>
+class TwoArrayMemory final : public Term<S> {
+ public:
+  /// u = z W_m are columns `at` of what the terms of the array see, M = at.count; `back` is R (M, C), parameter number `parameter`.
+  TwoArrayMemory(Columns at, int parameter, const LinearMap<S>& back, CorrectionScope scope);
+
+  TermTraits traits() const override;
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+
+ private:
+  class System;
+  Columns at_;
+  int parameter_;
+  const LinearMap<S>* back_;
+  CorrectionScope scope_;
+};
+
+/// g += 2 scale D ∘ h with the gate D = [u > 0], the derivative of 2 relu(u): `twice_rectified` is 2 relu(u) at the point
+/// (T, M), h and g (k·T, M) are copies stacked by rows.
+template <class S>
+void add_gated(const Matrix<S>& twice_rectified, ConstMatrixRef<S> h, S scale, MatrixRef<S> g) {
+  const Index tokens = twice_rectified.rows();
+  NUDGE_EXPECT(h.rows() % tokens == 0);
+  const S open = S(2) * scale;
+  // A plain loop, which compilers turn into vectors; select() of Eigen 3.4 branches on every element.
+  for (Index row = 0; row < h.rows(); ++row) {
+    const S* at = twice_rectified.row(row % tokens).data();
+    const S* in = h.row(row).data();
+    S* out = g.row(row).data();
+    for (Index j = 0; j < h.cols(); ++j) {
+      const S gate = at[j] > S(0) ? open : S(0);  // a mask: no arithmetic that might trap stands behind the comparison
+      out[j] += gate * in[j];
+    }
+  }
+}
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/leak_spread.hpp"
+#include "circuits/terms/node_terms.hpp"
 
 #include <numeric>
 #include <span>
@@ -84,11 +84,9 @@ Matrix<S> drawn_deviations(double sigma, Index cols, std::uint64_t seed) {
   return (static_cast<S>(sigma) * deviations).cwiseMax(S(-0.5)).cwiseMin(S(0.5));
 }
 
-#define NUDGE_INSTANTIATE(S)    \
+#define NUDGE_LEAK_SPREAD(S)    \
   template class LeakSpread<S>; \
   template Matrix<S> drawn_deviations<S>(double, Index, std::uint64_t);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_LEAK_SPREAD)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/link_reader.hpp"
+#include "circuits/terms/bilinear_link.hpp"
 
 namespace nudge {
 namespace {
@@ -78,7 +78,6 @@ void LinkReader<S>::correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatr
   weights_.map->correlate(way, drive, sensed, all(), scale, parameter, sink, context);
 }
 
-template class LinkReader<float>;
-template class LinkReader<double>;
+NUDGE_BOTH_PRECISIONS_OF(LinkReader)
 
 }  // namespace nudge

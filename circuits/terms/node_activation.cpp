@@ -134,13 +134,11 @@ void ActivatedNode<S>::add_curved(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S sc
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                             \
+#define NUDGE_NODE_ACTIVATION(S)                                                                         \
   template void activate<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                            \
   template void activation_slope<S>(NodeActivation, ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>); \
   template void activation_curvature<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                \
   template class ActivatedNode<S>;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_NODE_ACTIVATION)
 
 }  // namespace nudge

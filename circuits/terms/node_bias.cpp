@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/node_bias.hpp"
+#include "circuits/terms/node_terms.hpp"
 
 #include "circuits/terms/convolution.hpp"
 #include "sim/base/errors.hpp"
@@ -139,7 +139,6 @@ std::unique_ptr<TermSystem<S>> NodeBias<S>::make_system(Index rows, Index max_co
   return std::make_unique<System>(*this, rows, max_copies);
 }
 
-template class NodeBias<float>;
-template class NodeBias<double>;
+NUDGE_BOTH_PRECISIONS_OF(NodeBias)
 
 }  // namespace nudge

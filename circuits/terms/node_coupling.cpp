@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/node_coupling.hpp"
+#include "circuits/terms/coupling.hpp"
 
 #include "sim/base/errors.hpp"
 
@@ -53,7 +53,6 @@ std::unique_ptr<TermSystem<S>> NodeCoupling<S>::make_system(Index /*rows*/, Inde
   return std::make_unique<System>(*this);
 }
 
-template class NodeCoupling<float>;
-template class NodeCoupling<double>;
+NUDGE_BOTH_PRECISIONS_OF(NodeCoupling)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/node_diodes.hpp"
+#include "circuits/terms/node_terms.hpp"
 
 #include "sim/base/errors.hpp"
 
@@ -116,7 +116,6 @@ std::unique_ptr<TermSystem<S>> NodeDiodes<S>::make_system(Index rows, Index /*ma
   return std::make_unique<System>(*this, rows);
 }
 
-template class NodeDiodes<float>;
-template class NodeDiodes<double>;
+NUDGE_BOTH_PRECISIONS_OF(NodeDiodes)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/quartic_well.hpp"
+#include "circuits/terms/node_terms.hpp"
 
 namespace nudge {
 
@@ -52,7 +52,6 @@ std::unique_ptr<TermSystem<S>> QuarticWell<S>::make_system(Index /*rows*/, Index
   return std::make_unique<System>(stiffness_);
 }
 
-template class QuarticWell<float>;
-template class QuarticWell<double>;
+NUDGE_BOTH_PRECISIONS_OF(QuarticWell)
 
 }  // namespace nudge

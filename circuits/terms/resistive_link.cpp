@@ -328,7 +328,6 @@ std::unique_ptr<TermSystem<S>> ResistiveLink<S>::make_system(Index rows, Index m
   return std::make_unique<System>(*this, rows, max_copies);
 }
 
-template class ResistiveLink<float>;
-template class ResistiveLink<double>;
+NUDGE_BOTH_PRECISIONS_OF(ResistiveLink)
 
 }  // namespace nudge

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "circuits/terms/shared_array_system.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -58,7 +57,6 @@ const TermSystem<S>& SharedArray<S>::system(const TermSystem<S>& array, std::siz
   return dynamic_cast<const System&>(array).system(term);
 }
 
-template class SharedArray<float>;
-template class SharedArray<double>;
+NUDGE_BOTH_PRECISIONS_OF(SharedArray)
 
 }  // namespace nudge

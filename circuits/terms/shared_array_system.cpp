@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The terms of a shared array evaluated together: forces, derivatives, correlations, and the laws of the nudged phase.
-#include "circuits/terms/shared_array_system.hpp"
+#include "circuits/terms/shared_array.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/two_array_memory.hpp"
+#include "circuits/terms/hopfield_memory.hpp"
 
 #include <vector>
 
-#include "circuits/terms/rectified_gate.hpp"
 #include "circuits/terms/shared_array.hpp"
-#include "sim/base/errors.hpp"
 
 namespace nudge {
 
@@ -110,7 +108,6 @@ std::unique_ptr<TermSystem<S>> TwoArrayMemory<S>::make_system(Index rows, Index 
   return std::make_unique<System>(*this, rows, max_copies);
 }
 
-template class TwoArrayMemory<float>;
-template class TwoArrayMemory<double>;
+NUDGE_BOTH_PRECISIONS_OF(TwoArrayMemory)
 
 }  // namespace nudge

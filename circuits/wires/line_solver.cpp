@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/wires/line_solver.hpp"
+#include "circuits/wires/solvers.hpp"
 
 #include <fmt/format.h>
 
 #include <atomic>
 #include <cmath>
 
-#include "circuits/wires/wire_watch.hpp"
-#include "sim/base/errors.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "sim/base/parallel.hpp"
 
 namespace nudge {

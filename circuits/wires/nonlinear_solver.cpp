@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/wires/solvers.hpp"
 
 #include <fmt/format.h>
-
-#include "circuits/wires/line_solver.hpp"
-#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {

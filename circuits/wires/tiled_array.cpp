@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/wires/tiled_array.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "circuits/wires/for_each_tile.hpp"
-#include "circuits/wires/line_solver.hpp"
-#include "circuits/wires/wire_watch.hpp"
+#include <utility>
+
+#include "sim/base/decompositions.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
@@ -73,6 +74,118 @@ double worst_ir_drop(const Matrix<double>& g, const WireSpec& wires, const TileS
     worst = std::max(worst, ir_drop_figure(wires, g.block(i, j, rows, cols)));
   });
   return worst;
+}
+
+namespace {
+
+/// Voltages across the devices of a tile whose rows are all at `volts`, over `volts`.
+Matrix<double> across(const Matrix<double>& tile, const WireSpec& wires, const CellLaw& law, double volts) {
+  const Index rows = tile.rows();
+  if ((law.curve.linear() && !law.selector.any()) || volts == 0)
+    return LineSolver(tile, wires).device_voltages(Matrix<double>::Ones(1, rows));
+  const NonlinearSolution solution = NonlinearSolver(tile, law, wires).solve(Matrix<double>::Constant(1, rows, volts));
+  if (solution.status != Status::converged) {
+    throw NumericalFailure(fmt::format("crossbar: {} x {} curved devices behind wires have not been solved at {:g} V",
+                                       rows, tile.cols(), volts));
+  }
+  return solution.across_V / volts;
+}
+
+}  // namespace
+
+DeviceRead read_devices(const Matrix<double>& g, const WireSpec& wires, const TileSpec& tiles,
+                        const CurrentCurve& curve, double volts, const SelectorSpec& selector) {
+  const CellLaw law(curve, selector);
+  const Matrix<double> ideal_A = g.unaryExpr([&](double one) { return law.current(one, volts); }).colwise().sum();
+  DeviceRead read{Matrix<double>::Zero(g.rows(), g.cols()), Matrix<double>::Zero(1, g.cols()), ideal_A};
+  const bool ideal = wires.row_ohm == 0 && wires.column_ohm == 0;
+  if (ideal || g.size() == 0) {
+    read.currents_A = read.ideal_A;
+    return read;
+  }
+  for_each_tile(g.rows(), g.cols(), tiles, [&](Index i, Index j, Index rows, Index columns) {
+    const Matrix<double> tile = g.block(i, j, rows, columns);
+    const Matrix<double> share = across(tile, wires, law, volts);
+    read.ir_drop.block(i, j, rows, columns) = (1 - share.array()).matrix();
+    const auto current = [&](double one, double v) { return law.current(one, v * volts); };
+    read.currents_A.middleCols(j, columns) += tile.binaryExpr(share, current).colwise().sum();
+  });
+  return read;
+}
+
+namespace {
+
+Matrix<double> of_tile(const Matrix<double>& g) {
+  const Index rows = g.rows(), columns = g.cols(), lines = rows + columns;
+  // The last column is the reference: what is left is positive definite.
+  Matrix<double> laplacian = Matrix<double>::Zero(lines, lines);
+  laplacian.topRightCorner(rows, columns) = -g;
+  laplacian.bottomLeftCorner(columns, rows) = -g.transpose();
+  laplacian.diagonal() << g.rowwise().sum(), g.colwise().sum().transpose();
+  CholeskyFactor factor;
+  factor.compute(laplacian.topLeftCorner(lines - 1, lines - 1));
+  Matrix<double> inverse = Matrix<double>::Zero(lines, lines);
+  inverse.topLeftCorner(lines - 1, lines - 1).setIdentity();
+  factor.solve_in_place(inverse.topLeftCorner(lines - 1, lines - 1));
+  Matrix<double> seen(rows, columns);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      const Index c = rows + j;
+      seen(i, j) = 1 / (inverse(i, i) + inverse(c, c) - 2 * inverse(i, c));
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+Matrix<double> sneak_conductance(const Matrix<double>& g, const TileSpec& tiles) {
+  NUDGE_EXPECT(g.size() == 0 || g.minCoeff() > 0);
+  Matrix<double> seen(g.rows(), g.cols());
+  for_each_tile(g.rows(), g.cols(), tiles, [&](Index i, Index j, Index rows, Index columns) {
+    seen.block(i, j, rows, columns) = of_tile(g.block(i, j, rows, columns));
+  });
+  return seen;
+}
+
+double sneak_share(const Matrix<double>& g, const CellLaw& law, const WireSpec& wires, double volts) {
+  constexpr double least_ohm = 1e-3;
+  // Devices alone hold a floating line: what currents in wires of least_ohm are rounded by, 1e-13 A, moves it by 1e-8 of the read voltage.
+  constexpr double tolerance = 1e-7;
+  WireSpec all = wires;
+  all.row_ohm = std::max(wires.row_ohm, least_ohm);
+  all.column_ohm = std::max(wires.column_ohm, least_ohm);
+  Matrix<double> drive = Matrix<double>::Zero(1, g.rows());
+  drive(0, 0) = volts;
+  const auto current = [&](const OpenLines& open) {
+    const NonlinearSolution found = NonlinearSolver(g, law, all, open).solve(drive, tolerance);
+    if (found.status != Status::converged) {
+      throw NumericalFailure(
+          fmt::format("crossbar: a read of one of {} x {} cells has not been solved", g.rows(), g.cols()));
+    }
+    return found.currents_A(0, g.cols() - 1);
+  };
+  OpenLines open{std::vector<bool>(static_cast<std::size_t>(g.rows()), true),
+                 std::vector<bool>(static_cast<std::size_t>(g.cols()), true)};
+  open.rows.front() = false;
+  open.columns.back() = false;
+  return current(open) / current({}) - 1;
+}
+
+namespace {
+
+thread_local const WireWatch* innermost = nullptr;
+
+}  // namespace
+
+WireWatch::WireWatch(Told told) : told_(std::move(told)), outer_(innermost) { innermost = this; }
+
+WireWatch::~WireWatch() { innermost = outer_; }
+
+const WireWatch* WireWatch::current() { return innermost; }
+
+void WireWatch::tell(Index done, Index total) {
+  if (innermost != nullptr) innermost->hear(done, total);
 }
 
 }  // namespace nudge

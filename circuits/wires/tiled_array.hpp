@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <functional>
+
+#include "circuits/wires/solvers.hpp"
 #include "circuits/wires/wire_spec.hpp"
+#include "devices/current_curve.hpp"
+#include "sim/base/matrix.hpp"
 
 namespace nudge {
 
@@ -34,5 +40,62 @@ Matrix<double> device_gradient(const Matrix<double>& conductance_S, const WireSp
 
 /// The largest ir_drop_figure() of a tile.
 double worst_ir_drop(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles);
+
+/// visit(i, j, rows, columns) for every tile of an array of the given size: its first device and its extent.
+template <class Visit>
+void for_each_tile(Index rows, Index columns, const TileSpec& tiles, Visit visit) {
+  const Index tall = tiles.rows > 0 ? tiles.rows : rows;
+  const Index wide = tiles.columns > 0 ? tiles.columns : columns;
+  for (Index i = 0; i < rows; i += tall) {
+    for (Index j = 0; j < columns; j += wide) visit(i, j, std::min(tall, rows - i), std::min(wide, columns - j));
+  }
+}
+
+/// One forward read of an array with all rows at the same voltage V, as its devices see it.
+struct DeviceRead {
+  Matrix<double>
+      ir_drop;  ///< (N, M): 1 − v_ij/V, the share of V that wires, drivers and sense amplifiers take from device (i, j)
+  Matrix<double> currents_A;  ///< (1, M), into the sense amplifiers; partial sums of tiles are added
+  Matrix<double> ideal_A;     ///< (1, M), the same without resistance of wires: Σ_i G_ij f(V)
+};
+
+/// Solves every tile once, straight devices by lines (LineSolver), curved ones by Newton's method (NonlinearSolver).
+/// conductance_S (N, M) ≥ 0 and finite, volts finite; at 0 V the drop is that of small voltages. UserError as LineSolver;
+/// NumericalFailure where a tile is not solved.
+DeviceRead read_devices(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
+                        const CurrentCurve& curve, double volts, const SelectorSpec& selector = {});
+
+/// What a read between row i and column j of a tile gives when all other lines float, wires ideal: G_ij and what sneaks through the
+/// others. With the Laplacian L of the N + M lines, joined by G, and its pseudo-inverse L⁺ it is
+///     1/(L⁺_ii + L⁺_jj − 2 L⁺_ij)
+/// (effective resistance; one factorisation of order N + M − 1 gives all pairs). N x M equal devices G > 0:
+///     G + 1/(1/((M−1) G) + 1/((N−1)(M−1) G) + 1/((N−1) G)) = G N M/(N + M − 1).
+/// conductance_S (N, M) > 0 and finite.
+Matrix<double> sneak_conductance(const Matrix<double>& conductance_S, const TileSpec& tiles = {});
+
+/// Of the cell farthest from drivers and amplifiers: its current with all other lines floating over that with them at 0 V, less 1. Ideal
+/// wires are taken as 1 mOhm per cell. NumericalFailure where one of the two circuits is not solved.
+double sneak_share(const Matrix<double>& conductance_S, const CellLaw& law, const WireSpec& wires, double volts);
+
+/// While it lives, wire solves of many rows that the calling thread starts tell how far they are: `told(done, total)`, in rows
+/// of the array, by the calling thread alone. Watches nest, the innermost is told. It changes no result.
+class WireWatch {
+ public:
+  using Told = std::function<void(Index done, Index total)>;
+
+  explicit WireWatch(Told told);
+  ~WireWatch();
+  WireWatch(const WireWatch&) = delete;
+  WireWatch& operator=(const WireWatch&) = delete;
+
+  /// The innermost of this thread; null: nobody watches.
+  static const WireWatch* current();
+  static void tell(Index done, Index total);
+  void hear(Index done, Index total) const { told_(done, total); }
+
+ private:
+  Told told_;
+  const WireWatch* outer_;
+};
 
 }  // namespace nudge

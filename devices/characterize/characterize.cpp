@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/characterize/noise_record.hpp"
 #include "devices/device_array.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "devices/device_spec.hpp"
+#include "sim/base/matrix.hpp"
 #include "sim/io/h5_document.hpp"
 
 namespace nudge {
@@ -86,5 +87,28 @@ void write(H5Document& file, const Characterization& c);
 /// A page of text; the same numbers as JSON.
 std::string summary_text(const Characterization& c, const std::string& name);
 std::string summary_json(const Characterization& c, const std::string& name);
+
+/// A look is the mean of the conductance at so many equally spaced moments of its interval dt: an integrating read-out. What
+/// is faster than dt/64 folds back with 1/64 of its variance, white over 32/dt: beside 1/f noise up to f_max a share
+/// (2 f dt/64) ln(f_max dt/32), below 5 % at 1/(8 dt) for f_max dt < 1e6; instantaneous looks would have 64 times that.
+constexpr int looks_per_sample = 64;
+
+/// Measures the noise of devices as NoiseRecord says. Spectrum: straight line off, Hann window, periodogram from the fourth
+/// multiple of 1/record (below it the window and the line act) to 1/(8 dt), divided by the read-out's known response
+/// [sin(π f dt)/(64 sin(π f dt/64))]².
+NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& options);
+
+/// Periodogram of each column of y (samples, series) under a Hann window w_t = 2 sin²(π t/samples), at up to 40
+/// logarithmically spaced multiples k of 1/(samples dt) from the fourth to 1/(8 dt), mean over the columns:
+/// (2 dt/samples)(2/3) |Σ w y exp(−2πi k t/samples)|², one-sided, divided by the response of a sample that is the mean of
+/// `parts` moments of its interval, [sin(π f dt)/(parts sin(π f dt/parts))]². Needs 64 samples or more.
+void hann_spectrum(const Matrix<double>& y, double dt_s, int parts, std::vector<double>& frequency_Hz,
+                   std::vector<double>& spectrum);
+
+/// Least-squares slope of ln s over ln f, points with s > 0 only; 0 with fewer than 3.
+double log_slope(const std::vector<double>& f, const std::vector<double>& s);
+
+/// Shares of 61 equal intervals between the extremes of y; `center` holds their middles. One interval when y is constant.
+void histogram(const Matrix<double>& y, std::vector<double>& center, std::vector<double>& share);
 
 }  // namespace nudge

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/characterize/characterize.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
-#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {

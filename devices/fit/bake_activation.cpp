@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/bake_activation.hpp"
+#include "devices/fit/fit_bake.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "devices/effects.hpp"
 #include "sim/base/decompositions.hpp"
 
 namespace nudge {

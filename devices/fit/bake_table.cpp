@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/bake_table.hpp"
+#include "devices/fit/fit_bake.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <map>
 #include <tuple>
 
-#include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
 #include "sim/base/units.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/first_guess.hpp"
+#include "devices/fit/fit_numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "devices/fit/fit_numbers.hpp"
 #include "devices/fit/pulse_law.hpp"
-#include "devices/fit/volt_numbers.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 

@@ -8,12 +8,11 @@
 #include <numeric>
 
 #include "devices/device_config.hpp"
-#include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
 #include "devices/slow/relaxation_law.hpp"
-#include "sim/base/median.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
+#include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {

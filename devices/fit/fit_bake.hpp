@@ -7,9 +7,60 @@
 #include <vector>
 
 #include "devices/effects.hpp"
-#include "devices/fit/bake_activation.hpp"
+#include "devices/fit/fit_relaxation.hpp"
 
 namespace nudge {
+
+/// A temperature and a time since the write at which cells were measured.
+struct BakePoint {
+  double temperature_K = 0, time_s = 0;
+};
+
+/// Cells of one level at one point.
+struct BakedCells {
+  std::vector<double> starts_S = {};   ///< as written
+  std::vector<double> changes_S = {};  ///< since then
+};
+
+/// Cells that were written and left at temperatures: cells[level][point], levels by mean start.
+struct BakeData {
+  std::vector<BakePoint> points = {};  ///< by temperature, then time
+  std::vector<std::vector<BakedCells>> cells = {};
+  std::size_t left_out = 0;  ///< measurements of levels with fewer than least_baked_cells at some point
+};
+
+inline constexpr std::size_t least_baked_cells = 20;  // an sd is then known to 16 % (Gaussian)
+
+/// Reads tables of long_table.hpp. The first: columns cell, time, conductance, temperature_C or temperature_K and, as far as there, start (else the
+/// first measurement of the cell at that temperature) and level; without a header cell, time, resistance, conductance, temperature_C.
+/// A cell is written anew for each temperature. A second, if there is one: the same without temperatures, all at reference_K; without a header
+/// as for fit_relaxation(). Without levels cells are in groups of equal size by start, as many as leave 200 cells to each point, up to 32.
+/// Times of one temperature closer than a factor 1.5 are one. UserError with file:line for what parse_long_table() refuses and for temperatures
+/// not above 0 K; for fewer than 2 temperatures, or no level with enough cells.
+BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files, double reference_K);
+
+/// How an activation energy is known.
+enum class ActivationSource {
+  measured,  ///< from times at several temperatures that fall onto one curve
+  kinetics,  ///< from the attempt frequency alone: the table has one time at each temperature
+  no_curve,  ///< likewise: its times at several temperatures fall onto no curve
+  given,     ///< by the user
+};
+
+struct ActivationEstimate {
+  double value_eV = 0, low_eV = 0, high_eV = 0;  ///< 95 % interval; for kinetics the range over the points
+  ActivationSource source = ActivationSource::measured;
+};
+
+/// Attempt frequency of an activated step of atoms, kT/h at 480 K, a usual assumption for oxides (10^13 per second).
+inline constexpr double attempt_Hz = 1e13;
+
+/// Activation energy of relaxation. Where some temperature was measured at times a factor 3 apart, the energy for which variance and mean of
+/// each level are a cubic in ln(t exp(−E/kT)), with bends of the size of their range: weighted least squares, sampling errors and 3 % of the spread as errors, E
+/// between 0 and 4 eV; interval where the squares rise by 3.84 times their mean. Otherwise, and where the best is above 3.9 eV, nothing in the table says how a time compares with a temperature
+/// (a free curve fits any E): then E = kT ln(ν t), the barrier that a step of attempt frequency ν passes within the time, mean over
+/// the points. moments[level][point].
+ActivationEstimate activation_of(const BakeData& data, const std::vector<std::vector<Moments>>& moments);
 
 /// One level of cells after a time at a temperature: change of the conductance, measured and of the fitted law.
 struct BakeRowFit {

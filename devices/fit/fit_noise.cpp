@@ -9,9 +9,7 @@
 #include <map>
 
 #include "devices/device_config.hpp"
-#include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
-#include "devices/fit/read_records.hpp"
 
 namespace nudge {
 namespace {

@@ -6,10 +6,63 @@
 #include <string_view>
 #include <vector>
 
-#include "devices/fit/noise_model.hpp"
-#include "devices/noise_table.hpp"
+#include "devices/state_tables.hpp"
 
 namespace nudge {
+
+/// One-sided power spectral density over a band of frequencies.
+struct SpectrumBand {
+  double frequency_Hz = 0;  ///< geometric mean of its ends
+  double psd = 0;           ///< mean over the band, unit²/Hz
+  double values = 0;        ///< independent values of a periodogram in it: a relative standard error of 1/√values
+  std::vector<double> points_Hz = {};  ///< evenly spaced over it: where a model is averaged
+};
+
+/// Standard error of psd in decibels, 10 lg(e)/√values.
+double spectrum_error_dB(const SpectrumBand& band);
+
+/// Periodogram of evenly spaced samples under a Hann window w_t = 2 sin²(πt/n), (2 dt/n)(2/3) |Σ w x exp(−2πi k t/n)|², mean
+/// over bands of half an octave, or of 32 values where that is more, from k = 2 to below half the rate. Neighbouring values of a Hann
+/// periodogram are correlated: m of equal size count as m/1.94 = m/(n Σw⁴/(Σw²)²) (Welch, IEEE Trans. Audio 15 (1967) 70), and of a falling
+/// spectrum fewer, (Σ1/f)²/Σ1/f² instead of m. All but the last samples are used, as many as have no prime factor above 5.
+std::vector<SpectrumBand> banded_spectrum(const std::vector<double>& samples, double interval_s);
+
+/// Spectrum of a process of variance 1 and correlation exp(−t/τ), sampled every dt: 2 dt (1 − c²)/(1 − 2c cos 2πf dt + c²), c = exp(−dt/τ): the
+/// Lorentzian 4τ/(1 + (2πfτ)²) with what sampling folds into the band.
+double sampled_lorentzian(double frequency_Hz, double interval_s, double tau_s);
+
+/// A number and its 95 % interval.
+struct NoiseEstimate {
+  double value = 0, low = 0, high = 0;
+};
+
+/// Spectrum of reads dt apart: white noise, 1/f^α noise and one trap,
+///     S(f) = 2 dt σ² + Σ_k v_k L(f, τ_k) + V L(f, τ_c)
+/// with L of sampled_lorentzian(), v_k of flicker_variance(Q, α, τ_k) (Q in the unit of the reads) and V the variance of the trap. Sum over the
+/// very time constants that devices are simulated with: model and simulation differ by nothing but sampling.
+struct NoiseModel {
+  double interval_s = 0;
+  std::vector<double> times_s = {};  ///< τ_k, a decade apart
+  NoiseEstimate white = {};          ///< σ
+  NoiseEstimate flicker = {};        ///< Q at 1 Hz
+  NoiseEstimate exponent = {};       ///< α
+  NoiseEstimate trap_sigma = {};     ///< √V; 0: no trap
+  NoiseEstimate trap_s = {};         ///< τ_c
+
+  bool has_trap() const { return trap_sigma.value > 0; }
+  double psd(double frequency_Hz) const;
+  /// Mean over a band.
+  double psd(const SpectrumBand& band) const;
+};
+
+/// Time constants for records of reads dt apart: from dt/10, by decades, to the first that is at least 3 records long. Beyond both
+/// ends lies what was not measured: there the sum falls and goes flat.
+std::vector<double> noise_time_constants(double interval_s, double record_s);
+
+/// Least squares of the decibels of the bands by Levenberg–Marquardt from a grid of starts, errors √(sampling² + 0.5²) dB: 0.5 dB is what such a
+/// sum may be off in shape (the ripple of discrete time constants is 0.2 dB). A trap is taken where it lowers
+/// Schwarz's criterion. Intervals from the curvature, ±1.96 standard errors.
+NoiseModel fit_noise_model(const std::vector<SpectrumBand>& bands, double interval_s, std::vector<double> times_s);
 
 /// Spectrum of one level in one band of frequencies, measured and of the fitted model, S²/Hz, one-sided.
 struct NoiseRow {
@@ -48,5 +101,23 @@ NoiseFit parse_and_fit_noise(std::string_view text, const std::string& file, dou
 std::string noise_toml(const NoiseFit& fit, const std::string& source);
 /// For people, µS: the numbers of each level, then measured beside model.
 std::string noise_text(const NoiseFit& fit);
+
+/// Successive reads of one cell, an interval apart.
+struct ReadRecord {
+  double level = 0;  ///< what was programmed, as the table names it; the cell's number without a level
+  double interval_s = 0;
+  std::vector<double> conductance_S = {};
+  std::string where = {};  ///< file:line of its beginning
+};
+
+/// Reads per second of the tables without a header that RRAM-Relaxation-Master-Model publishes (its settings.json: fs).
+inline constexpr double published_rate_Hz = 400;
+
+/// Records of successive reads, at least 256 each. Either a table of long_table.hpp with columns time and conductance and, as far
+/// as there, cell and level; or, without a header, a row per cell: its level, an offset, and its reads in siemens (as
+/// RRAM-Relaxation-Master-Model publishes them), `rate_Hz` of them per second (0: published_rate_Hz). Rates and offsets of times are those of the
+/// table: rate_Hz with a column time is refused. UserError with file:line also for times that do not rise or leave gaps of more than
+/// 1.5 intervals, and for reads that are all the same.
+std::vector<ReadRecord> parse_read_records(std::string_view text, const std::string& file, double rate_Hz);
 
 }  // namespace nudge

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "devices/fit/pulse_law.hpp"
-#include "devices/fit/volt_numbers.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

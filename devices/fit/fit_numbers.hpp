@@ -48,4 +48,26 @@ FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& 
 void set_steps(DeviceSpec& spec, double up, double down);
 std::pair<double, double> steps_of_spec(const DeviceSpec& spec);
 
+/// Coordinates of the models with volts (has_volts()), behind the bounds. Of pulses of one amplitude in a direction only the speed is a
+/// number: threshold and power (of yakopcic: the threshold) stay as in `first`. Two amplitudes give the power too (the threshold of yakopcic),
+/// three both.
+void add_volt_numbers(FitNumbers& out, const DeviceSpec& first, const std::vector<PulseRecord>& records);
+
+/// Where the search begins: thresholds at half of the smallest amplitude, pulses of which a run leaves about e^-4 of the window; pulse_up,
+/// pulse_down and pulse_width are the records' medians. UserError for records without volts.
+DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRecord>& records);
+
+/// device.pulses of such a model: how many of its pulses cross the window, by those in its middle.
+void set_volt_pulses(DeviceSpec& spec);
+
+/// Where the search for a model begins, from the single steps dg(g) of the records of one device, without those that end at the extremes of
+/// what was measured (cut by a bound): window, mean pulses and shape. linear_step, power_step and label_curve: a line per direction, its slope
+/// held within [0, s]; soft_bounds: the line through zero at the bound; exponential_step: s (1 − A exp(γ z)) with the best γ of a grid of 60
+/// from 0.05 to 20, and one from −20 to −0.05; piecewise: tables of `points` values, steps below zero taken as zero. Noise of reads biases all of
+/// them. UserError for records without steps inside the window.
+std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points);
+
+/// Whether pulse i ended at the bound ahead, which cut its step.
+bool ends_at_bound(const PulseRecord& record, std::size_t i, double g_min_S, double window_S);
+
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/fit_population.hpp"
+#include "devices/fit/fit_pulses.hpp"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_numbers.hpp"
-#include "devices/joint_spread.hpp"
+#include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
-#include "sim/base/student_t.hpp"
+#include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {

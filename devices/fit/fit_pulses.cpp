@@ -8,9 +8,8 @@
 #include <numeric>
 
 #include "devices/device_config.hpp"
-#include "devices/fit/first_guess.hpp"
+#include "devices/fit/fit_numbers.hpp"
 #include "devices/fit/pulse_law.hpp"
-#include "devices/fit/volt_numbers.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"

@@ -5,14 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "devices/device_config.hpp"
-#include "devices/fit/cell_moments.hpp"
-#include "devices/fit/csv_cells.hpp"
-#include "devices/fit/fit_volatility.hpp"
 #include "devices/fit/long_table.hpp"
-#include "devices/fit/relaxing_cells.hpp"
 #include "devices/slow/relaxation_law.hpp"
 
 namespace nudge {

@@ -2,14 +2,62 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "devices/device_spec.hpp"
-#include "devices/fit/fit_volatility.hpp"
+#include "devices/effects.hpp"
 
 namespace nudge {
+
+/// Moments of what cells have changed by.
+struct Moments {
+  double mean = 0, sd = 0, kurtosis = 3;
+  double absolute = 0;  ///< mean distance from the mean
+  double tail = 0;      ///< share of them beyond 4 standard deviations
+};
+
+Moments moments_of(const std::vector<double>& x);
+
+/// Cells of one level: their conductances as programmed, and what they have changed by since, changes[time][cell].
+struct LevelCells {
+  std::vector<double> starts_S;
+  std::map<std::size_t, std::map<double, double>> changes;
+};
+
+/// Changes of simulated cells of level `number` at all times of the tables, [time][cell], from the measured starts in turn.
+std::vector<std::vector<double>> simulated_changes(const RelaxationSpec& spec, const LevelCells& level,
+                                                   std::size_t number, std::uint64_t seed, std::size_t cells);
+
+/// What the same cells have changed by at two times.
+struct PairedChanges {
+  std::vector<double> early, late;
+};
+PairedChanges paired(const std::map<double, double>& early, const std::map<double, double>& late);
+
+/// Pearson's correlation.
+double correlation_of(const PairedChanges& x);
+
+/// Spearman's correlation of |early| and |late − r early|, r the regression: 0 where what comes later does not depend on what came
+/// before, positive where a cell that has gone far goes on in larger steps.
+double persistence_of(const PairedChanges& x);
+
+/// How far tails and persistence of a fitted law are from the cells'.
+struct VolatilityFit {
+  double persistence_measured = 0, persistence_model = 0;  ///< persistence_of(), mean over levels and pairs of times
+  double persistence_error = 0;                            ///< rms over the pairs of times
+};
+
+/// Fits volatility and its memory (RelaxationLaw) to the cells, of at least 20 at each time of each level.
+///     volatility: a normal number times exp(½ ω h − ¼ ω²) has ⟨|x|⟩/sd = √(2/π) exp(−ω²/8), which unlike a kurtosis is not decided by the two or
+///         three farthest cells. A level of 500 cells still knows ω² to .3 only: what is met, at each time, is its straight line over the
+///         conductances. The table is moved until simulated cells have the same lines, ω² = 4 w² staying below 3.24 (kurtosis 77): 16000
+///         cells know the sd of such a law to 3 %;
+///     memory: of .5 to 4 decades by factors of √2 the one with the least squares of persistence_of(), means over levels, of all pairs of times.
+VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSpec& spec);
 
 /// One level of cells at one time after programming: change of the conductance, measured and of the fitted law.
 struct RelaxationRow {

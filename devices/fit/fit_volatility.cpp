@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/fit_volatility.hpp"
+#include "devices/fit/fit_relaxation.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-#include "devices/fit/cell_moments.hpp"
 
 namespace nudge {
 namespace {

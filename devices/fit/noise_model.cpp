@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/noise_model.hpp"
+#include "devices/fit/fit_noise.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "devices/fit/residual_vector.hpp"
-#include "devices/noise_table.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/matrix.hpp"
 

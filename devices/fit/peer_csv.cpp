@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of pulses as other simulators keep them.
-#include "devices/fit/peer_csv.hpp"
+#include "devices/fit/pulse_csv.hpp"
 
 #include <fmt/format.h>
 

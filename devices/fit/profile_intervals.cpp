@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "devices/fit/pulse_likelihood.hpp"
-#include "devices/fit/pulse_residuals.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/parallel.hpp"
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "devices/fit/peer_csv.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/fit/pulse_residuals.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/pulse_residuals.hpp"
+#include "devices/fit/pulse_likelihood.hpp"
 
 #include <algorithm>
 #include <cmath>

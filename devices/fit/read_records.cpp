@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/read_records.hpp"
+#include "devices/fit/fit_noise.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
-#include "sim/base/median.hpp"
+#include "sim/base/statistics.hpp"
 
 namespace nudge {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/read_spectrum.hpp"
+#include "devices/fit/fit_noise.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/relaxing_cells.hpp"
+#include "devices/fit/fit_relaxation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "devices/fit/cell_moments.hpp"
 #include "devices/slow/relaxation_law.hpp"
 #include "sim/base/rng.hpp"
 
@@ -73,6 +72,24 @@ double persistence_of(const PairedChanges& x) {
     after.push_back(std::abs(x.late[i] - b.mean - slope * (x.early[i] - a.mean)));
   }
   return correlation_of({ranks_of(before), ranks_of(after)});
+}
+
+Moments moments_of(const std::vector<double>& x) {
+  Moments m;
+  const auto n = static_cast<double>(x.size());
+  for (const double v : x) m.mean += v / n;
+  double second = 0;
+  double fourth = 0;
+  for (const double v : x) {
+    const double d = (v - m.mean) * (v - m.mean);
+    second += d / n;
+    fourth += d * d / n;
+    m.absolute += std::sqrt(d) / n;
+  }
+  m.sd = std::sqrt(second);
+  if (second > 0) m.kurtosis = fourth / (second * second);
+  for (const double v : x) m.tail += std::abs(v - m.mean) > 4 * m.sd ? 1 / n : 0;
+  return m;
 }
 
 }  // namespace nudge

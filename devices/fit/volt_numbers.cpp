@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/fit/volt_numbers.hpp"
+#include "devices/fit/fit_numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "devices/fit/pulse_law.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/median.hpp"
+#include "sim/base/statistics.hpp"
 
 namespace nudge {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "devices/flow_model.hpp"
 #include "devices/memristor/memristor.hpp"
-#include "devices/memristor/state_scale.hpp"
+#include "devices/registry.hpp"
+#include "devices/step_kernel.hpp"
 
 namespace nudge {
 

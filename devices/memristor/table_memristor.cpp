@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/memristor/table_memristor.hpp"
+#include "devices/memristor/memristor.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ideal element: takes every request exactly, without bounds, pulses or update noise. Programming error and read
 // noise still apply. It makes a crossbar equal to a digital matrix, which is what it is for.
-#include "devices/step_model.hpp"
+#include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

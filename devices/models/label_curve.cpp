@@ -10,7 +10,7 @@
 // (sigma sqrt(n) pulses), as in the sources.
 #include "devices/models/label_curve.hpp"
 
-#include "devices/flow_model.hpp"
+#include "devices/step_kernel.hpp"
 
 namespace nudge {
 

@@ -4,8 +4,8 @@
 // Empty tables are linear drift, dx/dt = 1e6 v per second and i = g v.
 #include <fmt/format.h>
 
+#include "devices/memristor/memristor.hpp"
 #include "devices/memristor/pulsed_memristor.hpp"
-#include "devices/memristor/table_memristor.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

@@ -6,7 +6,7 @@
 // reaches zero the device stops. Empty tables are constant steps.
 #include <fmt/format.h>
 
-#include "devices/flow_model.hpp"
+#include "devices/step_kernel.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

@@ -4,7 +4,7 @@
 // Many pulses are the solution of this differential equation, u_n = u_0 [1 + (gamma - 1) a]^(-1/(gamma - 1)) with
 // a = n (s/u_0) (u_0/U)^gamma, and u_0 exp(-a) for gamma = 1. Against a sum of single pulses the error is of order
 // gamma s/(2 u) per unit of change (one pulse over the pulses that the distance takes).
-#include "devices/flow_model.hpp"
+#include "devices/step_kernel.hpp"
 
 namespace nudge {
 namespace {

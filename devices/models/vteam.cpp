@@ -6,7 +6,7 @@
 //             0                                                   between;     1/g = 1/g_lower + x (1/g_upper - 1/g_lower)
 // The window is the simplest that vanishes at the bound ahead only; p = 0 is none, and then the state moves at constant
 // speed to its bound: x(t) = x_0 + k (v/v_th - 1)^alpha t. For p = 1: 1 - x(t) = (1 - x_0) exp(-k (v/v_th - 1)^alpha t).
-#include "devices/memristor/memristors.hpp"
+#include "devices/memristor/memristor.hpp"
 #include "devices/memristor/pulsed_memristor.hpp"
 #include "sim/base/errors.hpp"
 

@@ -6,7 +6,7 @@
 //     f(x) = 1 for x < x_up, exp(-alpha_up (x - x_up)) (1 + (x_up - x)/(1 - x_up)) above,             v > 0
 //     f(x) = 1 for x > 1 - x_down, exp(alpha_down (x + x_down - 1)) x/(1 - x_down) below,             v < 0
 // v in volts. At small read voltages i = a b x v: the conductance is linear in x, so g_lower belongs to x = 0.
-#include "devices/memristor/memristors.hpp"
+#include "devices/memristor/memristor.hpp"
 #include "devices/memristor/pulsed_memristor.hpp"
 
 namespace nudge {

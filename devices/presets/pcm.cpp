@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phase-change memory after programming: error, drift and 1/f noise over the state. Fits are in uS over r = g/g_max.
-#include "devices/presets/tables.hpp"
+#include "devices/presets.hpp"
 
 namespace nudge {
 namespace {

@@ -2,11 +2,11 @@
 // Published pulse statistics. The sources state weights without unit, w in [w_min, w_max] with mean pulse dw_min: pulses =
 // (w_max − w_min)/dw_min, reference = −w_min/(w_max − w_min), spreads and noises are relative numbers as published. The
 // window in siemens is not part of these sources: g_max is the default one and g_min the smallest that leaves the spread of
-// the lower bounds as published (devices/window_rule.hpp).
+// the lower bounds as published (devices/spreads.hpp).
 #include <algorithm>
 
-#include "devices/presets/tables.hpp"
-#include "devices/window_rule.hpp"
+#include "devices/presets.hpp"
+#include "devices/spreads.hpp"
 
 namespace nudge {
 namespace {

@@ -3,7 +3,7 @@
 // time pass for them.
 #include <cmath>
 
-#include "devices/presets/tables.hpp"
+#include "devices/presets.hpp"
 
 namespace nudge {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Analogue synapses as tabulated for NeuroSim: window, states, nonlinearity labels, cycle-to-cycle noise of the window.
-#include "devices/presets/tables.hpp"
+#include "devices/presets.hpp"
 
 namespace nudge {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/attention/causal_heads.hpp"
+#include "mixers/attention/heads.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -164,10 +164,8 @@ Value<S> attend_heads(Value<S> q, Value<S> k, Value<S> v, Index heads, const Mas
   return q.tape->record(std::make_unique<AttendHeads<S>>(heads, mask, probabilities), {q, k, v});
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_CAUSAL_HEADS(S) \
   template Value<S> attend_heads<S>(Value<S>, Value<S>, Value<S>, Index, const Mask&, std::vector<Matrix<S>>*);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_CAUSAL_HEADS)
 
 }  // namespace nudge

@@ -4,13 +4,7 @@
 #include <fmt/format.h>
 
 #include "mixers/attention/heads.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/distance.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/product.hpp"
 #include "mixers/ops/softmax.hpp"
-#include "mixers/registry.hpp"
 
 namespace nudge {
 
@@ -135,15 +129,13 @@ MixerKind<S> loop_inner_mixer() {
                      &MixerOptions::iterations, &MixerOptions::refresh});
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                     \
+#define NUDGE_GRADIENT_DESCENT(S)                                                                                \
   template EnergyStep<S> energy_step<S>(PairEnergy, Value<S>, Value<S>, Value<S>, Value<S>, const MixerOptions&, \
                                         const Mask&);                                                            \
   template MixerKind<S> gd_elastic_mixer<S>();                                                                   \
   template MixerKind<S> gd_inner_mixer<S>();                                                                     \
   template MixerKind<S> loop_elastic_mixer<S>();                                                                 \
   template MixerKind<S> loop_inner_mixer<S>();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_GRADIENT_DESCENT)
 
 }  // namespace nudge

@@ -5,11 +5,7 @@
 
 #include <cmath>
 
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/product.hpp"
-#include "mixers/ops/rope.hpp"
+#include "mixers/ops/operations.hpp"
 #include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"
 
@@ -105,7 +101,7 @@ Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const st
   });
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                      \
+#define NUDGE_HEADS(S)                                                                                            \
   template Value<S> head<S>(Value<S>, Index, Index);                                                              \
   template Value<S> sum_over_heads<S>(Index, const std::function<Value<S>(Index)>&);                              \
   template Value<S> attention_update<S>(Value<S>, const NamedValues<S>&, const std::string&, const MixerOptions&, \
@@ -113,8 +109,6 @@ Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const st
   template void add_free_energy<S>(Value<S>&, Value<S>, Value<S>, const Mask&);                                   \
   template void add_free_energy<S>(Value<S>&, Value<S>, double, const Mask&);                                     \
   template Value<S> with_positions<S>(Value<S>, const MixerOptions&, Index);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_HEADS)
 
 }  // namespace nudge

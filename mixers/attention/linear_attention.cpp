@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/attention/heads.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/decay.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
 #include "mixers/ops/softmax.hpp"
-#include "mixers/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -62,11 +58,9 @@ MixerKind<S> glinattn_mixer() {
                     {&MixerOptions::head_width});
 }
 
-#define NUDGE_INSTANTIATE(S)                \
+#define NUDGE_LINEAR_ATTENTION(S)           \
   template MixerKind<S> linattn_mixer<S>(); \
   template MixerKind<S> glinattn_mixer<S>();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_LINEAR_ATTENTION)
 
 }  // namespace nudge

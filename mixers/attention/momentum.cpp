@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/attention/momentum.hpp"
+#include "mixers/attention/gradient_descent.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "mixers/attention/heads.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/product.hpp"
-#include "mixers/registry.hpp"
 
 namespace nudge {
 namespace {
@@ -126,14 +119,12 @@ MixerKind<S> nag_stack_mixer() {
                      &MixerOptions::momentum_start, &MixerOptions::layers});
 }
 
-#define NUDGE_INSTANTIATE(S)                      \
+#define NUDGE_MOMENTUM(S)                         \
   template MixerKind<S> momen_mixer<S>();         \
   template MixerKind<S> nag_mixer<S>();           \
   template MixerKind<S> nag_sutskever_mixer<S>(); \
   template MixerKind<S> momen_stack_mixer<S>();   \
   template MixerKind<S> nag_stack_mixer<S>();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_MOMENTUM)
 
 }  // namespace nudge

@@ -2,14 +2,9 @@
 #include <cmath>
 
 #include "mixers/attention/heads.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/distance.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/mixer.hpp"
+#include "mixers/ops/operations.hpp"
 #include "mixers/ops/softmax.hpp"
-#include "mixers/ops/solve.hpp"
-#include "mixers/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -225,14 +220,12 @@ MixerKind<S> light2nd1st_mixer() {
                     {&MixerOptions::head_width, &MixerOptions::rope});
 }
 
-#define NUDGE_INSTANTIATE(S)                      \
+#define NUDGE_SECOND_ORDER(S)                     \
   template MixerKind<S> mha2nd_mixer<S>();        \
   template MixerKind<S> mha2nd1st_mixer<S>();     \
   template MixerKind<S> mha2nd1st_nov_mixer<S>(); \
   template MixerKind<S> light2nd_mixer<S>();      \
   template MixerKind<S> light2nd1st_mixer<S>();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SECOND_ORDER)
 
 }  // namespace nudge

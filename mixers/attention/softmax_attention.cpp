@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/attention/heads.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/ops/operations.hpp"
 
 namespace nudge {
 

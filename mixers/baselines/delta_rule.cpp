@@ -2,11 +2,8 @@
 #include <cmath>
 
 #include "mixers/baselines/short_convolution.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
+#include "mixers/ops/operations.hpp"
 
 namespace nudge {
 namespace {
@@ -83,11 +80,9 @@ MixerKind<S> gated_deltanet_mixer() {
       {&MixerOptions::head_width});
 }
 
-#define NUDGE_INSTANTIATE(S)                 \
+#define NUDGE_DELTA_RULE(S)                  \
   template MixerKind<S> deltanet_mixer<S>(); \
   template MixerKind<S> gated_deltanet_mixer<S>();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DELTA_RULE)
 
 }  // namespace nudge

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/baselines/short_convolution.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/rope.hpp"
 #include "mixers/ops/softmax.hpp"
-#include "mixers/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

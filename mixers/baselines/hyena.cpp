@@ -2,10 +2,8 @@
 #include <cmath>
 
 #include "mixers/baselines/short_convolution.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
+#include "mixers/ops/operations.hpp"
 
 namespace nudge {
 namespace {

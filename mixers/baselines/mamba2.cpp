@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/baselines/short_convolution.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/decay.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/registry.hpp"
 
 namespace nudge {
 namespace {

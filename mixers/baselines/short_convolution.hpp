@@ -5,9 +5,8 @@
 #include <string>
 
 #include "mixers/mixer.hpp"
-#include "mixers/ops/delta_read.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/reads.hpp"
 
 namespace nudge {
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/fem/conditioner.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 
 #include <cmath>
 
-#include "mixers/checks.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/decay.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/product.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/ops/operations.hpp"
 
 namespace nudge {
 
@@ -61,11 +55,9 @@ MixerKind<S> tdc_mixer() {
                     {&MixerOptions::hidden, &MixerOptions::hidden_scale, &MixerOptions::conditioned});
 }
 
-#define NUDGE_INSTANTIATE(S)                                                  \
+#define NUDGE_CONDITIONER(S)                                                  \
   template Value<S> conditioner<S>(Value<S>, const MixerCall<S>&, Value<S>*); \
   template MixerKind<S> tdc_mixer<S>();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_CONDITIONER)
 
 }  // namespace nudge

@@ -5,15 +5,7 @@
 
 #include <cmath>
 
-#include "mixers/checks.hpp"
-#include "mixers/fem/conditioner.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/product.hpp"
-#include "mixers/ops/rope.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/ops/operations.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -267,7 +259,7 @@ MixerKind<S> fem_kind(const std::string& name, const std::string& summary) {
 /// fem_<prior>: the Free Energy Mixer (Lu & Yang, "Free Energy Mixer"), x (tokens, width) to y of the same shape, with
 ///     v = x W_v + b_v, λ = sigmoid(x W_lam + b_lam), g = outer_gate(x W_g + b_g), β = softplus(xb + 1.8)
 ///     y = (g ∘ ((1 − λ) μ + λ F)) W_o + b_o
-/// and the prior's own projections (priors.hpp): W_q, W_k, b_* (keys columns; aft: W_k of `groups`), W_dec (decay
+/// and the prior's own projections (free_energy_mixer.hpp): W_q, W_k, b_* (keys columns; aft: W_k of `groups`), W_dec (decay
 /// −softplus), W_dt, W_B, W_C, ssm_*. With modulation, tdc_* condition on the past: v, q, k (before RoPE) times 1 + η,
 /// decay's pre-activation plus δ, λ and g by `modulation`; the η of a key or value belongs to the key's own token
 /// (eq. 34b prints the query's, which would forbid streaming), and q, k are scaled where eq. 34a adds Δθ. Departures from the print: g stands before W_o (eq. 11; M.1 puts
@@ -300,7 +292,7 @@ MixerKind<S> fem_ssmsel_mixer() {
   return fem_kind<S, Prior::ssm_selective>("fem_ssmsel", "Free Energy Mixer, selective state-space prior");
 }
 
-#define NUDGE_INSTANTIATE(S)                                                             \
+#define NUDGE_FREE_ENERGY_MIXER(S)                                                       \
   template Value<S> inverse_temperature<S>(Value<S>, const std::string&);                \
   template Value<S> outer_gate<S>(Value<S>, Index);                                      \
   template Value<S> gated_read<S>(const Branches<S>&, const Value<S>*, const Value<S>*); \
@@ -310,8 +302,6 @@ MixerKind<S> fem_ssmsel_mixer() {
   template MixerKind<S> fem_lrnn_mixer<S>();                                             \
   template MixerKind<S> fem_ssmlti_mixer<S>();                                           \
   template MixerKind<S> fem_ssmsel_mixer<S>();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_FREE_ENERGY_MIXER)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/fem/hidden_temperature.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 
 #include <algorithm>
 #include <cmath>

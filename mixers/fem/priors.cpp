@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/fem/priors.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 
 #include <cmath>
 #include <functional>
 
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/decaying_read.hpp"
-#include "mixers/ops/free_energy_read.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -154,7 +149,7 @@ Branches<S> ssm_selective_prior(const SelectiveStates<S>& states, Value<S> v, Be
                         streams);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                          \
+#define NUDGE_PRIORS(S)                                                                                               \
   template Branches<S> softmax_prior<S>(Value<S>, Value<S>, Value<S>, Value<S>, Index, const Mask&);                  \
   template Branches<S> gla_prior<S>(Value<S>, Value<S>, Value<S>, Value<S>, Beta<S>, Index, double, Streams<S>*);     \
   template Branches<S> gla_prior_quadratic<S>(Value<S>, Value<S>, const Value<S>*, Value<S>, Value<S>, Index, double, \
@@ -163,8 +158,6 @@ Branches<S> ssm_selective_prior(const SelectiveStates<S>& states, Value<S> v, Be
   template Branches<S> lrnn_prior<S>(Value<S>, Value<S>, Beta<S>, Streams<S>*);                                       \
   template Branches<S> ssm_invariant_prior<S>(const InvariantStates<S>&, Value<S>, Beta<S>, Streams<S>*);             \
   template Branches<S> ssm_selective_prior<S>(const SelectiveStates<S>&, Value<S>, Beta<S>, Streams<S>*);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_PRIORS)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/free_transformer/generate.hpp"
+#include "mixers/free_transformer/model.hpp"
 
 #include <fmt/format.h>
 
@@ -108,15 +108,13 @@ std::vector<int> generate(const FreeTransformerShape& shape, const std::vector<M
   return prompt;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                          \
+#define NUDGE_GENERATE(S)                                                                                             \
   template std::vector<int> prior_latents<S>(Index, Index, BitSampler<S>&);                                           \
   template std::vector<int> prefill_latents<S>(const FreeTransformerShape&, const std::vector<Matrix<S>>&,            \
                                                const std::vector<int>&, Index, BitSampler<S>&, std::uint64_t,         \
                                                std::uint32_t);                                                        \
   template std::vector<int> generate<S>(const FreeTransformerShape&, const std::vector<Matrix<S>>&, std::vector<int>, \
                                         const std::vector<int>&, double, std::uint64_t, std::uint32_t);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_GENERATE)
 
 }  // namespace nudge

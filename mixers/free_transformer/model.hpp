@@ -1,14 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "mixers/free_transformer/block.hpp"
-#include "mixers/ops/bit_mapper.hpp"
-#include "mixers/ops/layout.hpp"
+#include "mixers/mixer.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/softmax.hpp"
 
 namespace nudge {
+
+/// A transformer block whose queries and whose keys and values may come from different places (Fleuret 2025, "The Free Transformer", section 3.3):
+///     n(x) = RMS(x) ∘ n1,  a = in_q + MHA(n(in_q), n(in_kv)) Wo,  y = a + (silu(h Wg) ∘ (h Wu)) Wd,  h = RMS(a) ∘ n2
+/// rotary positions on queries and keys of each head, 1/√head width, no biases, ε = 1e-6; weights (in, out) named
+/// <prefix>n1, Wq, Wk, Wv, Wo, n2, Wg, Wu, Wd. Wk and Wv have G = `groups` heads, each for heads/G of the queries. The paper omits residuals "for clarity": here they come from in_q, so
+/// that what is only in in_kv (the latent) reaches the output through attention alone, and one norm serves both inputs.
+struct AttentionHeads {
+  Index queries = 1;
+  Index groups = 1;  ///< G, of keys and values
+};
+std::vector<Field> block_fields(const std::string& prefix, Index width, AttentionHeads heads, Index inner);
+template <class S>
+Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
+               AttentionHeads heads, const Mask& mask);
+
+/// Keys (rotated) and values of the tokens that a causal block has seen, (tokens, G head widths) each; starts empty.
+template <class S>
+struct KeyValueCache {
+  Matrix<S> keys, values;
+};
+
+/// The same for the tokens that follow those of the cache, which takes their keys and values in: the rows that the whole
+/// sequence would give, without derivative with respect to earlier tokens.
+template <class S>
+Value<S> continued_block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
+                         AttentionHeads heads, KeyValueCache<S>& cache);
 
 /// Sizes of a Free Transformer (Fleuret 2025, "The Free Transformer").
 struct FreeTransformerShape {
@@ -70,5 +98,28 @@ Value<S> latent_information(Value<S> bit_logits);
 /// same gradient). UserError for κ < 0 (nats).
 template <class S>
 Value<S> free_bits(Value<S> information, double kappa);
+
+/// Latent indices for `tokens` positions drawn from the prior (uniform); a pure function of its arguments.
+std::vector<int> prior_latents(Index tokens, Index bits, std::uint64_t seed, std::uint32_t sequence);
+
+/// The same prior with bits from a sampler: fair coins, logits 0, as far as the sampler is fair.
+template <class S>
+std::vector<int> prior_latents(Index tokens, Index bits, BitSampler<S>& sampler);
+
+/// Latent indices for a prompt, from the encoder that sees the prompt alone (prefill); the positions after it come from
+/// the prior.
+template <class S>
+std::vector<int> prefill_latents(const FreeTransformerShape& shape, const std::vector<Matrix<S>>& parameters,
+                                 const std::vector<int>& prompt, Index tokens, BitSampler<S>& sampler,
+                                 std::uint64_t seed, std::uint32_t sequence);
+
+/// Continues a prompt to latents.size() tokens: token t+1 is drawn from softmax(logits_t/temperature), temperature = 0
+/// takes the largest. Keys and values of the tokens before are kept: a token costs one row of the model and its attention.
+/// Parameters in the order of free_transformer_fields(). UserError for a negative temperature, an
+/// empty prompt, or a prompt longer than the latents.
+template <class S>
+std::vector<int> generate(const FreeTransformerShape& shape, const std::vector<Matrix<S>>& parameters,
+                          std::vector<int> prompt, const std::vector<int>& latents, double temperature,
+                          std::uint64_t seed, std::uint32_t sequence);
 
 }  // namespace nudge

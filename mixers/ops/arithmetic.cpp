@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include "sim/base/errors.hpp"
 
@@ -195,7 +195,7 @@ Value<S> total(Value<S> x) {
   return x.tape->record(std::make_unique<Sum<S>>(Over::everything), {x});
 }
 
-#define NUDGE_INSTANTIATE(S)                             \
+#define NUDGE_ARITHMETIC(S)                              \
   template Value<S> operator+<S>(Value<S>, Value<S>);    \
   template Value<S> operator-<S>(Value<S>, Value<S>);    \
   template Value<S> operator*<S>(Value<S>, Value<S>);    \
@@ -203,8 +203,6 @@ Value<S> total(Value<S> x) {
   template Value<S> affine<S>(Value<S>, double, double); \
   template Value<S> row_sum<S>(Value<S>);                \
   template Value<S> total<S>(Value<S>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_ARITHMETIC)
 
 }  // namespace nudge

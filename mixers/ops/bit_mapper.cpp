@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/bit_mapper.hpp"
+#include "mixers/ops/softmax.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "mixers/ops/function.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
 
@@ -170,11 +169,9 @@ Value<S> bit_lookup(Value<S> logits, Value<S> table, std::shared_ptr<BitSampler<
   return logits.tape->record(std::make_unique<BitLookup<S>>(std::move(sampler)), {logits, table});
 }
 
-#define NUDGE_INSTANTIATE(S)                                                 \
+#define NUDGE_BIT_MAPPER(S)                                                  \
   template Value<S> bit_mapper<S>(Value<S>, std::shared_ptr<BitSampler<S>>); \
   template Value<S> bit_lookup<S>(Value<S>, Value<S>, std::shared_ptr<BitSampler<S>>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_BIT_MAPPER)
 
 }  // namespace nudge

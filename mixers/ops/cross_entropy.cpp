@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/cross_entropy.hpp"
+#include "mixers/ops/softmax.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/decay.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include <cmath>
 
@@ -113,11 +113,9 @@ Value<S> decayed_sum(Value<S> g, Value<S> u, Matrix<S>* stream) {
   return g.tape->record(std::make_unique<DecayedSum<S>>(stream), {g, u});
 }
 
-#define NUDGE_INSTANTIATE(S)                   \
+#define NUDGE_DECAY(S)                         \
   template Value<S> decay_matrix<S>(Value<S>); \
   template Value<S> decayed_sum<S>(Value<S>, Value<S>, Matrix<S>*);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DECAY)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/decaying_memory.hpp"
+#include "mixers/ops/reads.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -131,14 +131,12 @@ void MemoryShares<S>::set(const DecayingMemory<S>& memory, const S* log_a, const
   cells.array().rowwise() *= sum.row(0).array();
 }
 
-#define NUDGE_INSTANTIATE(S)                                                 \
+#define NUDGE_DECAYING_MEMORY(S)                                             \
   template const S* per_channel<S>(const S*, Index, Index, std::vector<S>&); \
   template void add_channels<S>(const S*, Index, Index, S*);                 \
   template struct DecayingMemory<S>;                                         \
   template class MemoryStep<S>;                                              \
   template struct MemoryShares<S>;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DECAYING_MEMORY)
 
 }  // namespace nudge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One operation: its forward sweep, its tangent sweep and its adjoint sweep belong together, hence the length.
-#include "mixers/ops/decaying_read.hpp"
+#include "mixers/ops/reads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -387,11 +387,9 @@ Value<S> decaying_read(Index groups, Value<S> log_a, Value<S> log_b, Value<S> g,
       std::make_unique<DecayingRead<S>>(groups, read, beta.has_value(), log_direct.has_value(), stream), arguments);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                 \
+#define NUDGE_DECAYING_READ(S)                                                                               \
   template Value<S> decaying_read<S>(Index, Value<S>, Value<S>, Value<S>, Value<S>, std::optional<Value<S>>, \
                                      std::optional<Value<S>>, MemoryRead, DecayingMemory<S>*);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DECAYING_READ)
 
 }  // namespace nudge

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/delta_read.hpp"
+#include "mixers/ops/reads.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "sim/base/errors.hpp"
 
@@ -142,11 +141,9 @@ Value<S> causal_convolution(Value<S> x, Value<S> filter) {
   return x.tape->record(std::make_unique<CausalConvolution<S>>(), {x, filter});
 }
 
-#define NUDGE_INSTANTIATE(S)                                                         \
+#define NUDGE_DELTA_READ(S)                                                          \
   template Value<S> delta_read<S>(Value<S>, Value<S>, Value<S>, Value<S>, Value<S>); \
   template Value<S> causal_convolution<S>(Value<S>, Value<S>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DELTA_READ)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/distance.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/free_energy_read.hpp"
+#include "mixers/ops/reads.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/function.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -191,11 +191,9 @@ Value<S> apply(Function function, Value<S> x) {
   return x.tape->record(std::make_unique<Elementwise<S>>(function), {x});
 }
 
-#define NUDGE_INSTANTIATE(S)                      \
+#define NUDGE_FUNCTION(S)                         \
   template Value<S> apply<S>(Function, Value<S>); \
   template S evaluate<S>(Function, S);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_FUNCTION)
 
 }  // namespace nudge

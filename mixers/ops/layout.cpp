@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/layout.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -186,7 +186,7 @@ Value<S> gather_rows(Value<S> x, SharedIndices index) {
   return x.tape->record(std::make_unique<GatherRows<S>>(std::move(index)), {x});
 }
 
-#define NUDGE_INSTANTIATE(S)                                       \
+#define NUDGE_LAYOUT(S)                                            \
   template Value<S> columns<S>(Value<S>, Index, Index);            \
   template Value<S> rows<S>(Value<S>, Index, Index);               \
   template Value<S> join_columns<S>(const std::vector<Value<S>>&); \
@@ -194,8 +194,6 @@ Value<S> gather_rows(Value<S> x, SharedIndices index) {
   template Value<S> as_row<S>(Value<S>);                           \
   template Value<S> gather_rows<S>(Value<S>, std::vector<int>);    \
   template Value<S> gather_rows<S>(Value<S>, SharedIndices);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_LAYOUT)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/normalize.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include <cmath>
 
@@ -82,11 +82,9 @@ Value<S> rms_norm(Value<S> x, Index groups, double epsilon) {
   return x.tape->record(std::make_unique<Normalize<S>>(Centre::kept, groups, static_cast<S>(epsilon)), {x});
 }
 
-#define NUDGE_INSTANTIATE(S)                         \
+#define NUDGE_NORMALIZE(S)                           \
   template Value<S> layer_norm<S>(Value<S>, double); \
   template Value<S> rms_norm<S>(Value<S>, Index, double);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_NORMALIZE)
 
 }  // namespace nudge

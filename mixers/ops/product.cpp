@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
@@ -129,12 +129,10 @@ Value<S> product_tn(Value<S> a, Value<S> b) {
   return record(Transposed::left, a, b);
 }
 
-#define NUDGE_INSTANTIATE(S)                           \
+#define NUDGE_PRODUCT(S)                               \
   template Value<S> product<S>(Value<S>, Value<S>);    \
   template Value<S> product_nt<S>(Value<S>, Value<S>); \
   template Value<S> product_tn<S>(Value<S>, Value<S>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_PRODUCT)
 
 }  // namespace nudge

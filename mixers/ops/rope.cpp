@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/rope.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include <fmt/format.h>
 

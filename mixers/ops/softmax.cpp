@@ -134,14 +134,12 @@ Value<S> masked(Value<S> x, const Mask& mask) {
   return x.tape->record(std::make_unique<Masked<S>>(mask), {x});
 }
 
-#define NUDGE_INSTANTIATE(S)                                                            \
+#define NUDGE_SOFTMAX(S)                                                                \
   template Value<S> softmax<S>(Value<S>, const Mask&);                                  \
   template Value<S> log_sum_exp<S>(Value<S>, const Mask&);                              \
   template Value<S> masked<S>(Value<S>, const Mask&);                                   \
   template void softmax_rows<S>(const Matrix<S>&, const Mask&, Matrix<S>&, Matrix<S>&); \
   template void softmax_jacobian_rows<S>(const Matrix<S>&, const Matrix<S>&, Matrix<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SOFTMAX)
 
 }  // namespace nudge

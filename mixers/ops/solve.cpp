@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/solve.hpp"
+#include "mixers/ops/operations.hpp"
 
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
@@ -134,11 +134,9 @@ Value<S> covariance_solve(Value<S> p, Value<S> k, Value<S> r, double alpha, doub
   return p.tape->record(std::make_unique<CovarianceSolve<S>>(static_cast<S>(alpha), static_cast<S>(gamma)), {p, k, r});
 }
 
-#define NUDGE_INSTANTIATE(S)                      \
+#define NUDGE_SOLVE(S)                            \
   template Value<S> solve<S>(Value<S>, Value<S>); \
   template Value<S> covariance_solve<S>(Value<S>, Value<S>, Value<S>, double, double);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SOLVE)
 
 }  // namespace nudge

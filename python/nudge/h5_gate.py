@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens HDF5 files as the program does (sim/io/h5_gate.hpp): what lies in other files is refused and not looked for."""
+"""Opens HDF5 files as the program does (sim/io/h5_foreign.hpp): what lies in other files is refused and not looked for."""
 
 import os
 

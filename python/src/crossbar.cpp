@@ -5,15 +5,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/spice/crossbar_netlist.hpp"
-#include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/spice/exports.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/registry.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
-#include "python/src/map_facts.hpp"
+#include "python/src/results.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"

@@ -6,10 +6,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "devices/catalogue.hpp"
-#include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
-#include "devices/fit/fit_population.hpp"
+#include "devices/characterize/characterize.hpp"
+#include "devices/fit/fit_pulses.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
 #include "sim/io/run_record.hpp"

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "python/src/bindings.hpp"
-#include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 
 namespace nudge::python {
 namespace {

@@ -181,7 +181,6 @@ Batch Model<S>::samples(const Matrix<float>& x, const std::vector<int>& labels, 
   return side_by_side(batch, plan_->rows());
 }
 
-template class Model<float>;
-template class Model<double>;
+NUDGE_BOTH_PRECISIONS_OF(Model)
 
 }  // namespace nudge::python

@@ -8,8 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "circuits/netlist/netlist_reader.hpp"
-#include "circuits/netlist/netlist_writer.hpp"
+#include "circuits/netlist/netlist_file.hpp"
 #include "circuits/netlist/operating_point.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"

@@ -8,9 +8,8 @@
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
 #include "python/src/lent.hpp"
-#include "python/src/map_facts.hpp"
-#include "python/src/model.hpp"
 #include "python/src/results.hpp"
+#include "python/src/model.hpp"
 #include "training/config/config_table.hpp"
 #include "training/learning/estimators/registry.hpp"
 

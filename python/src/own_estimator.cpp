@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "python/src/bindings.hpp"
-#include "python/src/own_relaxation.hpp"
 #include "python/src/python_calls.hpp"
 #include "sim/direct.hpp"
 #include "training/learning/estimators/estimator_keys.hpp"
@@ -277,8 +276,7 @@ EstimatorKind own_estimator_kind(const nb::object& object) {
   return kind;
 }
 
-template class OwnEstimator<float>;
-template class OwnEstimator<double>;
+NUDGE_BOTH_PRECISIONS_OF(OwnEstimator)
 
 void bind_own(nb::module_& m) {
   using namespace nb::literals;

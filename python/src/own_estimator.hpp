@@ -3,7 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
-#include "training/learning/estimators/free_phase.hpp"
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "sim/base/errors.hpp"
+#include "training/learning/estimators/nudged_phase.hpp"
 #include "training/learning/estimators/registry.hpp"
 
 namespace nudge::python {
@@ -29,5 +34,92 @@ class OwnEstimator final : public GradientEstimator<S> {
 
 /// As an EstimatorKind: nudge, beta and what it asks for are attributes of the object.
 EstimatorKind own_estimator_kind(const nb::object& object);
+
+/// A force that a user's estimator gives, on the state of a circuit: what settle() relaxes. Time, amplifiers, capacitances and
+/// nodes are those of the circuit, and so is the box if it relaxes a state (an adjoint is kept in none). In a sweep the nodes
+/// move one after the other, from the last to the first, as in every nudged phase.
+template <class S>
+class GivenForce final : public Dynamics<S>, public Layered<S> {
+ public:
+  using Force = std::function<void(ConstMatrixRef<S> z, MatrixRef<S> f)>;
+
+  /// `fixed`: columns of the state that stay as they are, and outside the box; none: count 0.
+  GivenForce(Dynamics<S>& circuit, Force force, bool is_state, Columns fixed = {0, 0})
+      : circuit_(circuit), force_(std::move(force)), fixed_(fixed) {
+    const Box<S>* box = is_state ? circuit.box() : nullptr;
+    if (box != nullptr) box_ = fixed.count == 0 ? *box : without(*box, circuit.cols(), fixed);
+    boxed_ = box != nullptr;
+    if (circuit.layered() == nullptr) return;
+    const auto own = circuit.layered()->node_columns();
+    columns_.assign(own.rbegin(), own.rend());
+  }
+
+  Index rows() const override { return circuit_.rows(); }
+  Index cols() const override { return circuit_.cols(); }
+  DynamicsTraits<S> traits() const override {
+    DynamicsTraits<S> own = circuit_.traits();
+    own.feed_forward = false;
+    own.box = boxed_ ? &box_ : nullptr;
+    return own;
+  }
+  Powers<S> powers() override {
+    const Powers<S> own = circuit_.powers();
+    Powers<S> all;
+    all.reading = own.reading;
+    all.inertia = own.inertia;
+    if (!columns_.empty()) all.layered = this;
+    return all;
+  }
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part /*part*/ = Part::all) override {
+    force_(z, f);
+    f.middleCols(fixed_.begin, fixed_.count).setZero();
+  }
+  Linearization<S>& linearize(ConstMatrixRef<S>) override {
+    throw UserError("a force of an own estimator has no Newton step (take relaxation.solver = euler or anderson)");
+  }
+  std::span<const Columns> node_columns() const override { return columns_; }
+  void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t /*node*/) override { force(z, f); }
+  NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) override {
+    return step_of_node<S>(*this, boxed_ ? &box_ : nullptr, z, f, node, epsilon);
+  }
+  void node_vjp(ConstMatrixRef<S>, MatrixRef<S>, std::size_t) override {
+    throw ContractViolation("node_vjp of a given force");
+  }
+
+ private:
+  static Box<S> without(const Box<S>& box, Index cols, Columns fixed) {
+    std::vector<typename Box<S>::Range> kept;
+    for (Index j = 0; j < cols; ++j) {
+      if (j >= fixed.begin && j < fixed.end()) continue;
+      const auto bounds = *box.bounds({j, 1});
+      kept.push_back({{j, 1}, bounds.lower, bounds.upper});
+    }
+    return Box<S>(std::move(kept));
+  }
+
+  Dynamics<S>& circuit_;
+  Force force_;
+  Columns fixed_;
+  Box<S> box_;
+  bool boxed_ = false;
+  std::vector<Columns> columns_;
+};
+
+/// Relaxes z under a given force as a nudged phase of these options does. UserError for a solver that has no step for it.
+template <class S>
+Status relax_given(GivenForce<S>& system, const EstimatorOptions& options, int steps, double step, Matrix<S>& z) {
+  SettleOptions settling = nudged_settling(options);
+  if (settling.solver == SettleSolver::direct || settling.solver == SettleSolver::coordinate ||
+      settling.solver == SettleSolver::sample) {
+    throw UserError(std::string("relaxation.solver = ") + to_string(settling.solver) +
+                    ": it has no step for a force of your own (take euler)");
+  }
+  settling.average_last = 1;
+  settling.max_steps = steps;
+  settling.step = step;
+  SettleWorkspace<S> scratch;
+  const Status ends = settle<S>(system, z, settling, scratch).status;
+  return ends == Status::diverged || !z.allFinite() ? Status::diverged : Status::converged;
+}
 
 }  // namespace nudge::python

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "python/src/own_term.hpp"
 #include "python/src/python_calls.hpp"
 
 namespace nudge::python {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/own_term.hpp"
+#include "python/src/own_system.hpp"
 
 #include <algorithm>
 
@@ -204,7 +204,6 @@ std::unique_ptr<TermSystem<S>> OwnTerm<S>::make_system(Index rows, Index /*max_c
   return std::make_unique<System>(*this, rows);
 }
 
-template class OwnTerm<float>;
-template class OwnTerm<double>;
+NUDGE_BOTH_PRECISIONS_OF(OwnTerm)
 
 }  // namespace nudge::python

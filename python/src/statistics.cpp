@@ -4,9 +4,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.hpp"
-#include "sim/base/share_interval.hpp"
-#include "training/compare/key_effects.hpp"
-#include "training/sweep/result_order.hpp"
+#include "sim/base/statistics.hpp"
+#include "training/compare/paired.hpp"
+#include "training/sweep/spread.hpp"
 
 namespace nudge::python {
 namespace {

@@ -70,13 +70,11 @@ Matrix<S> LuFactors<S>::solve_transposed(const Matrix<S>& b) const {
   return lu_.transpose().solve(b);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                     \
+#define NUDGE_DECOMPOSITIONS(S)                                                  \
   template Eigen::Matrix<S, Eigen::Dynamic, 1> least_squares<S>(                 \
       const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>&, \
       const Eigen::Matrix<S, Eigen::Dynamic, 1>&);                               \
   template class LuFactors<S>;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DECOMPOSITIONS)
 
 }  // namespace nudge

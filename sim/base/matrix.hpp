@@ -35,4 +35,13 @@ struct Columns {
   Index end() const { return begin + count; }
 };
 
+/// Explicit instantiations of templates over the type of their numbers, for float and for double: of all statements of a macro M(S), and of
+/// a class X<S>.
+#define NUDGE_BOTH_PRECISIONS(M) \
+  M(float)                       \
+  M(double)
+#define NUDGE_BOTH_PRECISIONS_OF(X) \
+  template class X<float>;          \
+  template class X<double>;
+
 }  // namespace nudge

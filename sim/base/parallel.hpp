@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <exception>
+#include <functional>
 
 #include "sim/base/interrupts.hpp"
 #include "sim/base/matrix.hpp"
@@ -65,5 +66,12 @@ class OneThread {
 
 /// Number of threads that parallel_for(n, threads, ...) may use: the size of per-thread workspaces.
 inline int thread_count(int threads) { return threads > 0 ? threads : omp_get_max_threads(); }
+
+/// Runs work(0) … work(count − 1) on a thread each while the calling thread runs `here`; returns when all have ended. The
+/// first exception, of `here` before those of work, is thrown again then: what the others wait for must come all the same.
+void run_side_by_side(int count, const std::function<void(int)>& work, const std::function<void()>& here);
+
+/// Lets other threads run for about a millisecond: between two looks at a mailbox.
+void wait_a_moment();
 
 }  // namespace nudge

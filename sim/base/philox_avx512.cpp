@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled for AVX-512 (sim/CMakeLists.txt) without precompiled headers; runs where the processor has it.
-#include "sim/base/philox_avx512.hpp"
+#include "sim/base/philox_blocks.hpp"
 
 #include "sim/base/philox_kernel.hpp"
 

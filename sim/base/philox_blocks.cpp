@@ -5,7 +5,6 @@
 
 // NUDGE_AVX512 is set for this file by CMake where the compiler can.
 #if defined(NUDGE_AVX512) && defined(__FMA__)  // without, sums would round differently
-#include "sim/base/philox_avx512.hpp"
 #endif
 
 namespace nudge {

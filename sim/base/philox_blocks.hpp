@@ -39,4 +39,7 @@ const std::vector<PhiloxKernel>& philox_kernels();
 /// The widest of them.
 const PhiloxKernel& philox_kernel();
 
+/// For processors with AVX-512 F, DQ, VL and BW; not built elsewhere.
+PhiloxKernel philox_avx512();
+
 }  // namespace nudge

@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/product_kernel.hpp"
 
 namespace nudge {
 namespace {
@@ -63,12 +62,10 @@ void multiply_outer(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S scale, MatrixRef
   g.noalias() += (store == Store::subtract ? -scale : scale) * x.transpose() * y;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                       \
+#define NUDGE_BASE_PRODUCT(S)                                                                      \
   template void multiply<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, Store);            \
   template void multiply_transposed<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, Store); \
   template void multiply_outer<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, S, MatrixRef<S>, Store);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_BASE_PRODUCT)
 
 }  // namespace nudge

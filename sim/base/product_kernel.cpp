@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/product_kernel.hpp"
+#include "sim/base/product.hpp"
 
 #include <fmt/format.h>
 

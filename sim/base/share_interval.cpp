@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/share_interval.hpp"
+#include "sim/base/statistics.hpp"
 
-#include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>
-
-#include "sim/base/errors.hpp"
 
 namespace nudge {
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/side_by_side.hpp"
+#include "sim/base/parallel.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <thread>
 #include <vector>
-
-#include "sim/base/parallel.hpp"
 
 namespace nudge {
 

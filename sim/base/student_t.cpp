@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/student_t.hpp"
+#include "sim/base/statistics.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-
-#include "sim/base/errors.hpp"
 
 namespace nudge {
 

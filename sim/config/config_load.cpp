@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 
 #include <fmt/format.h>
 

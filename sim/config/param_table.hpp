@@ -115,4 +115,10 @@ std::string describe_values(const ParamRow& row);
 /// The hint for an unknown key: "did you mean abs_tolerance?" (same section), "did you mean train.steps?", or what exists.
 std::string key_hint(const ParamTable& table, std::string_view key);
 
+/// docs/configuration.md: one Markdown table per section.
+std::string describe_table(const ParamTable& table);
+
+/// The same for a terminal: key, default, values and meaning.
+std::string help_text(const ParamTable& table);
+
 }  // namespace nudge

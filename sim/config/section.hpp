@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "sim/base/member.hpp"
-#include "sim/config/choices.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/reading.hpp"
+#include "sim/config/suggest.hpp"
 
 namespace nudge {
 

@@ -3,7 +3,11 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "sim/base/errors.hpp"
+#include "sim/config/config.hpp"
 
 namespace nudge {
 
@@ -16,5 +20,41 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
 
 /// "did you mean X?"; "did you mean one of X_a, X_b?" for the beginning of a family's names; or "known: a, b, c".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+
+/// The values of an enumeration by the names that a config gives them, in the order of help. The row of a key and whoever reads
+/// it share one list, so that neither can know a name that the other does not.
+template <class E>
+class Choices {
+ public:
+  Choices(std::initializer_list<std::pair<const char*, E>> values) {
+    for (const auto& [name, value] : values) values_.emplace_back(name, value);
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    all.reserve(values_.size());
+    for (const auto& one : values_) all.push_back(one.first);
+    return all;
+  }
+
+  /// The value of a key whose row has these names.
+  E of(const Config& config, const std::string& key) const {
+    const std::string& name = config.text(key);
+    for (const auto& [known, value] : values_) {
+      if (name == known) return value;
+    }
+    throw ContractViolation(key + ": the row allows \"" + name + "\", which no value has");
+  }
+
+  const std::string& name_of(E value) const {
+    for (const auto& one : values_) {
+      if (one.second == value) return one.first;
+    }
+    throw ContractViolation("a value without a name");
+  }
+
+ private:
+  std::vector<std::pair<std::string, E>> values_;
+};
 
 }  // namespace nudge

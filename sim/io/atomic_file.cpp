@@ -3,14 +3,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "sim/base/errors.hpp"
-#include "sim/io/descriptor.hpp"
 #include "sim/io/new_file.hpp"
-#include "sim/io/permissions.hpp"
 
 namespace nudge {
 
@@ -76,6 +77,79 @@ void write_atomically(const fs::path& path, std::span<const std::byte> bytes, Ov
     exists_already(path);
   }
   flush_folder_of(target);
+}
+
+namespace {
+
+void expect_trusted_link(const fs::path& link, const struct stat& facts, const fs::path& shown) {
+  struct stat folder {};
+  const fs::path parent = link.has_parent_path() ? link.parent_path() : fs::path(".");
+  if (::stat(parent.c_str(), &folder) != 0 || (folder.st_mode & S_IWOTH) == 0) return;
+  if (facts.st_uid == ::geteuid() || facts.st_uid == folder.st_uid) return;
+  throw UserError(
+      fmt::format("{}: {} is a symbolic link of another user in a folder that everybody may write, and is not followed "
+                  "(choose another output)",
+                  shown.string(), link.string()));
+}
+
+}  // namespace
+
+fs::path output_target(const fs::path& path, Links links) {
+  constexpr int most = 40;  // links one behind the other, as Linux follows them
+  fs::path target = path;
+  struct stat facts {};
+  for (int n = 0; ::lstat(target.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode); ++n) {
+    if (links == Links::refused) {
+      throw UserError(path.string() + ": is a symbolic link, which is not followed here: choose another output");
+    }
+    if (n == most) throw UserError(path.string() + ": is a symbolic link without an end: choose another output");
+    expect_trusted_link(target, facts, path);
+    std::error_code error;
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) break;
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  return target;
+}
+
+namespace {
+
+constexpr const char* kAccessList = "system.posix_acl_access";
+constexpr mode_t kModeBits = 0777;  // a file of results runs as nobody else
+
+std::string access_list(const std::filesystem::path& path) {
+  const ssize_t size = ::lgetxattr(path.c_str(), kAccessList, nullptr, 0);
+  std::string out(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
+  if (!out.empty() && ::lgetxattr(path.c_str(), kAccessList, out.data(), out.size()) != size) return "";
+  return out;
+}
+
+}  // namespace
+
+std::optional<Permissions> Permissions::of(const std::filesystem::path& path) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0) return std::nullopt;
+  Permissions out;
+  out.mode_ = facts.st_mode & kModeBits;
+  out.owner_ = facts.st_uid;
+  out.group_ = facts.st_gid;
+  out.list_ = access_list(path);
+  return out;
+}
+
+bool Permissions::owner_may_write() const { return (mode_ & S_IWUSR) != 0; }
+
+std::string Permissions::octal() const { return fmt::format("{:04o}", mode_); }
+
+bool Permissions::give_to(const Descriptor& file) const {
+  constexpr auto same_owner = static_cast<uid_t>(-1);
+  const bool same_group = ::fchown(file.id(), owner_, group_) == 0 || ::fchown(file.id(), same_owner, group_) == 0;
+  if (list_.empty()) ::fremovexattr(file.id(), kAccessList);  // one that the folder gives to new files
+  const auto list_kept = [&] {
+    return list_.empty() || ::fsetxattr(file.id(), kAccessList, list_.data(), list_.size(), 0) == 0;
+  };
+  if (same_group && ::fchmod(file.id(), mode_) == 0 && list_kept()) return true;
+  return ::fchmod(file.id(), (mode_ & ~S_IRWXG) | (mode_ & S_IRWXG & ((mode_ & S_IRWXO) << 3))) == 0;
 }
 
 }  // namespace nudge

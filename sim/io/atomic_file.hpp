@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 
-#include "sim/io/output_target.hpp"
+#include "sim/io/descriptor.hpp"
 
 namespace nudge {
+
+/// What a symbolic link in the place of an output means: the file that it leads to, or nothing that is written to.
+enum class Links { followed, refused };
+
+/// The file that is written when `path` is the output: the end of its links, whether or not a file is there. A link stays a link. In a
+/// folder that everybody may write, as one for temporary files, a link is followed if it belongs to this user or to the folder's owner (the rule
+/// of Linux's fs.protected_symlinks). UserError: somebody else's link there, links without an end, and any with Links::refused.
+std::filesystem::path output_target(const std::filesystem::path& path, Links links = Links::followed);
 
 /// What to do when the output file exists.
 enum class Overwrite { must_not_exist, replace };
@@ -24,5 +36,27 @@ void check_output_path(const std::filesystem::path& path, Overwrite overwrite, L
 /// leaves no file behind.
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes, Overwrite overwrite,
                       Links links = Links::followed);
+
+/// Who may do what with a file that is replaced: mode, owner, group and POSIX access list.
+class Permissions {
+ public:
+  /// Those of the file at the path; nothing where none is.
+  static std::optional<Permissions> of(const std::filesystem::path& path);
+
+  /// Whether its owner may write it: root could without.
+  bool owner_may_write() const;
+
+  std::string octal() const;  ///< "0644"
+
+  /// Gives them to another file, as far as the system lets this user. Where group or list cannot be kept, the group gets no more
+  /// than everybody has. False with errno when not even the mode can be set.
+  bool give_to(const Descriptor& file) const;
+
+ private:
+  mode_t mode_ = 0;
+  uid_t owner_ = 0;
+  gid_t group_ = 0;
+  std::string list_;  ///< system.posix_acl_access
+};
 
 }  // namespace nudge

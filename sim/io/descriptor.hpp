@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nudge {
 
@@ -47,5 +48,22 @@ std::string read_at(const Descriptor& file, std::size_t most, std::int64_t from 
 
 /// All bytes at the place; false with errno.
 bool write_at(const Descriptor& file, std::span<const std::byte> bytes, std::int64_t from);
+
+// HDF5 does not checksum variable-length text, and 1.10.8 may crash on a damaged one. So nudge's files end with a seal of
+// 16 bytes behind the HDF5 data: the 8 characters "nudgeFNV" and the 64-bit FNV-1a hash of all bytes before the seal, least
+// significant byte first. HDF5 ignores what follows its end of file; a program that edits the file drops the seal.
+
+/// FNV-1a, 64 bit, of all bytes (draft-eastlake-fnv, section 5).
+std::uint64_t fnv_1a(std::span<const std::byte> bytes);
+
+/// Appends the seal.
+void seal(std::vector<std::byte>& bytes);
+
+/// Whether the file ends with a seal that does not fit its contents: it is damaged. False without a seal.
+bool seal_is_broken(const std::filesystem::path& path);
+
+/// Whether the file ends with a seal, whole or broken.
+bool has_seal(const std::filesystem::path& path);
+bool has_seal(const Descriptor& file);
 
 }  // namespace nudge

@@ -10,13 +10,12 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/h5_reader.hpp"
-#include "sim/io/h5_types.hpp"
 
 namespace nudge {
 
 /// The contents of an HDF5 file to be written, kept in memory. Everything is rewritten at each write: the file at the
 /// path is a complete, closed HDF5 file at every moment, so others may read it while a run goes on and a killed run
-/// leaves a file that opens. Datasets are chunked with Fletcher-32 checksums, and the whole file ends with a seal (file_seal.hpp), so
+/// leaves a file that opens. Datasets are chunked with Fletcher-32 checksums, and the whole file ends with a seal (descriptor.hpp), so
 /// that damage is noticed when reading.
 class H5Document {
  public:

@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
-#include "sim/io/file_seal.hpp"
+#include "sim/io/descriptor.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_handle.hpp"
-#include "sim/io/h5_memory_file.hpp"
 #include "sim/io/h5_scales.hpp"
 
 namespace nudge {

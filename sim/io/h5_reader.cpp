@@ -11,9 +11,8 @@
 #include <set>
 
 #include "sim/base/errors.hpp"
-#include "sim/io/file_seal.hpp"
-#include "sim/io/h5_gate.hpp"
-#include "sim/io/h5_probe.hpp"
+#include "sim/io/descriptor.hpp"
+#include "sim/io/h5_foreign.hpp"
 #include "sim/io/h5_reader_impl.hpp"
 
 namespace nudge {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/printable.hpp"
-#include "sim/io/h5_gate.hpp"
+#include "sim/base/text.hpp"
+#include "sim/io/h5_foreign.hpp"
 
 namespace nudge {
 

@@ -119,11 +119,10 @@ std::optional<std::size_t> first_non_finite(std::span<const S> values) {
   return static_cast<std::size_t>(at - values.begin());
 }
 
-template std::vector<float> H5Reader::reals(const std::string&, const std::optional<H5Shape>&, NonFinite) const;
-template std::vector<double> H5Reader::reals(const std::string&, const std::optional<H5Shape>&, NonFinite) const;
-template Matrix<float> H5Reader::matrix(const std::string&, const std::optional<H5Shape>&, NonFinite) const;
-template Matrix<double> H5Reader::matrix(const std::string&, const std::optional<H5Shape>&, NonFinite) const;
-template std::optional<std::size_t> first_non_finite(std::span<const float>);
-template std::optional<std::size_t> first_non_finite(std::span<const double>);
+#define NUDGE_H5_READER_VALUES(S)                                                                              \
+  template std::vector<S> H5Reader::reals(const std::string&, const std::optional<H5Shape>&, NonFinite) const; \
+  template Matrix<S> H5Reader::matrix(const std::string&, const std::optional<H5Shape>&, NonFinite) const;     \
+  template std::optional<std::size_t> first_non_finite(std::span<const S>);
+NUDGE_BOTH_PRECISIONS(NUDGE_H5_READER_VALUES)
 
 }  // namespace nudge

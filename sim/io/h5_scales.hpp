@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/io/h5_types.hpp"
+#include "sim/io/h5_reader.hpp"
 
 namespace nudge {
 

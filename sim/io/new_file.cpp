@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -13,11 +14,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <string_view>
 
 #include "sim/base/errors.hpp"
-#include "sim/io/file_seal.hpp"
 
 namespace nudge {
 
@@ -134,6 +133,19 @@ void remove_leftovers(const fs::path& target) {
 void flush_folder_of(const fs::path& path) {
   const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.ok()) ::fsync(folder.id());
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = (std::filesystem::temp_directory_path() / "nudge-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw UserError(fmt::format("{}: cannot be made: {} (TMPDIR names another folder)", name, std::strerror(errno)));
+  }
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace nudge

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
@@ -55,5 +56,20 @@ void remove_leftovers(const std::filesystem::path& target);
 
 /// The names in the folder of the path survive a power failure as the data do. Some file systems have no such call.
 void flush_folder_of(const std::filesystem::path& path);
+
+/// A fresh directory among the temporary files (TMPDIR) that goes away with everything in it. UserError where none can be made.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace nudge

@@ -14,9 +14,9 @@
 #include <string_view>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
+#include "sim/io/atomic_file.hpp"
 #include "sim/io/new_file.hpp"
-#include "sim/io/output_target.hpp"
 #include "sim/io/run_record.hpp"
 
 namespace nudge {

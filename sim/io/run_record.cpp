@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "sim/base/build_info.hpp"
-#include "sim/base/product_kernel.hpp"
+#include "sim/base/product.hpp"
 
 namespace nudge {
 

@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/ode/dopri5_stepper.hpp"
-#include "sim/ode/system.hpp"
+#include "sim/ode/odeint.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
 
@@ -82,10 +81,8 @@ SettleResult settle_dopri5(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOp
   return monitor.finish(result);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_DOPRI5(S) \
   template SettleResult settle_dopri5<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DOPRI5)
 
 }  // namespace nudge

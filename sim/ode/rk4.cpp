@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/numeric/odeint/stepper/runge_kutta4.hpp>
 
-#include "sim/ode/system.hpp"
+#include "sim/ode/odeint.hpp"
 #include "sim/read_timing.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
@@ -42,10 +42,8 @@ SettleResult settle_rk4(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptio
   return end.finish(dynamics, z, monitor, result);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_RK4(S) \
   template SettleResult settle_rk4<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_RK4)
 
 }  // namespace nudge

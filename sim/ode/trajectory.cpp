@@ -7,9 +7,7 @@
 #include <boost/numeric/odeint/stepper/runge_kutta4.hpp>
 #include <cmath>
 
-#include "sim/base/errors.hpp"
-#include "sim/ode/dopri5_stepper.hpp"
-#include "sim/ode/system.hpp"
+#include "sim/ode/odeint.hpp"
 #include "sim/read_timing.hpp"
 
 namespace nudge {
@@ -76,10 +74,8 @@ Trajectory<S> integrate(Dynamics<S>& dynamics, ConstMatrixRef<S> z0, const Integ
   return result;
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_TRAJECTORY(S) \
   template Trajectory<S> integrate<S>(Dynamics<S>&, ConstMatrixRef<S>, const IntegrateOptions&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_TRAJECTORY)
 
 }  // namespace nudge

@@ -83,10 +83,8 @@ SettleResult settle_anderson(Dynamics<S>& dynamics, MatrixRef<S> z, const Settle
   }
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_ANDERSON(S) \
   template SettleResult settle_anderson<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_ANDERSON)
 
 }  // namespace nudge

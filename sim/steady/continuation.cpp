@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "sim/base/errors.hpp"
-#include "sim/steady/gmres.hpp"
+#include "sim/steady/krylov.hpp"
 
 namespace nudge {
 namespace {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sim/dynamics.hpp"
-#include "sim/hopf.hpp"
 #include "sim/spectrum.hpp"
 
 namespace nudge {

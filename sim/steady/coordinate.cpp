@@ -61,11 +61,9 @@ SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const Sett
   return end.finish(dynamics, z, monitor, result);
 }
 
-#define NUDGE_INSTANTIATE(S)                          \
+#define NUDGE_COORDINATE(S)                           \
   template void require_coordinates<S>(Dynamics<S>&); \
   template SettleResult settle_coordinate<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_COORDINATE)
 
 }  // namespace nudge

@@ -30,10 +30,8 @@ SettleResult settle_direct(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOp
   return monitor.finish(result);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_DIRECT(S) \
   template SettleResult settle_direct<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_DIRECT)
 
 }  // namespace nudge

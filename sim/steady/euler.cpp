@@ -38,10 +38,8 @@ SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
   return end.finish(dynamics, z, monitor, result);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_EULER(S) \
   template SettleResult settle_euler<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_EULER)
 
 }  // namespace nudge

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/steady/gmres.hpp"
+#include "sim/steady/krylov.hpp"
 
 #include <algorithm>
 #include <limits>
-
-#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
@@ -129,11 +127,9 @@ GmresResult adjoint_solve(Linearization<S>& linearization, ConstMatrixRef<S> g, 
   return result;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                  \
+#define NUDGE_GMRES(S)                                                                                        \
   template GmresResult gmres<S>(const LinearOperator<S>&, const Vector<S>&, Vector<S>&, const GmresOptions&); \
   template GmresResult adjoint_solve<S>(Linearization<S>&, ConstMatrixRef<S>, MatrixRef<S>, const GmresOptions&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_GMRES)
 
 }  // namespace nudge

@@ -10,7 +10,7 @@
 namespace nudge {
 namespace {
 
-// A change of the residual by less than 1 % over the window counts as none (sim/base/status.hpp).
+// A change of the residual by less than 1 % over the window counts as none (sim/base/errors.hpp).
 constexpr double kFlat = 0.99;
 
 }  // namespace

@@ -6,7 +6,7 @@
 // cheaper than more GMRES). A Newton step converges to any zero of F, also to an unstable one. For noise-free forces.
 #include <algorithm>
 
-#include "sim/steady/gmres.hpp"
+#include "sim/steady/krylov.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
 
@@ -103,10 +103,8 @@ SettleResult settle_newton_gmres(Dynamics<S>& dynamics, MatrixRef<S> z, const Se
   return monitor.finish(result);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_NEWTON_GMRES(S) \
   template SettleResult settle_newton_gmres<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_NEWTON_GMRES)
 
 }  // namespace nudge

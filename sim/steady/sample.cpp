@@ -28,10 +28,8 @@ SettleResult settle_sample(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOp
   return end.finish(dynamics, z, monitor, result);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_SAMPLE(S) \
   template SettleResult settle_sample<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SAMPLE)
 
 }  // namespace nudge

@@ -39,10 +39,8 @@ SettleResult settle_sweep(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
   return end.finish(dynamics, z, monitor, result);
 }
 
-#define NUDGE_INSTANTIATE(S) \
+#define NUDGE_SWEEP(S) \
   template SettleResult settle_sweep<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SWEEP)
 
 }  // namespace nudge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/presets.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/config/reference.hpp"
+#include "sim/config/param_table.hpp"
 #include "tests/apps/run_nudge.hpp"
 #include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"

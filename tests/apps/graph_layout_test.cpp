@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "apps/report/graph_layout.hpp"
+#include "apps/report/pictures.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;

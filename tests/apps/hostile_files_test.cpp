@@ -6,7 +6,6 @@
 #include <set>
 
 #include "apps/export/csv_export.hpp"
-#include "apps/export/file_names.hpp"
 #include "apps/info/describe.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"

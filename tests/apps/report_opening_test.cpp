@@ -5,10 +5,9 @@
 #include <cmath>
 #include <fstream>
 
-#include "apps/report/effects.hpp"
-#include "apps/report/figure_data.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/sections.hpp"
+#include "apps/report/svg_chart.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/apps/synthetic_runs.hpp"
 #include "tests/support/catch.hpp"

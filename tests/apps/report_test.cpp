@@ -9,7 +9,6 @@
 #include "apps/report/page_text.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/svg_chart.hpp"
-#include "apps/report/svg_parts.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/apps/synthetic_runs.hpp"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "circuits/terms/attention_core.hpp"
+#include "circuits/terms/causal_attention.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/tiny_block.hpp"

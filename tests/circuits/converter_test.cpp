@@ -6,7 +6,7 @@
 #include <set>
 
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
 

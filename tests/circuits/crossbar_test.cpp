@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 
 using namespace nudge;
 using Catch::Contains;

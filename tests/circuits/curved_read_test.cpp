@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"

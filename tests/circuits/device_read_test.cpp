@@ -2,10 +2,8 @@
 // What devices see of a read behind wires: ladders in closed form, the nodal reference, tiles, curves; and who watches a solve.
 #include <cmath>
 
-#include "circuits/wires/device_read.hpp"
-#include "circuits/wires/line_solver.hpp"
-#include "circuits/wires/nonlinear_solver.hpp"
-#include "circuits/wires/wire_watch.hpp"
+#include "circuits/wires/solvers.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/nodal_solver.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/digital_conductances.hpp"
+#include "circuits/digital_matrix.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "circuits/circuit_dynamics.hpp"
 #include "circuits/resistive/diode_law.hpp"
-#include "circuits/terms/node_diodes.hpp"
+#include "circuits/terms/node_terms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/numerics.hpp"

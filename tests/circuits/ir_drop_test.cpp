@@ -2,7 +2,7 @@
 // The IR drop figure against nodal analysis: Thomson's bound for any array, and both bounds for uniform ones.
 #include <cmath>
 
-#include "circuits/wires/line_solver.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/nodal_solver.hpp"
 #include "tests/support/catch.hpp"

@@ -5,7 +5,7 @@
 #include "circuits/circuit_dynamics.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/terms/bilinear_link.hpp"
-#include "circuits/terms/node_bias.hpp"
+#include "circuits/terms/node_terms.hpp"
 #include "sim/settle.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"

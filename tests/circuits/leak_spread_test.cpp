@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/leak_spread.hpp"
+#include "circuits/terms/node_terms.hpp"
 #include "tests/support/catch.hpp"
 
 #include "circuits/circuit_dynamics.hpp"

@@ -2,9 +2,9 @@
 // What a weight is compared with: closed forms of every mapping, their errors, energy and reads.
 #include <cmath>
 
-#include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/wires/line_solver.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/crossbar/line_noise.hpp"
+#include "circuits/crossbar/read_noise.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 

@@ -6,10 +6,9 @@
 #include <map>
 #include <regex>
 
-#include "circuits/netlist/netlist_reader.hpp"
-#include "circuits/netlist/netlist_writer.hpp"
+#include "circuits/netlist/netlist_file.hpp"
 #include "circuits/netlist/operating_point.hpp"
-#include "circuits/spice/resistive_netlist.hpp"
+#include "circuits/spice/exports.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/resistive/shockley_solver.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "circuits/netlist/expression.hpp"
-#include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/card_reader.hpp"
+#include "circuits/netlist/netlist_file.hpp"
 #include "circuits/netlist/operating_point.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"

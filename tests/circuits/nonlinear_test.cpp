@@ -2,9 +2,8 @@
 // Curved devices behind wires: limits, an independent dense Newton, order of convergence, ngspice, failure.
 #include <cmath>
 
-#include "circuits/spice/crossbar_netlist.hpp"
-#include "circuits/wires/line_solver.hpp"
-#include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/spice/exports.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"

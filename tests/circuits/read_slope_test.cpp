@@ -4,10 +4,10 @@
 #include <sstream>
 
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/imperfections.hpp"
 #include "tests/support/numerics.hpp"

@@ -2,7 +2,7 @@
 // Deep resistive networks as circuits: Kirchhoff's law, energy, power, coordinate descent.
 #include <limits>
 
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/catch.hpp"

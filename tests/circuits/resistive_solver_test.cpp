@@ -2,7 +2,7 @@
 // The exact steady state of deep resistive networks and the gradients taken from it.
 #include <Eigen/Core>
 
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/resistive_networks.hpp"

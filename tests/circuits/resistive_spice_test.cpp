@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "circuits/spice/resistive_netlist.hpp"
+#include "circuits/spice/exports.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/catch.hpp"

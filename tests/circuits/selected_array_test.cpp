@@ -4,9 +4,9 @@
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/programming/write_devices.hpp"
-#include "circuits/spice/crossbar_netlist.hpp"
-#include "circuits/wires/line_solver.hpp"
-#include "circuits/wires/sneak_paths.hpp"
+#include "circuits/spice/exports.hpp"
+#include "circuits/wires/solvers.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"

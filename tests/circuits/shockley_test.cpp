@@ -5,8 +5,8 @@
 #include <fstream>
 #include <limits>
 
-#include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/spice/resistive_netlist.hpp"
+#include "circuits/resistive/resistive_network.hpp"
+#include "circuits/spice/exports.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "circuits/programming/write_devices.hpp"
-#include "circuits/spice/device_netlist.hpp"
+#include "circuits/spice/exports.hpp"
 #include "devices/registry.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"

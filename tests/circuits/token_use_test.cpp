@@ -2,12 +2,11 @@
 // T tokens at arrays that carry one vector: replicas of their own, or turns with holds that leak.
 #include <cmath>
 
-#include "circuits/circuit_config.hpp"
-#include "circuits/held_map.hpp"
+#include "circuits/circuit_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
-#include "circuits/replicated_map.hpp"
+#include "circuits/token_maps.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/terms/two_array_memory.hpp"
+#include "circuits/terms/hopfield_memory.hpp"
 #include "tests/support/catch.hpp"
 
 #include <limits>

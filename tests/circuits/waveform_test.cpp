@@ -6,9 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "circuits/netlist/netlist_reader.hpp"
-#include "circuits/netlist/netlist_writer.hpp"
-#include "circuits/netlist/step_response.hpp"
+#include "circuits/netlist/netlist_file.hpp"
+#include "circuits/netlist/transient.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/wires/line_solver.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/nodal_solver.hpp"

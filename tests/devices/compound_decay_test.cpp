@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "devices/compound_decay.hpp"
+#include "devices/affine_step.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include "devices/affine_step.hpp"
 
 using namespace nudge;
 

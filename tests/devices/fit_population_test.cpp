@@ -6,9 +6,9 @@
 
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
-#include "devices/fit/fit_population.hpp"
+#include "devices/fit/fit_pulses.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;

@@ -11,7 +11,7 @@
 #include "devices/fit/fit_pulses.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;

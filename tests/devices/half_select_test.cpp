@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cells receive that are not selected, against counting by hand and against closed forms of the differential equation.
-#include "devices/half_select.hpp"
+#include "devices/pulse_effects.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>

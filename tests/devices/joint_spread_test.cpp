@@ -4,9 +4,9 @@
 
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
-#include "devices/joint_spread.hpp"
+#include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "devices/device_array.hpp"
-#include "devices/memristor/memristors.hpp"
+#include "devices/memristor/memristor.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"

@@ -10,7 +10,6 @@
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_noise.hpp"
-#include "devices/fit/read_records.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the noise record of `devices characterize` says of processes whose spectra are known.
-#include "devices/characterize/noise_record.hpp"
+#include "devices/characterize/characterize.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
 
-#include "devices/characterize/spectrum_of.hpp"
 #include "devices/presets.hpp"
 
 using namespace nudge;

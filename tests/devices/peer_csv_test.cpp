@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "devices/fit/fit_population.hpp"
-#include "devices/fit/peer_csv.hpp"
+#include "devices/fit/fit_pulses.hpp"
+#include "devices/fit/pulse_csv.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heat of pulses against closed forms and against V I integrated over the differential equation of a memristor.
-#include "devices/pulse_heat.hpp"
+#include "devices/pulse_effects.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
 
 #include "devices/device_array.hpp"
-#include "devices/memristor/memristors.hpp"
+#include "devices/memristor/memristor.hpp"
 
 using namespace nudge;
 

@@ -9,11 +9,10 @@
 #include <span>
 
 #include "devices/device_array.hpp"
-#include "devices/fit/clipped_normal.hpp"
+#include "devices/fit/fit_numbers.hpp"
 #include "devices/fit/fit_pulses.hpp"
 #include "devices/fit/pulse_law.hpp"
-#include "devices/fit/pulse_residuals.hpp"
-#include "devices/fit/volt_numbers.hpp"
+#include "devices/fit/pulse_likelihood.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selectors in series with devices: dividers, inverses, and writing through them against the differential equation.
-#include "devices/selector.hpp"
+#include "devices/current_curve.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
 
 #include "devices/device_array.hpp"
-#include "devices/memristor/memristors.hpp"
+#include "devices/memristor/memristor.hpp"
 #include "sim/base/errors.hpp"
 
 using namespace nudge;

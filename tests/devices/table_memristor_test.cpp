@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memristors given by tables against the differential equations that the tables were evaluated from.
-#include "devices/memristor/table_memristor.hpp"
+#include "devices/memristor/memristor.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
 
 #include "devices/device_array.hpp"
-#include "devices/memristor/memristors.hpp"
 #include "sim/base/errors.hpp"
 
 using namespace nudge;

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "devices/device_array.hpp"
+#include "devices/fit/fit_numbers.hpp"
 #include "devices/fit/fit_pulses.hpp"
 #include "devices/fit/pulse_law.hpp"
-#include "devices/fit/volt_numbers.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/support/catch.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distribution of lower bounds is the published one: g_min follows from it, and a g_min that cuts it is reported.
-#include "devices/window_rule.hpp"
+#include "devices/spreads.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>

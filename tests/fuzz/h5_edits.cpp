@@ -8,7 +8,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "sim/io/file_seal.hpp"
+#include "sim/io/descriptor.hpp"
 #include "sim/io/h5_handle.hpp"
 
 namespace nudge::fuzz {

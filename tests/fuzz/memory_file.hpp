@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/io/h5_types.hpp"
+#include "sim/io/h5_reader.hpp"
 #include "tests/fuzz/drawn.hpp"
 
 namespace nudge::fuzz {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HDF5 files: what `nudge info`, `report`, `export` and `case` make of them. An input that begins like one is a file without nudge's
-// seal, so that H5Reader reads it in a child process first (sim/io/h5_probe.hpp), where HDF5 1.10 may crash: only what gets past it
+// seal, so that H5Reader reads it in a child process first (sim/io/h5_foreign.hpp), where HDF5 1.10 may crash: only what gets past it
 // counts. Any other input is a list of edits (h5_edits.hpp) of a base, whose first byte chooses it: a whole file with its seal.
 #include <fstream>
 

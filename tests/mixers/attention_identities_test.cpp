@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "mixers/attention/gradient_descent.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
 #include "mixers/ops/softmax.hpp"
 #include "sim/base/decompositions.hpp"
 #include "tests/mixers/evaluate_mixer.hpp"

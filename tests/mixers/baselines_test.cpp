@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/attention/causal_heads.hpp"
+#include "mixers/attention/heads.hpp"
 
 #include <limits>
 
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
 #include "mixers/ops/softmax.hpp"
 #include "tests/mixers/derivative_checks.hpp"
 #include "tests/support/count_allocations.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge::test {

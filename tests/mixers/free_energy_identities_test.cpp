@@ -4,9 +4,8 @@
 #include <Eigen/Core>
 #include <cmath>
 
-#include "mixers/fem/hidden_temperature.hpp"
-#include "mixers/fem/priors.hpp"
-#include "mixers/ops/free_energy_read.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
+#include "mixers/ops/reads.hpp"
 #include "sim/base/decompositions.hpp"
 #include "tests/mixers/evaluate_mixer.hpp"
 #include "tests/support/catch.hpp"

@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "mixers/fem/free_energy_mixer.hpp"
-#include "mixers/fem/hidden_temperature.hpp"
-#include "mixers/ops/decaying_read.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
+#include "mixers/ops/reads.hpp"
 #include "tests/mixers/derivative_checks.hpp"
 
 using namespace nudge;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
-#include "mixers/free_transformer/generate.hpp"
+#include "mixers/free_transformer/model.hpp"
 #include "mixers/free_transformer/synthetic.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/cross_entropy.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/mixers/derivative_checks.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "mixers/fem/priors.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "mixers/attention/gradient_descent.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/mixers/derivative_checks.hpp"
 

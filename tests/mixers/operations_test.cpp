@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
-#include "mixers/attention/causal_heads.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/cross_entropy.hpp"
-#include "mixers/ops/decay.hpp"
-#include "mixers/ops/decaying_read.hpp"
-#include "mixers/ops/delta_read.hpp"
-#include "mixers/ops/distance.hpp"
-#include "mixers/ops/free_energy_read.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/product.hpp"
-#include "mixers/ops/rope.hpp"
+#include "mixers/attention/heads.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/reads.hpp"
 #include "mixers/ops/softmax.hpp"
-#include "mixers/ops/solve.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/mixers/derivative_checks.hpp"
 

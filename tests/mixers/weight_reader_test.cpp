@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/weight_reader.hpp"
 
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
 #include "tests/mixers/derivative_checks.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "reference/case_kind.hpp"
 #include "reference/drn_problem.hpp"
-#include "reference/kinds.hpp"
 #include "reference/run_case.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/drn_file.hpp"

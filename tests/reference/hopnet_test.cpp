@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "reference/kinds.hpp"
+#include "reference/case_kind.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/hopnet_file.hpp"
 #include "tests/support/catch.hpp"

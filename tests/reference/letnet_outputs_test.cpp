@@ -2,7 +2,7 @@
 // What a letnet case is compared by: every dataset of the cases' LETNET.md with its shape, tolerance and measure of error.
 #include <map>
 
-#include "reference/kinds.hpp"
+#include "reference/case_kind.hpp"
 #include "tests/reference/letnet_file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"

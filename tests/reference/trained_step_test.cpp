@@ -8,7 +8,6 @@
 #include "reference/drn_problem.hpp"
 #include "reference/eqblock_problem.hpp"
 #include "reference/hopnet_problem.hpp"
-#include "reference/kinds.hpp"
 #include "reference/letnet_problem.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "sim/base/errors.hpp"
-#include "sim/io/file_seal.hpp"
+#include "sim/io/descriptor.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitizers.hpp"

@@ -9,7 +9,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_document.hpp"
-#include "sim/io/h5_probe.hpp"
+#include "sim/io/h5_foreign.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 

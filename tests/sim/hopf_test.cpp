@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/hopf.hpp"
+#include "sim/spectrum.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>

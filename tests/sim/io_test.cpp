@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.hpp"
-#include "sim/io/file_seal.hpp"
+#include "sim/base/text.hpp"
+#include "sim/io/descriptor.hpp"
 #include "sim/io/h5_document.hpp"
-#include "sim/io/json_text.hpp"
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/support/catch.hpp"

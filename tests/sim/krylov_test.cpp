@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "sim/base/decompositions.hpp"
-#include "sim/steady/gmres.hpp"
+#include "sim/steady/krylov.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/test_dynamics.hpp"

@@ -20,7 +20,6 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/new_file.hpp"
 #include "sim/io/output_lock.hpp"
-#include "sim/io/permissions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "sim/io/temporary_directory.hpp"
+#include "sim/io/new_file.hpp"
 
 namespace nudge::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/train/adjoint_guard.hpp"
 #include "tests/support/catch.hpp"
+#include "training/train/outlier_guard.hpp"
 
 #include <cmath>
 #include <limits>

@@ -7,7 +7,7 @@
 
 #include "tests/training/network_kinds.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

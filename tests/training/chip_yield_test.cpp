@@ -5,11 +5,11 @@
 
 #include <complex>
 
-#include "sim/base/product_kernel.hpp"
+#include "sim/base/product.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"
-#include "training/check/followed_key.hpp"
+#include "training/check/stability.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"

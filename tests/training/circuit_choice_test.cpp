@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first batch of a run sets once: full scales of converters, slots of a turn; and arrays driven at both ends.
-#include "training/check/circuit_choice.hpp"
 #include "tests/support/catch.hpp"
+#include "training/check/choices.hpp"
 
 #include <cmath>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/same_h5.hpp"

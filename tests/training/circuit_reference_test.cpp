@@ -5,12 +5,12 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/imperfections.hpp"
 #include "tests/training/study_model.hpp"
-#include "training/check/reference_gradient.hpp"
+#include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"
 #include "training/gradcheck/gradcheck.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

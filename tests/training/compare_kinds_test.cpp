@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "sim/base/named.hpp"
+#include "sim/base/open_list.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"

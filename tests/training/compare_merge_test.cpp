@@ -8,7 +8,6 @@
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/compare.hpp"
 #include "training/compare/merge.hpp"
-#include "training/compare/merged_entrants.hpp"
 #include "training/config/config_table.hpp"
 
 using namespace nudge;

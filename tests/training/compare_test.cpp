@@ -7,14 +7,11 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/named.hpp"
-#include "sim/base/student_t.hpp"
+#include "sim/base/open_list.hpp"
+#include "sim/base/statistics.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/compare/compare_file.hpp"
-#include "training/compare/outcome.hpp"
-#include "training/compare/protocol.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/task.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/damping_controller.hpp"
 #include "tests/support/catch.hpp"
+#include "training/learning/controller.hpp"
 
 #include <cmath>
 #include <limits>

@@ -5,7 +5,7 @@
 #include "sim/io/h5_document.hpp"
 #include "tests/support/data_files.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/data/default_digits.hpp"
+#include "training/data/default_data.hpp"
 #include "training/data/readers/readers.hpp"
 
 using namespace nudge;

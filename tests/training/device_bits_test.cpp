@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/tapes/device_bits.hpp"
 #include "tests/support/catch.hpp"
+#include "training/models/tapes/free_transformer_parts.hpp"
 
 #include <cmath>
 
-#include "mixers/free_transformer/generate.hpp"
+#include "mixers/free_transformer/model.hpp"
 #include "tests/support/numerics.hpp"
 
 using namespace nudge;

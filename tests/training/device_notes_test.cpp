@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run says of devices whose retention could not act, and of bounds that are cut.
-#include "training/train/device_notes.hpp"
 #include "tests/support/catch.hpp"
+#include "training/train/train_summary.hpp"
 
 #include "training/config/config_table.hpp"
 

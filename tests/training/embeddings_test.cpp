@@ -2,7 +2,7 @@
 // model.embeddings = devices: tables of symbols and positions on arrays.
 #include <cmath>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"

@@ -9,10 +9,10 @@
 #include <optional>
 #include <set>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/named.hpp"
+#include "sim/base/open_list.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/config_table.hpp"

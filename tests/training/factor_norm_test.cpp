@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/train/factor_norm.hpp"
 #include "tests/support/catch.hpp"
+#include "training/learning/factor_products.hpp"
 
 #include <cmath>
 #include <span>
@@ -9,7 +9,6 @@
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
-#include "training/learning/factor_products.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/catch.hpp"
-#include "training/data/forecasting_task.hpp"
+#include "training/data/series.hpp"
 
 #include <cmath>
 #include <fstream>
 
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
-#include "training/data/series.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

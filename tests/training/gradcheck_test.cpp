@@ -3,10 +3,9 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/training/study_model.hpp"
-#include "training/check/finite_difference.hpp"
+#include "training/check/gradient_agreement.hpp"
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck.hpp"
-#include "training/gradcheck/trained_start.hpp"
 #include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;

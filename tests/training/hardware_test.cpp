@@ -3,8 +3,7 @@
 #include "tests/support/catch.hpp"
 
 #include "sim/base/errors.hpp"
-#include "training/check/circuit_choice.hpp"
-#include "training/check/nudge_choice.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"

@@ -12,7 +12,7 @@
 #include "tests/support/tiny_model.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/data/confusion.hpp"
+#include "training/data/scores.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/train/train_run.hpp"
 

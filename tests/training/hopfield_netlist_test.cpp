@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ngspice settles exported layered Hopfield networks where we do: every form, activation and feedback, convolutions, both costs.
 
-#include "training/models/hopfield/hopfield_netlist.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
+#include "training/models/hopfield/hopfield_config.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/tapes/latent_agreement.hpp"
 #include "tests/support/catch.hpp"
+#include "training/models/tapes/free_transformer_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -12,9 +12,9 @@
 #include "tests/support/test_dynamics.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/config_table.hpp"
+#include "training/learning/cost.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
-#include "training/learning/linear_cost.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

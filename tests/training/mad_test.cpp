@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tests/support/catch.hpp"
-#include "training/data/mad/generators.hpp"
+#include "training/data/mad/mad_task.hpp"
 
 using namespace nudge;
 

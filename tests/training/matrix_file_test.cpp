@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One matrix of a file: CSV and .npy in both orders, and what is wrong with them.
-#include "training/data/matrix_file.hpp"
 #include "tests/support/catch.hpp"
+#include "training/data/readers/readers.hpp"
 
 #include <cmath>
 #include <cstring>

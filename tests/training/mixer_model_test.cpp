@@ -7,7 +7,7 @@
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"
 #include "training/gradcheck/gradcheck.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

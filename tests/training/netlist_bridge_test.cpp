@@ -4,8 +4,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "circuits/circuit_config.hpp"
-#include "circuits/netlist/branch_balance.hpp"
+#include "circuits/circuit_spec.hpp"
+#include "circuits/netlist/node_coordinates.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
@@ -16,7 +16,6 @@
 #include "training/learning/gradient.hpp"
 #include "training/learning/squared_error.hpp"
 #include "training/models/netlist/netlist_plan.hpp"
-#include "training/models/resistive/resistive_export.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 
 using namespace nudge;

@@ -3,7 +3,7 @@
 // against central differences of its own operating points and of ngspice's.
 #include <cmath>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/training/drawn_circuit.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/named.hpp"
+#include "sim/base/open_list.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"

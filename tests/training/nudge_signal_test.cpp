@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/nudge_signal.hpp"
 #include "tests/support/catch.hpp"
+#include "training/learning/estimators/lock_in.hpp"
 
 #include <cmath>
 
 #include "circuits/circuit_spec.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/training/network_kinds.hpp"
-#include "training/check/nudge_choice.hpp"
+#include "training/check/choices.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
 #include "training/learning/estimators/registry.hpp"
 

@@ -6,7 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/training/network_kinds.hpp"
-#include "training/check/multistability.hpp"
+#include "training/check/stability.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 #include "training/models/network.hpp"

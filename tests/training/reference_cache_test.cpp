@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/reference_cache.hpp"
 #include "tests/support/catch.hpp"
+#include "training/data/scores.hpp"
 
 #include <cstdlib>
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same run twice is no second, independent one: lists of what is run refuse it, in whatever spelling.
 
-#include "sim/base/repeats.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/config/param_value.hpp"
 #include "tests/support/catch.hpp"
 #include "training/config/combinations.hpp"
 #include "training/config/config_table.hpp"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "circuits/circuit_config.hpp"
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/circuit_spec.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/ngspice.hpp"
@@ -16,7 +16,6 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck.hpp"
-#include "training/models/resistive/resistive_export.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 #include "training/train/trainee.hpp"
 

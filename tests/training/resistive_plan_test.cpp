@@ -3,7 +3,7 @@
 #include <map>
 
 #include "circuits/digital_matrix.hpp"
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/catch.hpp"

@@ -2,9 +2,9 @@
 // network.kind = resistive in the house: bad configs, learning on numbers and on devices, heat, and the export to ngspice.
 #include <cmath>
 
-#include "circuits/circuit_config.hpp"
-#include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/circuit_spec.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"
@@ -14,7 +14,6 @@
 #include "tests/training/trainee_run.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/models/resistive/resistive_export.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 #include "training/train/trainee.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/sample_references.hpp"
 #include "tests/support/catch.hpp"
+#include "training/data/sample_task.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include "sim/base/interrupts.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/data/confusion.hpp"
 #include "training/data/linear_model.hpp"
-#include "training/train/sample_scores.hpp"
+#include "training/data/scores.hpp"
+#include "training/train/learner.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

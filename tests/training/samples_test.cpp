@@ -11,10 +11,7 @@
 #include "tests/support/data_files.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
-#include "training/data/sample_notes.hpp"
-#include "training/data/sample_split.hpp"
 #include "training/data/sample_task.hpp"
-#include "training/data/shuffle.hpp"
 #include "training/models/registry.hpp"
 
 using namespace nudge;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/schedule.hpp"
 #include "tests/support/catch.hpp"
+#include "training/learning/optimizer.hpp"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "mixers/ops/cross_entropy.hpp"
+#include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
 #include "training/train/tape_learner.hpp"

@@ -8,8 +8,8 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/merge.hpp"
+#include "training/sweep/farm.hpp"
 #include "training/sweep/sweep.hpp"
-#include "training/sweep/task_list.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "training/train/tape_learner.hpp"

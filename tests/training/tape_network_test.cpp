@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/catch.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/text_dataset.hpp"
 #include "tests/support/catch.hpp"
-#include "training/data/utf8.hpp"
 
 #include <unistd.h>
 #include <filesystem>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/text_entropy.hpp"
 #include "tests/support/catch.hpp"
+#include "training/data/text_dataset.hpp"
 
 #include <cmath>
 
 #include "tests/support/temporary_directory.hpp"
-#include "training/train/final_loss.hpp"
+#include "training/train/train_summary.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -6,11 +6,11 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/study_model.hpp"
-#include "training/check/reference_gradient.hpp"
+#include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

@@ -9,7 +9,7 @@
 #include "tests/training/tiny_run.hpp"
 #include "training/config/assembly.hpp"
 #include "training/data/characters.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/train/trainee.hpp"
 
 using namespace nudge;

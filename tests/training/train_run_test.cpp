@@ -10,7 +10,7 @@
 #include "tests/training/tiny_run.hpp"
 #include "training/config/assembly.hpp"
 #include "training/data/characters.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

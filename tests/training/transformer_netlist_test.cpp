@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ngspice settles the exported transformer where we do.
 
-#include "training/models/transformer/transformer_netlist.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
@@ -9,6 +8,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"
+#include "training/models/transformer/transformer_config.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

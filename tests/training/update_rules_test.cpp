@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Update rules in a training: what a config must not ask of them, and what reaches them of the schedule.
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"

@@ -13,9 +13,9 @@
 #include "tests/training/network_kinds.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/learning/cost.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
-#include "training/learning/linear_cost.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

@@ -101,11 +101,9 @@ void BatchGradient<S>::exchange_evaluations(std::vector<SequenceReport>& reports
   });
 }
 
-#define NUDGE_INSTANTIATE(S)                                           \
+#define NUDGE_BATCH_EXCHANGE(S)                                        \
   template void BatchGradient<S>::exchange_outcomes(Index, Outcomes&); \
   template void BatchGradient<S>::exchange_evaluations(std::vector<SequenceReport>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_BATCH_EXCHANGE)
 
 }  // namespace nudge

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "circuits/correction_path.hpp"
 #include "sim/base/rng.hpp"
-#include "training/batch/batch_chunks.hpp"
 #include "training/batch/batch_summary.hpp"
-#include "training/learning/estimators/free_phase.hpp"
+#include "training/learning/estimators/nudged_phase.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/factor_products.hpp"
 
@@ -394,7 +392,6 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
                    std::vector<double>(count), options_.slots);
 }
 
-template class BatchGradient<float>;
-template class BatchGradient<double>;
+NUDGE_BOTH_PRECISIONS_OF(BatchGradient)
 
 }  // namespace nudge

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "circuits/correction_spec.hpp"
+#include "circuits/correction_path.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/batch/sample_memory.hpp"
 #include "training/data/batches.hpp"

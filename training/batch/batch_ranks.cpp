@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/ranks.hpp"
 
 namespace nudge {
 namespace {
@@ -115,9 +113,8 @@ void RankBytes::read(void* to, std::size_t size) {
   at_ += size;
 }
 
-template void sum_over_ranks<float>(const std::vector<Gradient<float>>&, const std::vector<char>&, Index,
-                                    Gradient<float>&);
-template void sum_over_ranks<double>(const std::vector<Gradient<double>>&, const std::vector<char>&, Index,
-                                     Gradient<double>&);
+#define NUDGE_BATCH_RANKS(S) \
+  template void sum_over_ranks<S>(const std::vector<Gradient<S>>&, const std::vector<char>&, Index, Gradient<S>&);
+NUDGE_BOTH_PRECISIONS(NUDGE_BATCH_RANKS)
 
 }  // namespace nudge

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "sim/base/median.hpp"
+#include "sim/base/statistics.hpp"
 
 namespace nudge {
 namespace {

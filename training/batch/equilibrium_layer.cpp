@@ -6,9 +6,9 @@
 
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
-#include "training/batch/batch_chunks.hpp"
+#include "training/batch/batch_ranks.hpp"
+#include "training/learning/cost.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/learning/linear_cost.hpp"
 
 namespace nudge {
 namespace {
@@ -126,7 +126,6 @@ std::vector<SequenceReport> EquilibriumLayer<S>::pull_back(ConstMatrixRef<S> x, 
   return reports;
 }
 
-template class EquilibriumLayer<float>;
-template class EquilibriumLayer<double>;
+NUDGE_BOTH_PRECISIONS_OF(EquilibriumLayer)
 
 }  // namespace nudge

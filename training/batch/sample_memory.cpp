@@ -57,7 +57,6 @@ std::vector<StateArray<S>> SampleMemory<S>::arrays() {
           {"visits", "1", "1: the sample was there before", &visits_}};
 }
 
-template class SampleMemory<float>;
-template class SampleMemory<double>;
+NUDGE_BOTH_PRECISIONS_OF(SampleMemory)
 
 }  // namespace nudge

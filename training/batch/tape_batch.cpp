@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/base/errors.hpp"
-#include "training/batch/batch_chunks.hpp"
+#include "training/batch/batch_ranks.hpp"
 
 namespace nudge {
 
@@ -73,7 +73,6 @@ void TapeBatch<S>::run(const Batch& batch, std::uint64_t first, const Visit& vis
   });
 }
 
-template class TapeBatch<float>;
-template class TapeBatch<double>;
+NUDGE_BOTH_PRECISIONS_OF(TapeBatch)
 
 }  // namespace nudge

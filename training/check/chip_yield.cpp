@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "training/check/circuit_choice.hpp"
-#include "training/check/reference_gradient.hpp"
+#include "training/check/choices.hpp"
+#include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"

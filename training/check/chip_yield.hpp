@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/share_interval.hpp"
+#include "sim/base/statistics.hpp"
 #include "sim/config/config.hpp"
 #include "training/check/stability.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/check/circuit_choice.hpp"
+#include "training/check/choices.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/assembly.hpp"
@@ -85,7 +85,7 @@ Config chosen_circuit(const Config& config, const RunParts& parts) {
 Config settled_as(const Config& stored, Config given) {
   std::vector<std::string> keys = {"beta", turn_key};
   for (const OpenRange& one : ranges({}, {})) keys.emplace_back(one.key);
-  // A nudged phase that was averaged longer (nudge_choice.hpp) grew by as many steps as states.
+  // A nudged phase that was averaged longer (choices.hpp) grew by as many steps as states.
   const auto grown = [&](const char* key) { return stored.integer(key) - given.integer(key); };
   const bool longer = given.real("beta") == 0 && given.origin(average_key).layer <= Layer::preset &&
                       given.origin(steps_key).layer <= Layer::preset && grown(average_key) > 0 &&
@@ -99,9 +99,7 @@ Config settled_as(const Config& stored, Config given) {
   return given;
 }
 
-#define NUDGE_INSTANTIATE(S) template Config chosen_circuit<S>(const Config&, const Network<S>&, const Batch&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+#define NUDGE_CIRCUIT_CHOICE(S) template Config chosen_circuit<S>(const Config&, const Network<S>&, const Batch&);
+NUDGE_BOTH_PRECISIONS(NUDGE_CIRCUIT_CHOICE)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/check/followed_key.hpp"
+#include "training/check/stability.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,8 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
-#include "training/check/circuit_choice.hpp"
-#include "training/check/reference_gradient.hpp"
-#include "training/check/stability.hpp"
+#include "training/check/choices.hpp"
+#include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/check/gradient_agreement.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "circuits/kept_state.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/base/rng.hpp"
+#include "training/config/run_options.hpp"
 
 namespace nudge {
 namespace {
@@ -61,11 +67,134 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
   return sums.result(10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * whole_norm, whole_norm);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                     \
+#define NUDGE_GRADIENT_AGREEMENT(S)                                              \
   template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, double); \
   template Agreement agreement<S>(const Gradient<S>&, const Gradient<S>&, const std::vector<ParameterGroup>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_GRADIENT_AGREEMENT)
+
+namespace {
+
+/// Sequences of the cost: two settled states per entry each, so that a check at full model size takes seconds.
+constexpr Index kExamples = 2;
+
+/// A residual r leaves the cost uncertain by about r, its difference over 2h ≈ 1e-4 w (difference_step) by a share r/1e-4: from here on
+/// by a hundredth and more.
+constexpr double kUnreached = 1e-6;
+
+struct Entry {
+  std::size_t group;
+  Index row, col;
+  double h;
+};
+
+/// h balances what the two errors of a central difference leave: the settled cost is known to δ ≈ the settle tolerance,
+/// which h magnifies to δ/h; the third derivative leaves h²/6 · C''', with C''' ≈ C'/w² where w, the rms weight of the
+/// group, is the scale on which the cost changes. Both equal at h = w δ^(1/3) for C ≈ w C', a relative error of δ^(2/3).
+double difference_step(const Network<double>& network, const ParameterGroup& group, double delta) {
+  const auto w = network.map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+  const double rms = w.norm() / std::sqrt(static_cast<double>(w.size()));
+  return std::cbrt(delta) * (rms > 0 ? rms : 1.0);
+}
+
+std::vector<Entry> draw_entries(const Network<double>& network, const Batch& batch, std::uint64_t seed,
+                                std::int64_t count, double delta) {
+  std::vector<Entry> entries;
+  const auto groups = network.groups();
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& group = groups[g];
+    const double h = difference_step(network, group, delta);
+    const Index rows = network.map(group.parameter).inputs();
+    for (std::int64_t k = 0; k < count; ++k) {
+      const RngKey key{seed, Purpose::probe, static_cast<std::uint32_t>(g)};
+      const auto draw = [&](Index n, std::uint32_t lane) {
+        return static_cast<Index>(
+            random_below(static_cast<std::uint64_t>(n), key, static_cast<std::uint64_t>(k), lane, 0));
+      };
+      Index row = draw(rows, 0);
+      if (group.parameter == network.plan().embedding().symbols) {
+        row = batch.indices[static_cast<std::size_t>(draw(batch.sequences * batch.tokens, 0))];
+      }
+      entries.push_back({g, row, group.columns.begin + draw(group.columns.count, 1), h});
+    }
+  }
+  return entries;
+}
+
+/// A model whose weights can be moved, and what settles it.
+struct Probe {
+  Probe(const Network<double>& original, const BatchGradientOptions& options)
+      : model(exact_copy(original, Truth::circuit)), free(*model, options) {}
+  std::unique_ptr<Network<double>> model;
+  BatchGradient<double> free;
+};
+
+}  // namespace
+
+FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
+                                                  const Batch& batch) {
+  FiniteDifferenceReport out;
+  const Batch part = batch.first(kExamples);
+  const Reference exact = reference_gradient(config, network, step, part);
+  out.sequences = part.sequences;
+  if (!(exact.facts.residual <= kUnreached)) {
+    out.residual = exact.facts.residual;
+    out.settled = false;
+    return out;
+  }
+  BatchGradientOptions options = fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
+  options.threads = 1;
+  options.over_ranks = false;  // every rank measures all entries, several at a time
+  const auto entries =
+      draw_entries(network, part, run_options(config).seed, gradcheck_section().read(config).finite_difference_entries,
+                   options.phases.free.tolerance);
+  const auto groups = network.groups();
+  const int threads = run_options(config).threads;
+  std::vector<std::unique_ptr<Probe>> probes(static_cast<std::size_t>(thread_count(threads)));
+  const auto n = static_cast<Index>(entries.size());
+  Matrix<double> estimate(1, n), reference(1, n), residual(1, n), cost(1, n);
+  parallel_for(n, threads, [&](Index i, int thread) {
+    auto& probe = probes[static_cast<std::size_t>(thread)];
+    if (!probe) probe = std::make_unique<Probe>(network, options);
+    const Entry& e = entries[static_cast<std::size_t>(i)];
+    const int parameter = groups[e.group].parameter;
+    LinearMap<double>& map = probe->model->map(parameter);
+    KeptState<double> before(map);
+    Matrix<double> change = Matrix<double>::Zero(map.inputs(), map.outputs());
+    const auto evaluated = [&](double h) {
+      change(e.row, e.col) = h;
+      map.apply_update(change);
+      const BatchReport report = probe->free.evaluate(part, 0);
+      before.restore();
+      return report;
+    };
+    const BatchReport up = evaluated(e.h);
+    const BatchReport down = evaluated(-e.h);
+    estimate(i) = (up.loss - down.loss) / (2 * e.h);
+    reference(i) = exact.gradient[parameter](e.row, e.col);
+    residual(i) = std::max(up.residual_max, down.residual_max);
+    cost(i) = up.steps + down.steps;
+  });
+  const Index each = n / static_cast<Index>(groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Index at = static_cast<Index>(g) * each;
+    out.groups.push_back(
+        agreement<double>(estimate.middleCols(at, each), reference.middleCols(at, each), exact.gradient.norm()));
+  }
+  std::vector<double> inside_estimate, inside_reference;
+  for (Index i = 0; i < n; ++i) {
+    if (groups[entries[static_cast<std::size_t>(i)].group].readout) continue;
+    inside_estimate.push_back(estimate(i));
+    inside_reference.push_back(reference(i));
+  }
+  const auto row = [](const std::vector<double>& v) {
+    return Eigen::Map<const Matrix<double>>(v.data(), 1, static_cast<Index>(v.size()));
+  };
+  out.all = agreement<double>(row(inside_estimate), row(inside_reference));
+  out.entries = static_cast<int>(n);
+  out.cost_in_forces = cost.sum();
+  out.residual = n > 0 ? residual.maxCoeff() : 0;
+  out.settled = exact.facts.settled == exact.facts.sequences && out.residual <= options.phases.free.tolerance;
+  return out;
+}
 
 }  // namespace nudge

@@ -9,14 +9,14 @@
 #include <limits>
 #include <utility>
 
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/characters.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 
 namespace nudge {
 namespace {

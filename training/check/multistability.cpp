@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/check/multistability.hpp"
+#include "training/check/stability.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/check/nudge_choice.hpp"
+#include "training/check/choices.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "circuits/circuit_config.hpp"
+#include "circuits/circuit_spec.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -211,11 +211,9 @@ void check_nudge(const Config& config, const NudgeChoice& choice) {
                               nudge_warning(config, choice)));
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                     \
+#define NUDGE_NUDGE_CHOICE(S)                                                                    \
   template NudgeChoice measured_nudge<S>(const Network<S>&, BatchGradientOptions, const Batch&); \
   template NudgeChoice chosen_nudge<S>(const Config&, const Network<S>&, const std::string&, const Batch&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_NUDGE_CHOICE)
 
 }  // namespace nudge

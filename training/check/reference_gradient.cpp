@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/check/reference_gradient.hpp"
+#include "training/check/gradient_agreement.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "circuits/digital_matrix.hpp"
-#include "circuits/terms/leak_spread.hpp"
+#include "circuits/terms/node_terms.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"

@@ -7,7 +7,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "circuits/circuit_dynamics.hpp"
 #include "sim/base/parallel.hpp"
+#include "sim/direct.hpp"
+#include "sim/failure.hpp"
 
 namespace nudge {
 namespace {
@@ -139,6 +142,21 @@ std::string stability_verdict(const StabilityReport& report, int free_steps) {
   }
   return fmt::format("stable: {} free steps leave {:.1e} of the slowest mode{}", free_steps, left,
                      complex ? " (a complex pair)" : "");
+}
+
+std::string why_unsolved(const Network<double>& network, const Batch& batch,
+                         const std::vector<SequenceReport>& reports) {
+  for (std::size_t b = 0; b < reports.size(); ++b) {
+    if (reports[b].free.status != Status::diverged) continue;
+    CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
+    const auto* tells = dynamic_cast<const TellsFailure*>(dynamics.direct());
+    if (tells == nullptr) return "";
+    bind_ideally(network, batch, static_cast<Index>(b), dynamics);
+    Matrix<double> z = Matrix<double>::Zero(network.rows(), network.cols());
+    static_cast<void>(dynamics.direct()->solve(z, {}));
+    return tells->failure();
+  }
+  return "";
 }
 
 }  // namespace nudge

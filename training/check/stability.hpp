@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "sim/hopf.hpp"
+#include "sim/config/config.hpp"
 #include "sim/spectrum.hpp"
+#include "sim/steady/continuation.hpp"
 #include "training/data/batches.hpp"
+#include "training/learning/estimators/estimator.hpp"
 #include "training/models/network.hpp"
 
 namespace nudge {
@@ -49,5 +53,41 @@ std::string margin_forecast(const std::vector<double>& steps, const std::vector<
 /// One sentence: stable, near the margin or unstable, and what to do. Near the margin: ρ^T1 > 1e-3, so that the slowest
 /// mode does not settle below the residual of 1e-3 at which plain AEP needs its free phase (measured).
 std::string stability_verdict(const StabilityReport& report, int free_steps);
+
+/// How many equilibria a network with an energy has: where it settles from elsewhere.
+struct MultistabilityReport {
+  int sequences = 0, starts = 0;  ///< 0: not asked for
+  double settled = 0;             ///< share of the starts whose force vanished
+  double same = 0;    ///< of these, how many ended in the state that the free phase ends in, by their energy
+  double lower = 0;   ///< and how many in one of less energy
+  double states = 0;  ///< different energies that a sample was found in, the free phase's among them, mean over samples
+};
+
+/// From starts uniform in [−π, π] in every unit, all phases of an oscillator. `states`: equilibria (rows, cols) of the batch's sequences;
+/// `step`: ε. At most four sequences, each of their rows a sample where rows are independent. Energies are the same within 1e-6 of what the
+/// energy of the states that were found ranges over, and 1e-9. UserError for a network without an energy.
+MultistabilityReport measure_multistability(const Network<double>& network, const Batch& batch,
+                                            const std::vector<Matrix<double>>& states, double step, int starts,
+                                            std::uint64_t seed, int threads);
+
+/// How an equilibrium of a network moves with a number of its config.
+struct FollowedKey {
+  std::string key;
+  double from = 0, to = 0;
+  int sequence = 0;  ///< of the first training batch: the least stable of those that `nudge stability` looks at
+  Branch branch;
+};
+
+/// The equilibrium of the config, followed while `key` goes from its value there to that of `there`, a config of the same network, and
+/// everything else, draws of weights, devices and nodes by their seeds included, stays: the circuit without fresh noise, in double.
+/// UserError for a key that is no real number or does not move the force, and for networks that have no smooth force to follow:
+/// feed-forward ones, which lose no equilibrium, and nodes in a box. `tell` hears of every value.
+FollowedKey follow_key(const Config& asked, const Config& there, const std::string& key, int max_points,
+                       const std::function<void(const std::string&)>& tell = {});
+
+/// What the first sequence of a batch whose free phase found no state falls over when a system that solves itself (Direct) solves it alone,
+/// without noise, by the names of its parts (TellsFailure). Empty: every sequence has a state, or it says nothing.
+std::string why_unsolved(const Network<double>& network, const Batch& batch,
+                         const std::vector<SequenceReport>& reports);
 
 }  // namespace nudge

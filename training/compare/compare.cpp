@@ -4,20 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
-#include "training/compare/compare_file.hpp"
-#include "training/compare/outcome.hpp"
-#include "training/compare/protocol.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/task.hpp"
 #include "training/sweep/farm.hpp"
-#include "training/sweep/sweep_metrics.hpp"
 #include "training/sweep/sweep_points.hpp"
 
 namespace nudge {

@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/base/share_interval.hpp"
-#include "training/compare/choice.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/config/config.hpp"
+#include "sim/io/run_record.hpp"
 #include "training/compare/paired.hpp"
 #include "training/config/entrants.hpp"
 #include "training/sweep/estimate.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/sweep/sweep.hpp"
+#include "training/sweep/sweep_file.hpp"
+#include "training/sweep/sweep_grid.hpp"
 
 namespace nudge {
+
+/// The place in the grid that an entrant is reported at.
+struct Choice {
+  Combination combination;  ///< settings
+  std::vector<std::string>
+      values;  ///< of the keys of the grid, as the config prints them; empty: the entrant does not read it
+  std::vector<std::string>
+      edges;                   ///< numeric keys whose chosen value is the smallest or largest of several: extend them
+  double validation_loss = 0;  ///< mean over the tuning seeds; NaN where nothing was tuned
+};
+
+/// The combination with the smallest mean validation loss over the tuning seeds. One in which a run failed is not chosen;
+/// nothing when that leaves none. Equal losses: the first. `tuning` holds the points of an entrant in the order
+/// combinations × seeds; empty where nothing is tuned, the first combination is then the choice.
+std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vector<Combination>& combinations,
+                             const std::vector<SweepPoint>& tuning, const std::vector<SweepMetric>& metrics);
 
 /// One entrant's row: where in the grid it stands, and its runs with the fresh seeds.
 struct ComparedEntrant {
@@ -61,5 +82,72 @@ Comparison drop_outside_compare(const ConfigSource& source, const SweepFiles& fi
 /// first place of the grid; with a shard, its share of both.
 StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& files,
                                const std::function<bool(std::size_t, std::size_t)>& watch = {});
+
+/// The table /entrants; `metric`, `holds`: of the Comparison.
+void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric,
+                    const std::string& holds);
+
+/// The HDF5 file of a comparison, rewritten as a whole: /tuning and /test with a row per finished run, /entrants with the
+/// result, /text. docs/file_format.md lists them.
+class CompareFile {
+ public:
+  CompareFile(const SweepFiles& files, const Config& base);
+
+  /// UserError unless the file is a comparison of the same config; only values of the grid, seeds, threads and output keys may
+  /// differ.
+  void expect_same_config(const Config& base, const std::vector<std::string>& keys);
+
+  void restore(const std::string& group, Sweep& sweep, Stored stored) const;
+
+  void write(const Comparison& comparison);
+
+  /// The size that write() would give the file.
+  std::size_t bytes(const Comparison& comparison) const;
+
+ private:
+  H5Document document(const Comparison& comparison) const;
+
+  SweepFiles files_;
+  RunRecord record_;
+  Overwrite overwrite_;
+  double earlier_ = 0;  ///< seconds of the comparison that is resumed
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// What a comparison goes by.
+struct CompareProtocol {
+  Config base;
+  std::vector<GridAxis> axes;
+  std::vector<Entrant> entrants;
+  std::vector<std::int64_t> tuning_seeds, test_seeds;
+  /// Of each entrant, the combinations of the grid that are runs of their own: keys that it does not read are left out.
+  std::vector<std::vector<Combination>> combinations;
+
+  /// Whether there is anything to choose from.
+  bool tunes() const;
+  /// Runs of the tuning, of all entrants with all tuning seeds; 0: nothing is tuned.
+  std::size_t tuning_runs() const;
+};
+
+/// compare.* of a config. UserError that starts with `name`: no grid, entrants or seeds, no test part, or a key of the grid that no entrant reads.
+CompareProtocol read_protocol(const Config& config, const std::string& name);
+
+/// The source of a comparison: of samples, data.split_seed = "seed" comes before its own settings, unless the file or one of them names
+/// the key. So every seed has parts of its own, the same for all entrants.
+ConfigSource compare_source(const ConfigSource& source);
+
+/// What the interval of a paired difference holds, a sentence: seeds, and parts of the samples where they are drawn from the seed.
+std::string intervals_hold(const Config& config);
+
+/// A table of runs without points: its columns are the entrant and the tuned keys; `tests` adds the metrics of the test part.
+enum class CompareStage { tuning, tests };
+Sweep empty_table(const CompareProtocol& protocol, CompareStage stage);
+
+/// Every entrant at its choice() of a tuning that has ended: all points of it, in the order entrants × combinations × seeds; empty
+/// where the grid is one place.
+std::vector<ComparedEntrant> chosen_entrants(const CompareProtocol& protocol, const Sweep& tuning);
+
+/// Counts, means and differences of the test runs there are, for each of the entrants.
+void summarise(const CompareProtocol& protocol, const Sweep& test, std::vector<ComparedEntrant>& entrants);
 
 }  // namespace nudge

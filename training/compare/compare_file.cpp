@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/compare/compare_file.hpp"
+#include "training/compare/compare.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,11 +10,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
-#include "training/compare/merged_entrants.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
-#include "training/sweep/merge_outside.hpp"
-#include "training/sweep/merge_part.hpp"
 
 namespace nudge {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/compare/merged_entrants.hpp"
+#include "training/compare/merge.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,6 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
-#include "training/compare/compare_file.hpp"
-#include "training/compare/outcome.hpp"
-#include "training/compare/protocol.hpp"
 #include "training/data/task.hpp"
 
 namespace nudge {

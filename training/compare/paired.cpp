@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/paired.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/student_t.hpp"
-#include "training/sweep/result_order.hpp"
-#include "training/sweep/spread.hpp"
+#include "sim/base/statistics.hpp"
 
 namespace nudge {
 
@@ -40,6 +40,84 @@ PairedDifference paired_difference(const std::vector<double>& values, const std:
   const double half = student_t_half_width(spread.deviation, out.seeds);
   out.low = spread.mean - half;
   out.high = spread.mean + half;
+  return out;
+}
+
+namespace {
+
+using Values = std::vector<std::vector<std::string>>;
+
+/// Everything that says where a point stands but one key.
+std::vector<std::string> place_beside(const Values& values, std::size_t key, std::size_t point) {
+  std::vector<std::string> place;
+  for (std::size_t k = 0; k < values.size(); ++k) place.push_back(k == key ? std::string() : values[k][point]);
+  return place;
+}
+
+/// Results of the two ends of the pairs of each seed, with the point at the far end of the first.
+struct Pairs {
+  std::size_t point;
+  std::map<double, std::pair<std::vector<double>, std::vector<double>>> by_seed;
+};
+
+/// Of one seed: a failed run among them makes it a failure.
+double mean_or_failed(const std::vector<double>& values, const std::string& result) {
+  const CellSpread all = cell_spread(values, result);
+  return all.failed > 0 ? failed_value(result) : all.mean;
+}
+
+KeyEffect effect_of(const std::string& key, const std::vector<std::string>& own, const Pairs& pairs,
+                    const std::string& result) {
+  std::vector<double> before, after;
+  for (const auto& [seed, ends] : pairs.by_seed) {
+    before.push_back(mean_or_failed(ends.first, result));
+    after.push_back(mean_or_failed(ends.second, result));
+  }
+  return {.key = key,
+          .from = own[0],
+          .to = own[pairs.point],
+          .point = pairs.point,
+          .difference = paired_difference(after, before, result),
+          .from_spread = cell_spread(before, result),
+          .to_spread = cell_spread(after, result)};
+}
+
+}  // namespace
+
+bool KeyEffect::certain() const {
+  // Equal differences have an interval of no width: shares of few samples, which do not say how they scatter.
+  const bool counted = difference.failed > 0 || (difference.seeds > 1 && difference.deviation == 0);
+  if (counted) return sign_test(difference.won, difference.lost) < 0.05;
+  return difference.low > 0 || difference.high < 0;
+}
+
+std::vector<KeyEffect> key_effects(const std::vector<std::string>& keys, const Values& values,
+                                   const std::vector<double>& seeds, const std::vector<double>& results,
+                                   const std::string& result) {
+  std::vector<KeyEffect> out;
+  for (std::size_t key = 0; key < values.size(); ++key) {
+    const std::vector<std::string>& own = values[key];
+    std::map<std::pair<double, std::vector<std::string>>, double> start;  // the result at the first value, by place
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i] == own[0]) start.emplace(std::pair(seeds[i], place_beside(values, key, i)), results[i]);
+    }
+    std::vector<Pairs> moved;  // a value each, in the order in which they come
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i] == own[0]) continue;
+      const auto at = start.find({seeds[i], place_beside(values, key, i)});
+      if (at == start.end() || std::isnan(at->second) || std::isnan(results[i])) continue;
+      if (std::isinf(at->second) && std::isinf(results[i])) continue;
+      auto pairs = std::find_if(moved.begin(), moved.end(), [&](const Pairs& p) { return own[p.point] == own[i]; });
+      if (pairs == moved.end()) pairs = moved.insert(moved.end(), {i, {}});
+      pairs->by_seed[seeds[i]].first.push_back(at->second);
+      pairs->by_seed[seeds[i]].second.push_back(results[i]);
+    }
+    for (const Pairs& pairs : moved) out.push_back(effect_of(keys[key], own, pairs, result));
+  }
+  const auto size = [](const KeyEffect& one) {
+    return one.difference.failed > 0 ? std::numeric_limits<double>::infinity() : std::abs(one.difference.mean);
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const KeyEffect& a, const KeyEffect& b) { return size(a) > size(b); });
   return out;
 }
 

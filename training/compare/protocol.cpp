@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/compare/protocol.hpp"
+#include "training/compare/compare.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "training/config/config_table.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/task.hpp"
-#include "training/sweep/sweep_metrics.hpp"
+#include "training/sweep/sweep_points.hpp"
 
 namespace nudge {
 

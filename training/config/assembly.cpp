@@ -3,14 +3,12 @@
 
 #include <cmath>
 
-#include "circuits/crossbar/array_memory.hpp"
-#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/netlist/netlist_term.hpp"
 #include "circuits/rules/rule_kinds.hpp"
-#include "circuits/terms/leak_spread.hpp"
+#include "circuits/terms/node_terms.hpp"
 #include "sim/base/parallel.hpp"
-#include "sim/base/product_kernel.hpp"
+#include "sim/base/product.hpp"
 #include "sim/read_timing.hpp"
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
@@ -19,7 +17,7 @@
 #include "training/config/train_options.hpp"
 #include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/models/weight_file.hpp"
 
 namespace nudge {
@@ -264,15 +262,13 @@ BatchGradientOptions exact_options(const Config& config) {
   return options;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                     \
+#define NUDGE_ASSEMBLY(S)                                                                                        \
   template std::unique_ptr<Network<S>> make_network<S>(const Config&, const std::shared_ptr<const NetworkPlan>&, \
                                                        Weights);                                                 \
   template double largest_conductance<S>(const std::vector<Parameter>&, const std::vector<Matrix<S>>&);          \
   template double RelaxationStep::of<S>(const Circuit<S>&) const;                                                \
   template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                          \
   template BatchGradientOptions exact_options<S>(const Config&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_ASSEMBLY)
 
 }  // namespace nudge

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "circuits/correction_spec.hpp"
+#include "circuits/correction_path.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/config/config.hpp"
 #include "training/batch/batch_gradient.hpp"

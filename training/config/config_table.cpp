@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
@@ -25,7 +25,7 @@
 #include "training/learning/estimators/estimator_keys.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/stabiliser_options.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/own/own_network.hpp"
 #include "training/models/registry.hpp"

@@ -2,7 +2,7 @@
 // What devices and their arrays refuse when they are made. One device is made to ask it: it knows its own rules.
 #include <fmt/format.h>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/steady/solvers.hpp"

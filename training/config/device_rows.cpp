@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
 #include "sim/config/reading.hpp"

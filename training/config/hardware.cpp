@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "sim/steady/solvers.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "sim/config/section.hpp"
 
 namespace nudge {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
 #include "sim/base/errors.hpp"

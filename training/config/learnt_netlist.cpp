@@ -7,7 +7,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/stored_config.hpp"
-#include "training/models/netlist/netlist_config.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 #include "training/models/registry.hpp"
 #include "training/models/weight_file.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "training/config/config_table.hpp"

@@ -4,7 +4,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
-#include "training/models/netlist/netlist_config.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 
 namespace nudge {
 namespace {

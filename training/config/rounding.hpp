@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 
 namespace nudge {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 
 // The parts of program_table(), by section, and the rules between keys.
 namespace nudge {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "circuits/crossbar/array_memory.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"

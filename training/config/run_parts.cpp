@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.hpp"
-#include "sim/config/config_load.hpp"
+#include "sim/config/config.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/hardware_aware.hpp"
 #include "training/config/run_memory.hpp"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/read_context.hpp"
 #include "circuits/rules/rule_kinds.hpp"
@@ -17,7 +17,7 @@
 #include "training/config/train_options.hpp"
 #include "training/learning/correlator.hpp"
 #include "training/learning/stabiliser_options.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"

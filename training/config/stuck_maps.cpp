@@ -9,7 +9,7 @@
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
-#include "training/data/matrix_file.hpp"
+#include "training/data/readers/readers.hpp"
 
 namespace nudge {
 namespace {

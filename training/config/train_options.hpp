@@ -7,7 +7,6 @@
 #include "sim/config/section.hpp"
 #include "training/learning/growth_penalty.hpp"
 #include "training/learning/optimizer.hpp"
-#include "training/learning/schedule.hpp"
 
 namespace nudge {
 

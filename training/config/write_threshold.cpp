@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "circuits/crossbar/cell_scale.hpp"
 #include "circuits/crossbar/mapping.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"

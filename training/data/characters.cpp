@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/characters.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <utility>
 
+#include "sim/base/errors.hpp"
 #include "training/data/data_options.hpp"
-#include "training/data/default_text.hpp"
-#include "training/data/run_seed.hpp"
+#include "training/data/default_data.hpp"
+#include "training/data/raw_array.hpp"
+#include "training/data/text_dataset.hpp"
 
 namespace nudge {
 
@@ -54,6 +61,128 @@ std::int64_t CharacterTask::fingerprint() const {
   for (const int id : data_.validation()) mix(static_cast<std::uint64_t>(id));
   for (const int id : data_.test()) mix(static_cast<std::uint64_t>(id));
   return static_cast<std::int64_t>(hash);
+}
+
+namespace {
+
+[[noreturn]] void fail(const std::string& name, const std::string& problem) {
+  throw UserError(fmt::format("text file \"{}\": {}", name, problem));
+}
+
+void expect_text(std::string_view utf8, std::size_t valid_bytes, const std::string& name) {
+  const std::size_t nul = utf8.find('\0');
+  if (nul < valid_bytes) fail(name, fmt::format("has a NUL byte at byte {}: a binary file, must be UTF-8 text", nul));
+  if (valid_bytes == utf8.size()) return;
+  fail(name, fmt::format("is not UTF-8 at byte {} (0x{:02X}); convert it, for example: iconv -f LATIN1 -t UTF-8",
+                         valid_bytes, static_cast<unsigned char>(utf8[valid_bytes])));
+}
+
+/// The characters of a text one after the other, without the byte order mark, ends of lines as '\n'. Nothing is kept: the text
+/// and its numbers are all of the memory that a data set takes.
+void visit_characters(std::string_view utf8, const std::string& name, const std::function<void(char32_t)>& visit) {
+  if (utf8.empty()) fail(name, "is empty; a text of characters to learn is needed");
+  if (utf8.starts_with("\xFF\xFE") || utf8.starts_with("\xFE\xFF")) {
+    fail(name, "looks like UTF-16 (byte order mark at byte 0), must be UTF-8; convert it: iconv -f UTF-16 -t UTF-8");
+  }
+  bool first = true, returned = false;
+  const std::size_t valid = visit_utf8(utf8, [&](char32_t code) {
+    const bool mark = std::exchange(first, false) && code == 0xFEFF;
+    if (mark) return;
+    if (returned && code != U'\n') visit(U'\n');
+    returned = code == U'\r';
+    if (!returned) visit(code);
+  });
+  if (returned) visit(U'\n');
+  expect_text(utf8, valid, name);
+}
+
+/// Every character has a row of the read-out, and its pairs are counted: memory goes with their number.
+void expect_alphabet(const std::string& name, std::size_t characters) {
+  constexpr std::size_t kMost = 160000;  // Unicode 16.0 assigns 154,998
+  if (characters <= kMost) return;
+  fail(name, fmt::format("has {} different characters (at most {}, more than any version of Unicode assigns): it is no "
+                         "text of a language",
+                         characters, kMost));
+}
+
+void check_length(const std::string& name, const char* part, std::size_t have, Index tokens, const char* advice) {
+  if (have > static_cast<std::size_t>(tokens)) return;
+  fail(name, fmt::format("its {} part has {} characters, one window of {} tokens and its target needs {}; use a longer "
+                         "data.text, fewer model.tokens or {}",
+                         part, have, tokens, tokens + 1, advice));
+}
+
+}  // namespace
+
+TextDataset TextDataset::load(const std::filesystem::path& path, const TextSplit& split, Index tokens) {
+  return from_text(read_file_bytes(path, "text"), path.string(), split, tokens);
+}
+
+TextDataset TextDataset::from_text(std::string_view utf8, const std::string& name, const TextSplit& split,
+                                   Index tokens) {
+  if (!(split.validation > 0 && split.validation < 1)) {
+    throw UserError(fmt::format("validation fraction = {} (must be > 0 and < 1)", split.validation));
+  }
+  if (!(split.test >= 0 && split.validation + split.test < 1)) {
+    throw UserError(fmt::format("test fraction = {} (must be >= 0, and below 1 together with validation fraction = {})",
+                                split.test, split.validation));
+  }
+  if (tokens < 1) throw UserError(fmt::format("tokens = {} (must be at least 1)", tokens));
+
+  TextDataset data;
+  constexpr std::size_t kCodePoints = 0x110000;
+  std::vector<int> id_of(kCodePoints, -1);
+  std::size_t length = 0;
+  visit_characters(utf8, name, [&](char32_t code) {
+    id_of[code] = 0;
+    ++length;
+  });
+  for (std::size_t code = 0; code < kCodePoints; ++code) {
+    if (id_of[code] < 0) continue;
+    id_of[code] = static_cast<int>(data.vocabulary_.size());
+    data.vocabulary_.push_back(static_cast<char32_t>(code));
+  }
+  expect_alphabet(name, data.vocabulary_.size());
+  data.ids_.reserve(length);
+  visit_characters(utf8, name, [&](char32_t code) { data.ids_.push_back(id_of[code]); });
+
+  const auto size = static_cast<double>(length);
+  data.training_size_ = static_cast<std::size_t>((1 - (split.validation + split.test)) * size);
+  data.validation_size_ = length - data.training_size_;
+  if (split.test > 0) data.validation_size_ = static_cast<std::size_t>((1 - split.test) * size) - data.training_size_;
+  check_length(name, "training", data.training().size(), tokens,
+               "a smaller data.validation_fraction or data.test_fraction");
+  check_length(name, "validation", data.validation().size(), tokens, "a larger data.validation_fraction");
+  if (split.test > 0) check_length(name, "test", data.test().size(), tokens, "a larger data.test_fraction");
+  return data;
+}
+
+std::string TextDataset::decode(std::span<const int> ids) const {
+  std::string text;
+  for (const int id : ids) {
+    NUDGE_EXPECT(id >= 0 && id < vocabulary_size());
+    append_utf8(text, vocabulary_[static_cast<std::size_t>(id)]);
+  }
+  return text;
+}
+
+std::vector<int> TextDataset::encode(std::string_view utf8) const {
+  const Utf8Text text = decode_utf8(utf8);
+  if (text.valid_bytes < utf8.size()) {
+    throw UserError(fmt::format("the text to encode is not UTF-8 at byte {}", text.valid_bytes));
+  }
+  std::vector<int> ids;
+  for (const char32_t code : text.code_points) {
+    const auto found = std::lower_bound(vocabulary_.begin(), vocabulary_.end(), code);
+    if (found == vocabulary_.end() || *found != code) {
+      std::string character;
+      append_utf8(character, code);
+      throw UserError(fmt::format("the character \"{}\" (U+{:04X}) is not among the {} characters of the vocabulary",
+                                  character, static_cast<unsigned>(code), vocabulary_.size()));
+    }
+    ids.push_back(static_cast<int>(found - vocabulary_.begin()));
+  }
+  return ids;
 }
 
 }  // namespace nudge

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/data_options.hpp"
 
-#include "training/data/feature_scaling.hpp"
 #include "training/data/labelled_data.hpp"
+#include "training/data/samples.hpp"
 #include "training/data/task.hpp"
 
 namespace nudge {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/matrix.hpp"
+#include "sim/config/config.hpp"
 #include "sim/config/section.hpp"
 
 namespace nudge {
@@ -31,5 +32,8 @@ const Section<DataOptions>& data_section();
 /// task.kind.
 ParamTable task_rows();
 inline DataOptions data_options(const Config& config) { return data_section().read(config); }
+
+/// The key seed, of tasks and networks, which know no options of a run.
+inline std::uint64_t run_seed(const Config& config) { return static_cast<std::uint64_t>(config.integer("seed")); }
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/forecasting_task.hpp"
+#include "training/data/series.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,9 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
-#include "sim/io/file_seal.hpp"
+#include "sim/io/descriptor.hpp"
 #include "training/data/data_options.hpp"
-#include "training/data/run_seed.hpp"
-#include "training/data/sample_references.hpp"
-#include "training/data/series.hpp"
+#include "training/data/sample_task.hpp"
 
 namespace nudge {
 namespace {

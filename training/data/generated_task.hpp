@@ -45,4 +45,15 @@ Batch blank_sequences(Index examples, Index tokens);
 /// Makes these tokens and targets (Batch::kIgnored where nothing is asked) the sequence b.
 void write_sequence(const std::vector<int>& tokens, const std::vector<int>& targets, Batch& into, Index b);
 
+/// argmax: model.tokens rows of model.channels values. Each channel has one winner that is 1 larger, noise of σ = 0.05 is everywhere; the
+/// last row must give every channel's largest value (appendix P of Lu & Yang, "Free Energy Mixer"), which a single convex read cannot.
+std::unique_ptr<Task> argmax_task(const Config& config);
+
+/// latent: the next token of the Free Transformer's synthetic sequences (SyntheticText): a letter's prompt and a body with a target at a
+/// hidden place, and noise.
+std::unique_ptr<Task> latent_task(const Config& config);
+
+/// UserError where model.tokens is not the length of its sequences.
+void check_latent_task(const Config& config);
+
 }  // namespace nudge

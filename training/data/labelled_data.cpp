@@ -9,7 +9,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/io/inflate.hpp"
-#include "training/data/file_bytes.hpp"
+#include "training/data/raw_array.hpp"
 #include "training/data/readers/readers.hpp"
 
 namespace nudge {

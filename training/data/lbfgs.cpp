@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/lbfgs.hpp"
+#include "training/data/linear_model.hpp"
 
 #include <algorithm>
 #include <deque>

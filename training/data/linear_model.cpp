@@ -11,7 +11,7 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
 #include "sim/base/softmax.hpp"
-#include "training/data/confusion.hpp"
+#include "training/data/scores.hpp"
 
 namespace nudge {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/matrix_file.hpp"
+#include "training/data/readers/readers.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
-#include "training/data/file_bytes.hpp"
+#include "training/data/raw_array.hpp"
 
 namespace nudge {
 namespace {

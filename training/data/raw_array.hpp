@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,9 @@ Index checked_count(const std::vector<Index>& shape, const std::string& name);
 
 /// "(60000, 28, 28)" as Python writes it.
 std::string shape_text(const std::vector<Index>& shape);
+
+/// All bytes of a regular file; `noun` is what it holds, for messages ("text", "data"). UserError `text file "PATH": …`
+/// when it is missing, a directory, not a regular file (a resumed run has to read it again), unreadable, or longer than read_bound().
+std::string read_file_bytes(const std::filesystem::path& path, const std::string& noun);
 
 }  // namespace nudge

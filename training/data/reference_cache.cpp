@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/reference_cache.hpp"
+#include "training/data/scores.hpp"
 
 #include <fmt/format.h>
 

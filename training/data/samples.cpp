@@ -5,14 +5,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
-#include "training/data/default_digits.hpp"
+#include "training/data/default_data.hpp"
 #include "training/data/readers/readers.hpp"
-#include "training/data/sample_split.hpp"
-#include "training/data/shuffle.hpp"
 
 namespace nudge {
 namespace {

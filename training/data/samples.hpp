@@ -1,15 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "sim/base/matrix.hpp"
+#include "sim/base/rng.hpp"
 #include "sim/config/config.hpp"
 #include "training/data/batches.hpp"
-#include "training/data/feature_scaling.hpp"
 #include "training/data/labelled_data.hpp"
 
 namespace nudge {
+
+/// π(i) of a pseudo-random permutation π of {0, …, n − 1} that (key, step) chooses: a pure function in O(1) time and
+/// memory, so that an epoch's order needs no state and a resumed run finds its place in it. A balanced Feistel network on
+/// the smallest even number of bits that n fits in, 8 rounds (4 make a pseudo-random permutation of pseudo-random
+/// functions: Luby and Rackoff, SIAM J. Comput. 17:373, 1988; small domains want more), applied again while the result is
+/// not below n (cycle walking: Black and Rogaway, CT-RSA 2002, section 3; at most 4 times on average). Needs i < n ≤ 2³².
+std::uint64_t shuffled(std::uint64_t i, std::uint64_t n, const RngKey& key, std::uint64_t step);
+
+/// Numbers of the samples of each part, in a random order within each.
+struct SampleSplit {
+  std::vector<Index> training, validation, test;
+};
+
+/// Splits n samples at random: a pure function of its arguments, with a seed of its own so that runs with other seeds see
+/// the same parts. With labels (n of them, or none) the parts are stratified: a part takes of each class its share of that
+/// class's samples to within one sample, and of all samples its share rounded to the nearest. Needs both fractions ≥ 0,
+/// their sum < 1. A part may come out empty.
+SampleSplit split_samples(Index n, std::span<const int> labels, double validation_fraction, double test_fraction,
+                          std::uint64_t seed);
+
+/// y_j = (x_j − offset_j) · gain_j, with numbers taken from the training part alone.
+///   none      y = x
+///   unit      one range for all columns: the training part's smallest number becomes 0 and its largest 1 (pictures: the
+///             pixels keep their relation)
+///   unit_each the same for each column by itself
+///   standard  each column has mean 0 and standard deviation 1 (divisor n) on the training part
+/// A column that is constant in training is only shifted (gain 1). Held-out numbers may leave the range; nothing is clipped.
+class FeatureScaling {
+ public:
+  /// Of `columns` columns left as they are.
+  explicit FeatureScaling(Index columns = 0);
+  /// Fitted to the training part; kind is one of scaling_names().
+  FeatureScaling(const std::string& kind, const Matrix<float>& training);
+
+  void apply(Matrix<float>& x) const;
+  /// Back to the units of the file.
+  void undo(Matrix<float>& y) const;
+
+  const std::vector<double>& offset() const { return offset_; }
+  const std::vector<double>& gain() const { return gain_; }
+
+ private:
+  std::vector<double> offset_, gain_;
+};
+
+const std::vector<std::string>& scaling_names();
 
 /// What data.* says about samples.
 struct SampleOptions {
@@ -66,5 +116,9 @@ Batch epoch_batch(const Samples& samples, Index count, std::uint64_t seed, std::
 
 /// The first `most` samples (all, for 0) once, in their order, `count` at a time; the last batch may be smaller.
 std::vector<Batch> batches_of(const Samples& samples, Index count, Index most = 0);
+
+/// What is odd about the training part and makes no run fail: classes without a sample, a single class, features that have one value in all
+/// samples. A sentence each; none: nothing.
+std::vector<std::string> sample_notes(const SampleParts& parts);
 
 }  // namespace nudge

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "training/data/reference_scores.hpp"
-#include "training/data/text_entropy.hpp"
+#include "training/data/scores.hpp"
+#include "training/data/text_dataset.hpp"
 
 namespace nudge {
 

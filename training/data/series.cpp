@@ -9,7 +9,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
-#include "training/data/matrix_file.hpp"
+#include "training/data/readers/readers.hpp"
 
 namespace nudge {
 namespace {

@@ -8,9 +8,8 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/batches.hpp"
-#include "training/data/reference_request.hpp"
-#include "training/data/reference_scores.hpp"
-#include "training/data/text_entropy.hpp"
+#include "training/data/scores.hpp"
+#include "training/data/text_dataset.hpp"
 
 namespace nudge {
 
@@ -53,7 +52,7 @@ class Task {
   /// What trivial models score: chance, and what counting gives. Nothing where none is known.
   virtual std::optional<TextLines> lines() const { return std::nullopt; }
   /// The same where answers are right or wrong, or real: chance, the majority and a linear model, which is fitted within the request or comes
-  /// from the cache (reference_cache.hpp). Nothing where none is asked for.
+  /// from the cache (scores.hpp). Nothing where none is asked for.
   virtual std::optional<ReferenceScores> references(const ReferenceRequest& /*request*/) const { return std::nullopt; }
 
   /// What is odd about the data and makes no run fail, a sentence each.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/text_entropy.hpp"
+#include "training/data/text_dataset.hpp"
 
 #include <cmath>
 #include <unordered_map>

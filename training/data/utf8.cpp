@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/data/utf8.hpp"
+#include "training/data/text_dataset.hpp"
 
 namespace nudge {
 namespace {

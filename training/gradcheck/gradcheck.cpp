@@ -8,11 +8,9 @@
 #include <limits>
 
 #include "sim/base/build_info.hpp"
-#include "sim/base/product_kernel.hpp"
+#include "sim/base/product.hpp"
 #include "training/batch/batch_ranks.hpp"
-#include "training/check/circuit_choice.hpp"
-#include "training/check/finite_difference.hpp"
-#include "training/check/nudge_choice.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"

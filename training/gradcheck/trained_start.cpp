@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/gradcheck/trained_start.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 
 #include <fmt/format.h>
 

@@ -78,7 +78,6 @@ void Correlators<S>::pass(Gradient<S>& gradient, Rows rows, double distance, std
   }
 }
 
-template class Correlators<float>;
-template class Correlators<double>;
+NUDGE_BOTH_PRECISIONS_OF(Correlators)
 
 }  // namespace nudge

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/named.hpp"
 #include "sim/base/open_list.hpp"
 
 namespace nudge {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/config/section.hpp"
-#include "training/learning/node_cost.hpp"
+#include "training/learning/cost.hpp"
 
 namespace nudge {
 

@@ -148,7 +148,6 @@ void CrossEntropyReadout<S>::accumulate_parameter_gradient(ConstMatrixRef<S> z, 
   });
 }
 
-template class CrossEntropyReadout<float>;
-template class CrossEntropyReadout<double>;
+NUDGE_BOTH_PRECISIONS_OF(CrossEntropyReadout)
 
 }  // namespace nudge

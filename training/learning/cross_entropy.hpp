@@ -6,7 +6,6 @@
 
 #include "circuits/linear_map.hpp"
 #include "training/learning/cost.hpp"
-#include "training/learning/node_readout.hpp"
 #include "training/learning/row_norm.hpp"
 
 namespace nudge {

@@ -2,11 +2,13 @@
 #include "training/learning/factor_products.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
+#include "sim/base/sums.hpp"
 
 namespace nudge {
 
@@ -96,12 +98,59 @@ void add_products(std::vector<std::vector<FactorPair<S>>> pairs, Gradient<S>& gr
   });
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                \
+#define NUDGE_FACTOR_PRODUCTS(S)                                                            \
   template bool worth_keeping<S>(const std::vector<FactorPair<S>>&, Index, ParameterShape); \
   template std::vector<FactorPair<S>> stacked<S>(std::vector<FactorPair<S>>);               \
   template void add_products<S>(std::vector<std::vector<FactorPair<S>>>, Gradient<S>&, int);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_FACTOR_PRODUCTS)
+
+namespace {
+
+/// One row of a pair.
+template <class S>
+struct FactorRow {
+  const FactorPair<S>* pair;
+  Index row;
+  std::span<const S> x() const { return {pair->x.row(row).data(), static_cast<std::size_t>(pair->x.cols())}; }
+  /// What it has of some columns of the gradient.
+  std::span<const S> y(Index begin, Index end) const {
+    return {pair->y.row(row).data() + (begin - pair->columns.begin), static_cast<std::size_t>(end - begin)};
+  }
+};
+
+template <class S>
+double by_inner_products(const std::vector<FactorRow<S>>& rows) {
+  double sum = 0;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (std::size_t l = 0; l <= k; ++l) {
+      const Columns &a = rows[k].pair->columns, &b = rows[l].pair->columns;
+      const Index begin = std::max(a.begin, b.begin), end = std::min(a.end(), b.end());
+      if (end <= begin) continue;
+      const double scale = static_cast<double>(rows[k].pair->scale) * static_cast<double>(rows[l].pair->scale);
+      sum += (l < k ? 2 : 1) * scale * inner_product_of_row<S>(rows[k].x(), rows[l].x()) *
+             inner_product_of_row<S>(rows[k].y(begin, end), rows[l].y(begin, end));
+    }
+  }
+  return sum < 0 ? 0 : sum;  // by rounding, where all cancels
+}
+
+}  // namespace
+
+template <class S>
+double squared_norm(const std::vector<FactorPair<S>>& factors, Index rows, Index cols) {
+  std::vector<FactorRow<S>> all;
+  for (const FactorPair<S>& pair : factors) {
+    for (Index row = 0; row < pair.x.rows(); ++row) all.push_back({&pair, row});
+  }
+  if (few_rows(static_cast<Index>(all.size()), {rows, cols})) return by_inner_products<S>(all);
+  Matrix<S> sum = Matrix<S>::Zero(rows, cols);
+  for (const FactorPair<S>& f : factors) {
+    multiply_outer<S>(f.x, f.y, f.scale, sum.middleCols(f.columns.begin, f.columns.count), Store::add);
+  }
+  return sum.template cast<double>().squaredNorm();
+}
+
+template double squared_norm<float>(const std::vector<FactorPair<float>>&, Index, Index);
+template double squared_norm<double>(const std::vector<FactorPair<double>>&, Index, Index);
 
 }  // namespace nudge

@@ -182,14 +182,12 @@ double clip_by_norm(Gradient<S>& gradient, double max_norm) {
   return norm;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                       \
+#define NUDGE_GRADIENT(S)                                                          \
   template class Gradient<S>;                                                      \
   template std::vector<char> met_by_any<S>(std::span<const Gradient<S>>, int);     \
   template void sum_gradients<S>(std::span<const Gradient<S>>, Gradient<S>&, int); \
   template Gradient<double> in_double<S>(const Gradient<S>&);                      \
   template double clip_by_norm<S>(Gradient<S>&, double);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_GRADIENT)
 
 }  // namespace nudge

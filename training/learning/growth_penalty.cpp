@@ -180,7 +180,6 @@ GrowthReport GrowthPenalty<S>::apply_rows(Dynamics<S>& dynamics, ConstMatrixRef<
   return report;
 }
 
-template class GrowthPenalty<float>;
-template class GrowthPenalty<double>;
+NUDGE_BOTH_PRECISIONS_OF(GrowthPenalty)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/node_cost.hpp"
+#include "training/learning/cost.hpp"
 
 #include <algorithm>
 
@@ -36,12 +36,10 @@ void counted_gradient(const NodeCost& cost, ConstMatrixRef<S> y, ConstMatrixRef<
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                          \
+#define NUDGE_NODE_COST(S)                                                                                            \
   template double counted_value<S>(const NodeCost&, ConstMatrixRef<S>, ConstMatrixRef<S>, const std::vector<Index>&); \
   template void counted_gradient<S>(const NodeCost&, ConstMatrixRef<S>, ConstMatrixRef<S>, const std::vector<Index>&, \
                                     MatrixRef<S>);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_NODE_COST)
 
 }  // namespace nudge

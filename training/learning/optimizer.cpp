@@ -216,12 +216,10 @@ void add_with_decay(const std::vector<Matrix<S>>& delta, double decay, std::vect
   for (std::size_t p = 0; p < delta.size(); ++p) parameters[p] = kept * parameters[p] + delta[p];
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                            \
+#define NUDGE_OPTIMIZER(S)                                                                              \
   template std::unique_ptr<Optimizer<S>> make_optimizer<S>(const std::string&, const OptimizerOptions&, \
                                                            std::span<const ParameterShape>);            \
   template void add_with_decay<S>(const std::vector<Matrix<S>>&, double, std::vector<Matrix<S>>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_OPTIMIZER)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/schedule.hpp"
+#include "training/learning/optimizer.hpp"
 
 #include <fmt/format.h>
 

@@ -65,7 +65,6 @@ void SquaredError<S>::own_gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
   }
 }
 
-template class SquaredError<float>;
-template class SquaredError<double>;
+NUDGE_BOTH_PRECISIONS_OF(SquaredError)
 
 }  // namespace nudge

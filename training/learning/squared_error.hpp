@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "training/learning/cost.hpp"
-#include "training/learning/node_cost.hpp"
 
 namespace nudge {
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "sim/config/section.hpp"
-#include "training/learning/damping_controller.hpp"
-#include "training/learning/memory_bound.hpp"
+#include "training/learning/controller.hpp"
 
 namespace nudge {
 

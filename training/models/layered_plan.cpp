@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "circuits/terms/bilinear_link.hpp"
-#include "circuits/terms/node_bias.hpp"
-#include "circuits/terms/quartic_well.hpp"
-#include "training/models/initial.hpp"
+#include "circuits/terms/node_terms.hpp"
+#include "training/models/network_plan.hpp"
 
 namespace nudge {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 #include "mixers/sequence_mixer.hpp"
 #include "training/models/model_options.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mixers/registry.hpp"
+#include "mixers/mixer.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -169,13 +169,11 @@ std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& cho
                                        std::move(held), record, std::move(energy));
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                               \
+#define NUDGE_MIXER_TERM(S)                                                                                \
   template Value<S> mixed<S>(const MixerChoice&, Value<S>, const std::vector<Value<S>>&);                  \
   template Value<S> mixed_energy<S>(const MixerChoice&, Value<S>, Value<S>, const std::vector<Value<S>>&); \
   template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int,           \
                                                   const std::vector<const LinearMap<S>*>&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_MIXER_TERM)
 
 }  // namespace nudge

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "circuits/digital_conductances.hpp"
+#include "circuits/digital_matrix.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/cross_entropy.hpp"
 #include "training/learning/squared_error.hpp"
@@ -208,8 +208,7 @@ std::vector<ParameterGroup> equilibrium_groups(const NetworkPlan& plan) {
   return inside;
 }
 
-template class Network<float>;
-template class Network<double>;
+NUDGE_BOTH_PRECISIONS_OF(Network)
 template std::unique_ptr<LinearMap<float>> number_map<float>(const Parameter&, Matrix<float>);
 template std::unique_ptr<LinearMap<double>> number_map<double>(const Parameter&, Matrix<double>);
 

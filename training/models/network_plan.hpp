@@ -2,15 +2,64 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "circuits/circuit.hpp"
-#include "training/learning/node_readout.hpp"
-#include "training/models/parameter.hpp"
-#include "training/models/weight_bound.hpp"
+#include "sim/base/matrix.hpp"
+#include "sim/base/rng.hpp"
+#include "training/learning/cost.hpp"
+#include "training/learning/gradient.hpp"
 
 namespace nudge {
+
+/// Normal numbers of the given deviation, a pure function of seed and stream; float is double rounded.
+template <class S>
+Matrix<S> normal_matrix(Index rows, Index cols, double deviation, std::uint64_t seed, std::uint32_t stream) {
+  Matrix<double> values(rows, cols);
+  fill_normal<double>({seed, Purpose::weight_init, stream}, 0, 0,
+                      std::span<double>(values.data(), static_cast<std::size_t>(values.size())));
+  return (deviation * values).template cast<S>();
+}
+
+/// A Hopfield memory whose spectral norm must stay inside its clamp (training/learning/controller.hpp): columns `memory` of a
+/// parameter, and the parameter that it returns through where that is another one.
+struct WeightBound {
+  int parameter = 0;
+  Columns memory;
+  int returns = -1;  ///< -1: through the transposed read of the same array
+};
+
+/// A parameter of a network as a whole: its name in files, its shape, whether devices may hold it, and whether weight decay
+/// acts on it.
+struct Parameter {
+  std::string name;
+  ParameterShape shape;
+  bool on_devices = false;
+  bool decays = true;
+  /// Conductances: never below 0, and each is one device of its own (MappingKind::single), all on one scale.
+  bool conductance = false;
+  /// A table: a read chooses rows of it, by a drive of 1 on one line.
+  bool table = false;
+  double products = 1;      ///< that its correlation adds up for one sample: the positions of a kernel
+  double leak = 0;          ///< share of it that is lost in every step that is accepted: charge that leaks off a gate
+  double leak_periods = 0;  ///< the same by the phases in which it falls by e; 0: by its share alone
+};
+
+/// A table of (rows, cols) numbers or devices: of symbols, of positions. Weight decay leaves it alone.
+inline Parameter table_parameter(const char* name, ParameterShape shape, bool on_devices) {
+  return {name, shape, on_devices, false, false, true};
+}
+
+/// A named part of a parameter, the unit of gradient tables: W_q is columns [0, C) of the input array of the block.
+struct ParameterGroup {
+  std::string name;
+  int parameter;
+  Columns columns;
+  bool readout = false;  ///< outside the equilibrium: learns directly whatever the estimator
+};
 
 template <class S>
 using Maps = std::vector<std::unique_ptr<LinearMap<S>>>;
@@ -74,6 +123,14 @@ class NetworkPlan {
 
   /// The rectified memories, whose gates a nudge may flip (reported by gradcheck).
   virtual std::vector<Gates> gates() const { return {}; }
+};
+
+/// The largest leak L of a node, known before there is a task, the stiffest part that is always there: constant + per_damping · c at
+/// the damping c. 0: its units are loaded by their terms alone (Circuit::largest_load).
+struct NodeLeak {
+  double constant = 1;
+  double per_damping = 0;
+  double at(double damping) const { return constant + per_damping * damping; }
 };
 
 }  // namespace nudge

@@ -6,20 +6,16 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/open_list.hpp"
 #include "sim/config/suggest.hpp"
-#include "training/models/block/block_config.hpp"
-#include "training/models/block/block_export.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
-#include "training/models/hopfield/hopfield_netlist.hpp"
-#include "training/models/netlist/netlist_config.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 #include "training/models/oscillator/oscillator_network.hpp"
 #include "training/models/own/own_network.hpp"
-#include "training/models/resistive/resistive_config.hpp"
-#include "training/models/resistive/resistive_export.hpp"
+#include "training/models/resistive/resistive_plan.hpp"
 #include "training/models/stack/stack_plan.hpp"
 #include "training/models/tapes/tape_kinds.hpp"
 #include "training/models/thermal/thermal_network.hpp"
 #include "training/models/transformer/transformer_config.hpp"
-#include "training/models/transformer/transformer_netlist.hpp"
 
 namespace nudge {
 

@@ -9,9 +9,8 @@
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
 #include "training/models/mixer_term.hpp"
-#include "training/models/netlist.hpp"
+#include "training/models/network.hpp"
 #include "training/models/network_plan.hpp"
-#include "training/models/node_leak.hpp"
 #include "training/models/tapes/tape_model.hpp"
 
 namespace nudge {

@@ -6,7 +6,6 @@
 
 #include "circuits/terms/layer_energy.hpp"
 #include "sim/base/errors.hpp"
-#include "training/models/map_reader.hpp"
 
 namespace nudge {
 
@@ -259,7 +258,6 @@ std::unique_ptr<TermSystem<S>> TapeTerm<S>::make_system(Index rows, Index /*max_
   return std::make_unique<System>(*this, rows);
 }
 
-template class TapeTerm<float>;
-template class TapeTerm<double>;
+NUDGE_BOTH_PRECISIONS_OF(TapeTerm)
 
 }  // namespace nudge

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "circuits/linear_map.hpp"
 #include "circuits/terms/term.hpp"
 #include "mixers/tape.hpp"
+#include "sim/weight_reader.hpp"
 
 namespace nudge {
 
@@ -63,6 +65,90 @@ class TapeTerm final : public Term<S> {
   std::vector<Weight> weights_;
   Record record_;
   RecordEnergy energy_;
+};
+
+/// For whom a computation on a tape reads at the moment: the address of its noise, and where correlations go.
+template <class S>
+struct TapeReads {
+  ReadContext* read = nullptr;
+  GradientSink<S>* sink = nullptr;
+  S scale = S(1);  ///< of what goes to the sink
+};
+
+/// A linear map as the weights of a computation on a tape: reads either way, derivatives by reads the other way through the same
+/// devices, and the local correlation to the sink of the present reads. An array is driven and sensed as a whole: of a part of
+/// its rows the others are driven with 0, or sensed and left.
+template <class S>
+class MapReader final : public WeightReader<S> {
+ public:
+  MapReader(const LinearMap<S>& map, int parameter, const TapeReads<S>& reads)
+      : map_(&map), parameter_(parameter), reads_(&reads) {}
+
+  void read(const WeightPart& part, ConstMatrixRef<S> x, MatrixRef<S> y) override {
+    if (part.transposed) {
+      sensed(part, y, [&](MatrixRef<S> rows) { map_->transposed(x, rows, all(), Store::assign, context()); });
+    } else {
+      map_->forward(driven(part, x, drive_), y, all(), Store::assign, context());
+    }
+  }
+  void read_jvp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y) override {
+    if (part.transposed) {
+      sensed(part, y, [&](MatrixRef<S> rows) {
+        map_->derivative(ReadDirection::transposed, Derivative::jvp, x0, v, rows, all(), Store::assign, context());
+      });
+    } else {
+      map_->derivative(ReadDirection::forward, Derivative::jvp, driven(part, x0, point_), driven(part, v, drive_), y,
+                       all(), Store::assign, context());
+    }
+  }
+  void read_vjp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x) override {
+    if (part.transposed) {
+      map_->derivative(ReadDirection::transposed, Derivative::vjp, x0, driven(part, u, drive_), x, all(), Store::assign,
+                       context());
+    } else {
+      const auto at = driven(part, x0, point_);
+      sensed(part, x, [&](MatrixRef<S> rows) {
+        map_->derivative(ReadDirection::forward, Derivative::vjp, at, u, rows, all(), Store::assign, context());
+      });
+    }
+  }
+  void correlate(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u) override {
+    if (part.transposed) {
+      map_->correlate(ReadDirection::transposed, x0, driven(part, u, drive_), all(), reads_->scale, parameter_,
+                      *reads_->sink, context());
+    } else {
+      map_->correlate(ReadDirection::forward, driven(part, x0, point_), u, all(), reads_->scale, parameter_,
+                      *reads_->sink, context());
+    }
+  }
+
+ private:
+  using View = Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>;
+
+  Columns all() const { return map_->all_columns(); }
+  ReadContext& context() const { return *reads_->read; }
+  bool whole(const WeightPart& part) const { return part.rows == map_->inputs(); }
+
+  /// What drives all rows of the array so that those of the part get x.
+  View driven(const WeightPart& part, ConstMatrixRef<S> x, Matrix<S>& padded) const {
+    if (whole(part)) return View(x);
+    padded.setZero(x.rows(), map_->inputs());
+    padded.middleCols(part.first, part.rows) = x;
+    return View(padded);
+  }
+  /// Senses all rows of the array and keeps those of the part.
+  template <class Sense>
+  void sensed(const WeightPart& part, MatrixRef<S> y, Sense sense) {
+    if (whole(part)) return sense(y);
+    sensed_.resize(y.rows(), map_->inputs());
+    sense(sensed_);
+    y = sensed_.middleCols(part.first, part.rows);
+  }
+
+  const LinearMap<S>* map_;
+  int parameter_;
+  const TapeReads<S>* reads_;
+  Matrix<S> drive_, point_, sensed_;
 };
 
 }  // namespace nudge

@@ -9,7 +9,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "sim/io/h5_reader.hpp"
-#include "training/data/file_bytes.hpp"
+#include "training/data/raw_array.hpp"
 #include "training/data/readers/readers.hpp"
 
 namespace nudge {

@@ -7,9 +7,8 @@
 #include <mutex>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
-#include "sim/base/side_by_side.hpp"
-#include "training/sweep/point_bytes.hpp"
 
 namespace nudge {
 namespace {

@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "training/sweep/task_list.hpp"
+#include "training/sweep/sweep.hpp"
 
 namespace nudge {
+
+/// The points of a study that are left to run, and the order in which threads and processes take them: those whose
+/// combination of values was not timed yet, as they stand in the list; then the longest first, so that none of them ends
+/// long after all others. Results do not depend on the order.
+class TaskList {
+ public:
+  /// Every point without a status that belongs to the shard. SweepPoint::seconds of others are known times.
+  TaskList(const Sweep& sweep, const Shard& shard);
+
+  std::size_t left() const { return left_.size(); }
+
+  /// Takes a point off the list; nothing: all are taken.
+  std::optional<std::size_t> next();
+
+  /// Says how long a point took.
+  void finished(std::size_t point, double seconds);
+
+ private:
+  std::vector<std::size_t> left_;
+  std::vector<std::size_t> kinds_;  ///< per point of the study: its combination
+  std::vector<double> seconds_;     ///< per combination, the last one timed; infinite before
+};
 
 /// The work of a farm. Threads of this process call `compute`, on rank 0 one at a time `accept`.
 struct FarmWork {
@@ -24,5 +50,11 @@ void farm_out(TaskList& tasks, const FarmWork& work);
 
 /// The results of all points of rank 0 become everybody's.
 void share_results(Sweep& sweep);
+
+/// The result of a point (status, metrics, groups, seconds) as bytes for another process of the same build, bit by bit.
+std::string result_bytes(const SweepPoint& point);
+
+/// Takes what result_bytes() made from the front of `bytes`, and removes it there.
+void take_result(std::string& bytes, SweepPoint& point);
 
 }  // namespace nudge

@@ -8,7 +8,7 @@
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
-#include "training/sweep/point_table.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/sweep/point_table.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "training/config/config_table.hpp"
-#include "training/sweep/result_order.hpp"
+#include "training/sweep/spread.hpp"
 
 namespace nudge {
 

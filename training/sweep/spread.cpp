@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
-#include "sim/base/median.hpp"
-#include "training/sweep/result_order.hpp"
+#include "sim/base/statistics.hpp"
 
 namespace nudge {
 namespace {
@@ -69,6 +69,24 @@ std::string failure_rate(const CellSpread& cell) {
 std::string cell_text(const CellSpread& cell, const std::string& mean, const std::string& median) {
   if (cell.failed == 0) return mean;
   return (std::isfinite(cell.median) ? median + " median, " : "-, ") + failure_rate(cell);
+}
+
+std::vector<std::string> results_in_order(const std::vector<std::string>& names) {
+  const auto holds = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  std::vector<std::string> out;
+  for (const char* asked : {"test_accuracy", "test_rmse", "test_loss", "validation_accuracy", "validation_rmse",
+                            "validation_loss", "cosine"}) {
+    if (holds(names, asked)) out.emplace_back(asked);
+  }
+  std::copy_if(names.begin(), names.end(), std::back_inserter(out),
+               [&](const std::string& name) { return !holds(out, name); });
+  return out;
+}
+
+bool higher_is_better(const std::string& result) {
+  return result.ends_with("accuracy") || result.ends_with("cosine") || result.ends_with("agreement");
 }
 
 }  // namespace nudge

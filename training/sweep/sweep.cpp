@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/ranks.hpp"

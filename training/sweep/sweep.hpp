@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
-#include "training/data/text_entropy.hpp"
+#include "training/data/text_dataset.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/train/train_run.hpp"
 

@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
-#include <set>
 
-#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
@@ -21,9 +20,8 @@
 #include "training/config/train_options.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
-#include "training/sweep/sweep_metrics.hpp"
 #include "training/sweep/sweep_points.hpp"
-#include "training/train/reference_budget.hpp"
+#include "training/train/train_run.hpp"
 
 namespace nudge {
 namespace {

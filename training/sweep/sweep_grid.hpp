@@ -27,7 +27,7 @@ struct SweepGrid {
 };
 
 /// What trivial models score on the samples that all points share, a mean over their splits; nothing where they share none, and on other ranks than the first. To be
-/// called when the points have ended: it reads the data again and fits (reference_budget.hpp). Nothing either where the observer stops.
+/// called when the points have ended: it reads the data again and fits (train_run.hpp). Nothing either where the observer stops.
 std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer);
 
 /// Whether the values of a key of the config are numbers.

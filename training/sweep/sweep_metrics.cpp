@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/sweep/sweep_metrics.hpp"
+#include "training/sweep/sweep_points.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -11,12 +11,9 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
-#include "sim/io/file_seal.hpp"
-#include "training/check/chip_yield.hpp"
+#include "sim/io/descriptor.hpp"
 #include "training/config/run_options.hpp"
-#include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/farm.hpp"
-#include "training/sweep/sweep_metrics.hpp"
 
 namespace nudge {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/crossbar/refresh_clock.hpp"
+#include "circuits/crossbar/calibration.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"

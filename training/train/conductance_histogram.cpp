@@ -129,7 +129,6 @@ void ConductanceRecord<S>::restore(const H5Reader& file, const std::string& grou
 
 template std::vector<double> bin_counts<float>(const std::vector<double>&, const std::vector<const Matrix<float>*>&);
 template std::vector<double> bin_counts<double>(const std::vector<double>&, const std::vector<const Matrix<double>*>&);
-template class ConductanceRecord<float>;
-template class ConductanceRecord<double>;
+NUDGE_BOTH_PRECISIONS_OF(ConductanceRecord)
 
 }  // namespace nudge

@@ -4,16 +4,70 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/io/h5_document.hpp"
+#include "sim/io/h5_reader.hpp"
 #include "training/data/batches.hpp"
-#include "training/data/confusion.hpp"
-#include "training/train/example_losses.hpp"
-#include "training/train/sample_scores.hpp"
+#include "training/data/scores.hpp"
 #include "training/train/train_log.hpp"
 
 namespace nudge {
+
+/// What the outputs of a network score where its task has a metric: of classes the accuracy and, up to kMostConfused of them, the confusion
+/// matrix, of real values their root mean square error.
+class SampleScores {
+ public:
+  explicit SampleScores(bool scored) : scored_(scored) {}
+
+  /// Adds the rows of a batch that count. outputs (T, classes or values), one per example (BatchGradient::outputs).
+  template <class S>
+  void add(const Batch& batch, const std::vector<Matrix<S>>& outputs);
+
+  /// The score in the metric of the task; nothing before any sample was added.
+  std::optional<double> value() const;
+  bool of_classes() const { return counted_ > 0; }
+  /// Answers that the accuracy is a share of.
+  std::int64_t counted() const { return counted_; }
+  /// Nothing of values, and of so many classes that nobody could read it: 65536 of them would take 34 GB.
+  const std::optional<ConfusionMatrix>& confusion() const { return confusion_; }
+  static constexpr Index kMostConfused = 2048;  ///< 32 MB
+
+ private:
+  bool scored_;
+  std::int64_t right_ = 0, counted_ = 0;  ///< samples of classes
+  std::optional<ConfusionMatrix> confusion_;
+  double squares_ = 0, numbers_ = 0;
+};
+
+/// What an evaluation found of each example (a sequence, or samples side by side), in their order: the cost summed over its rows
+/// that count, and how many those are.
+struct ExampleLosses {
+  std::vector<double> loss, rows;
+
+  void add(double summed_loss, Index counted);
+  /// PREFIX/example_loss and example_rows; nothing where there are none.
+  void write(const std::string& prefix, const std::string& unit, H5Document& document) const;
+  static ExampleLosses read(const std::string& prefix, const H5Reader& file);
+};
+
+/// What one network scores below another on the same held-out rows, with its two-sided 95 % interval over the examples that were drawn
+/// for them: of d_i = (loss of the other − loss of the one) of example i with r_i rows
+///     won = Σ d_i / Σ r_i  ±  t(0.975, n − 1) √(n/(n − 1) Σ (d_i − won r_i)²) / Σ r_i,
+/// the ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.13); of examples of one size the paired t interval (Student,
+/// Biometrika 6 (1908) 1). It says nothing about other seeds or other data. Of one example, or of losses that are not finite,
+/// low and high are −∞ and +∞.
+struct LossGain {
+  double won = 0, low = 0, high = 0;
+  int examples = 0;
+  /// Whether more was won than chance among the examples explains.
+  bool significant() const { return low > 0; }
+};
+
+/// NaN without a common example; both are of the same examples.
+LossGain loss_gain(const ExampleLosses& one, const ExampleLosses& other);
 
 /// A model in training: everything that a step changes, and its log. A network that settles (Trainee) or a computation on a
 /// tape (TapeLearner); TrainingLoop drives either.

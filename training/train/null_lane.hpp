@@ -6,7 +6,6 @@
 
 #include "sim/config/config.hpp"
 #include "sim/io/h5_document.hpp"
-#include "training/train/example_losses.hpp"
 #include "training/train/learner.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/train/reference_budget.hpp"
+#include "training/train/train_run.hpp"
 
 #include <algorithm>
 

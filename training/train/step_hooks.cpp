@@ -6,12 +6,11 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
-#include "training/learning/damping_controller.hpp"
+#include "training/learning/controller.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/learning/memory_bound.hpp"
 #include "training/learning/stabiliser_options.hpp"
-#include "training/models/netlist/netlist_config.hpp"
-#include "training/train/step_hook.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
+#include "training/train/trainee.hpp"
 
 namespace nudge {
 namespace {

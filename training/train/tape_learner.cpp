@@ -186,11 +186,9 @@ std::unique_ptr<Learner> make_tape_learner(const Config& config, const TaskSizes
   return std::make_unique<TapeLearner<float>>(config, sizes);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                    \
+#define NUDGE_TAPE_LEARNER(S)                                                                   \
   template std::vector<Matrix<S>> initial_parameters<S>(std::span<const Field>, std::uint64_t); \
   template class TapeLearner<S>;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_TAPE_LEARNER)
 
 }  // namespace nudge

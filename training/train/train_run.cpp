@@ -6,19 +6,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
-#include "sim/base/product_kernel.hpp"
+#include "sim/base/product.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
-#include "training/check/circuit_choice.hpp"
-#include "training/check/nudge_choice.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
@@ -30,7 +28,6 @@
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/train/reference_budget.hpp"
 #include "training/train/tape_learner.hpp"
 #include "training/train/trainee.hpp"
 

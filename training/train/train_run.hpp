@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "sim/base/matrix.hpp"
+#include "sim/config/config.hpp"
+#include "training/data/scores.hpp"
 #include "training/train/train_summary.hpp"
 #include "training/train/training_loop.hpp"
 
@@ -54,5 +57,12 @@ TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainOb
 /// Continues a run from its file to the same bits that an uninterrupted run gives. `config`: the caller's config, which
 /// must equal the file's (UserError listing the keys that differ; threads and output keys may), or nothing.
 TrainSummary resume(const std::filesystem::path& file, const Config* config, const TrainObserver& observer = {});
+
+/// What task.references asks for, within a tenth of the run: a sample takes a network no less than 50 times as long as one multiply-add of the linear
+/// model for each of its weights (docs/scaling.md), so that a tenth of train.steps of train.batch samples are
+///     5 steps batch parameters
+/// multiply-adds. 2·10¹⁰, about a second of one core, are allowed in any case. A function of the config alone.
+ReferenceRequest reference_request(const Config& config, Index weights,
+                                   const std::function<bool(const std::string& doing)>& progress = {});
 
 }  // namespace nudge

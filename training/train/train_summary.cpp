@@ -3,18 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "sim/base/median.hpp"
-#include "training/check/nudge_choice.hpp"
+#include "circuits/linear_map_factory.hpp"
+#include "devices/device_config.hpp"
+#include "devices/spreads.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/base/units.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/train_options.hpp"
 #include "training/models/registry.hpp"
-#include "training/train/device_notes.hpp"
-#include "training/train/final_loss.hpp"
 
 namespace nudge {
 namespace {
@@ -174,6 +173,36 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.failure = loop.stuck().empty() ? failure_of(s, log, settles) : "stopped: " + loop.stuck();
   if (!s.failure.empty()) s.advice = failure_advice(config, plan != nullptr, s.failure);
   return s;
+}
+
+namespace {
+
+constexpr double least_share = 0.01;
+
+}  // namespace
+
+std::vector<std::string> device_notes(const Config& config, double elapsed_s) {
+  const DeviceSpec spec = device_spec(config);
+  std::vector<std::string> notes;
+  if (spec.model == digital_model || !std::isfinite(elapsed_s)) return notes;
+  struct Effect {
+    bool on;
+    const char *name, *key;
+    double time_s;
+  };
+  const RetentionSpec& r = spec.retention;
+  for (const Effect& effect : {Effect{r.drifts(), "drift", "device.drift_start", r.drift_start_s},
+                               Effect{r.decays(), "decay", "device.decay_start", r.decay_start_s},
+                               Effect{r.leaks(), "leak", "device.leak_time", r.leak_time_s}}) {
+    if (!effect.on || elapsed_s >= least_share * effect.time_s) continue;
+    notes.push_back(fmt::format(
+        "{} does not act in this run: the devices saw {} pass, {:.2g} % of {} = {}; train.step_time sets how "
+        "long a step really takes (docs/devices.md gives values)",
+        effect.name, format_quantity(elapsed_s, Unit::second, 3), 100 * elapsed_s / effect.time_s, effect.key,
+        format_quantity(effect.time_s, Unit::second, 3)));
+  }
+  if (const std::string cut = cut_warning(spec); !cut.empty()) notes.push_back(cut);
+  return notes;
 }
 
 }  // namespace nudge

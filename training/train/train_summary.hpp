@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "circuits/energy.hpp"
 #include "sim/config/config.hpp"
-#include "training/data/reference_scores.hpp"
-#include "training/data/text_entropy.hpp"
+#include "training/data/scores.hpp"
+#include "training/data/text_dataset.hpp"
 #include "training/models/network_plan.hpp"
 #include "training/models/tapes/tape_model.hpp"
 #include "training/train/null_lane.hpp"
@@ -85,5 +88,25 @@ struct TrainSummary {
 /// What the logs of a run's lanes say at present. `plan`: of its circuit, null where the network is none. Seconds, and what counting and
 /// trivial models score, are the caller's.
 TrainSummary summarise(const Config& config, const TrainingLoop& loop, const NetworkPlan* plan);
+
+/// What a user of devices ought to know about a run whose devices saw `elapsed_s` seconds pass, a sentence each: retention
+/// that was asked for and could not act, because the whole run is shorter than a hundredth of its time constant (t0 of
+/// drift, t1 of decay, T of leak; drift then changes a conductance by less than nu ln 1.01, a leak by less than 1 %), and
+/// a g_min that cuts the spread of bounds. Empty for digital weights.
+std::vector<std::string> device_notes(const Config& config, double elapsed_s);
+
+/// The final training loss of a run, everywhere: the mean over the last tenth of the steps, at least one, since one batch
+/// alone is noisy; of a thinned log (train_log.hpp), of those that it has. Steps whose loss is not finite (rolled back, counted elsewhere) are left out; NaN when none is left.
+inline double final_training_loss(const std::vector<double>& losses) {
+  const std::size_t take = std::min(losses.size(), std::max<std::size_t>(1, losses.size() / 10));
+  double sum = 0;
+  int finite = 0;
+  for (std::size_t i = losses.size() - take; i < losses.size(); ++i) {
+    if (!std::isfinite(losses[i])) continue;
+    sum += losses[i];
+    ++finite;
+  }
+  return finite > 0 ? sum / finite : std::numeric_limits<double>::quiet_NaN();
+}
 
 }  // namespace nudge

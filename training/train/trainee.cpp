@@ -7,13 +7,12 @@
 #include <limits>
 #include <utility>
 
-#include "circuits/circuit_config.hpp"
+#include "circuits/circuit_spec.hpp"
 #include "sim/base/interrupts.hpp"
 #include "training/check/gradient_agreement.hpp"
-#include "training/check/reference_gradient.hpp"
-#include "training/check/unsolved.hpp"
+#include "training/check/stability.hpp"
 #include "training/config/run_options.hpp"
-#include "training/train/factor_norm.hpp"
+#include "training/learning/factor_products.hpp"
 
 namespace nudge {
 namespace {
@@ -374,8 +373,7 @@ void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   }
 }
 
-template class Trainee<float>;
-template class Trainee<double>;
+NUDGE_BOTH_PRECISIONS_OF(Trainee)
 
 std::unique_ptr<Learner> make_trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                       const std::string& estimator, Weights weights) {

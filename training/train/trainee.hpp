@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,14 +10,46 @@
 #include "training/batch/batch_gradient.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/train_options.hpp"
-#include "training/train/adjoint_guard.hpp"
+#include "training/learning/controller.hpp"
+#include "training/models/network.hpp"
 #include "training/train/conductance_histogram.hpp"
 #include "training/train/learner.hpp"
 #include "training/train/outlier_guard.hpp"
-#include "training/train/step_hook.hpp"
 #include "training/train/weight_noise.hpp"
 
 namespace nudge {
+
+/// What a hook sees of a training step.
+struct StepFacts {
+  std::uint64_t step = 0;
+  double epsilon = 0;     ///< ε of its free phase
+  double residual = 0;    ///< mean ‖F‖/‖z‖ at the end of it
+  bool accepted = false;  ///< neither skipped nor rolled back
+};
+
+/// What keeps a network stable while it learns, beside the gradient: called around every training step. Its state is part of
+/// the checkpoint.
+template <class S>
+class StepHook {
+ public:
+  virtual ~StepHook() = default;
+
+  /// Before the phases of a step or of an evaluation.
+  virtual void begin(Network<S>& /*network*/) {}
+  /// After an accepted update of the weights.
+  virtual void updated(Network<S>& /*network*/, std::uint64_t /*step*/) {}
+  /// After a step, whatever became of it; what it changed is logged.
+  virtual std::optional<ControlEvent> observe(const StepFacts& /*facts*/) { return std::nullopt; }
+
+  /// For checkpoints, with names that are unique in a network.
+  virtual std::vector<StateArray<S>> arrays() { return {}; }
+  virtual std::vector<ScalarState> scalars() { return {}; }
+};
+
+/// The hooks that a network asks for and the config leaves on: damping control (damping.*) where it has damped nodes, bounds of
+/// its memories (memory_bound.*), and none of its conductances below 0.
+template <class S>
+std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const Network<S>& network);
 
 /// One network in training by one estimator: everything that a step changes, and its log. A run has one, or several side by side
 /// (LearnerLane) that see the same batches from the same initial weights.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "circuits/circuit_config.hpp"
+#include "circuits/circuit_spec.hpp"
 #include "circuits/energy.hpp"
 #include "training/check/chip_yield.hpp"
-#include "training/check/reference_gradient.hpp"
+#include "training/check/gradient_agreement.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -193,12 +193,10 @@ void Trainee<S>::record_statistics() {
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                 \
+#define NUDGE_TRAINEE_LOG(S)                                                                 \
   template void Trainee<S>::record(std::uint64_t, const BatchReport&, double, StepDecision); \
   template void Trainee<S>::record_margin(std::uint64_t, const Batch&, double);              \
   template void Trainee<S>::record_statistics();
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_TRAINEE_LOG)
 
 }  // namespace nudge

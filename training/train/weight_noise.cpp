@@ -68,9 +68,7 @@ NoisyWeights<S>::~NoisyWeights() {
   for (std::size_t p = 0; p < kept_.size(); ++p) network_.map(static_cast<int>(p)).program(kept_[p]);
 }
 
-template class WeightNoise<float>;
-template class WeightNoise<double>;
-template class NoisyWeights<float>;
-template class NoisyWeights<double>;
+NUDGE_BOTH_PRECISIONS_OF(WeightNoise)
+NUDGE_BOTH_PRECISIONS_OF(NoisyWeights)
 
 }  // namespace nudge

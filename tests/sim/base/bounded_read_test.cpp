@@ -77,7 +77,8 @@ TEST_CASE("free_memory: what the machine tells, and less under a limit of the ad
   CHECK(free.bytes > 1e6);
   CHECK_FALSE(free.where.empty());
   CHECK(read_bound().bytes <= std::size_t{1} << 32U);
-  if (!std::isfinite(free.bytes) || NUDGE_SANITIZED) return;  // the address sanitizer itself maps more than any such limit
+  if (!std::isfinite(free.bytes) || NUDGE_SANITIZED)
+    return;  // the address sanitizer itself maps more than any such limit
   CHECK(holds_in_child([&free] {
     const rlimit limit{static_cast<rlim_t>(free.bytes / 2), RLIM_INFINITY};
     ::setrlimit(RLIMIT_AS, &limit);

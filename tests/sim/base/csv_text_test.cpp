@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/csv_text.hpp"
+#include "sim/base/text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;

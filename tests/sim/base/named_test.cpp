@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/named.hpp"
+#include "sim/base/open_list.hpp"
 #include "tests/support/catch.hpp"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "sim/base/parallel.hpp"
-#include "sim/base/product_kernel.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/share_interval.hpp"
+#include "sim/base/statistics.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/side_by_side.hpp"
+#include "sim/base/parallel.hpp"
 #include "tests/support/catch.hpp"
 
 #include <atomic>

@@ -2,8 +2,8 @@
 #include <fstream>
 
 #include "sim/base/errors.hpp"
-#include "sim/config/config_load.hpp"
-#include "sim/config/reference.hpp"
+#include "sim/config/config.hpp"
+#include "sim/config/param_table.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 
 namespace nudge::test {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/resistive/coordinate_descent.hpp"
 #include "tests/support/resistive/resistive_factor.hpp"

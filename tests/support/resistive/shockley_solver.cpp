@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/resistive/resistive_network.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/resistive/resistive_energy.hpp"
 #include "tests/support/resistive/resistive_factor.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/resistive/diode_law.hpp"
 #include "circuits/resistive/resistive_network.hpp"
-#include "circuits/resistive/shockley_diode.hpp"
 
 namespace nudge::test {
 

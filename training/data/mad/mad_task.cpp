@@ -9,7 +9,6 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "training/data/data_options.hpp"
-#include "training/data/run_seed.hpp"
 
 namespace nudge {
 namespace {
@@ -20,7 +19,7 @@ constexpr Index kShortest = 18;
 /// Half of them less one are the values of fuzzy_recall, whose motifs have up to three different ones.
 constexpr Index kLeastVocabulary = 8;
 
-/// How many different answers a kind has (generators.hpp).
+/// How many different answers a kind has (mad_task.hpp).
 Index answers(MadKind kind, Index vocabulary) {
   switch (kind) {
     case MadKind::in_context_recall: return vocabulary / 2;

@@ -1,11 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "training/data/mad/generators.hpp"
+#include <string>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+#include "training/data/generated_task.hpp"
 
 namespace nudge {
 
-/// A token task of the MAD suite (generators.hpp): its training examples in an order that is drawn anew in each epoch. What
+/// The synthetic token tasks of "Mechanistic Design and Scaling of Hybrid Architectures" (Poli et al., arXiv:2403.17844)
+/// as the published generators make them. The published score of a task is a mean over difficulties: its sizes below, and each of
+/// vocabulary, tokens and examples varied alone (docs/experiments.md).
+enum class MadKind { in_context_recall, noisy_recall, fuzzy_recall, selective_copy, compression, memorization };
+
+struct MadSizes {
+  Index vocabulary;
+  Index tokens;    ///< T of the inputs
+  Index examples;  ///< of the training set
+  Index tests;
+  Index epochs;
+  Index batch;
+};
+
+/// Its name in configs.
+const char* to_string(MadKind kind);
+
+/// Tokens of noisy_recall that are neither key nor value.
+constexpr Index kNoiseTokens = 16;
+
+/// The published sizes at baseline difficulty: 12800 training and 1280 test sequences (memorization 256), 200 epochs, batches of 128.
+MadSizes published_sizes(MadKind kind);
+
+/// Tokens the model reads and what it is asked for at each place, −1: nothing.
+struct MadExample {
+  std::vector<int> tokens;
+  std::vector<int> targets;
+};
+
+/// Example `number` of a split: a pure function of its arguments. With V the vocabulary and T the tokens:
+///
+/// in_context_recall: (T+1)/2 pairs of a key 0..V/2−1 and a value V/2..V−1; a key keeps the value of its first
+///   occurrence (values may repeat); the last key is one presented before. Read: all but the last token. Targets in
+///   training: the next token everywhere; in tests: the value after every key that occurred before. T even: T − 1 tokens
+///   are read.
+/// noisy_recall: the same with 16 noise tokens V−16..V−1, keys 0..V/2−9, values V/2−8..V−17; each pair but the last and a
+///   random one is with probability 0.2 two noise tokens instead.
+/// fuzzy_recall: keys are motifs of 1 to 3 (tests: 3) different tokens 0..V/2−2, values motifs of 1 to 3 of V/2−1..V−2, a
+///   key keeps its value; one pair, the probe, stands at a random place and again at the end; padded with V−1 on the left.
+///   Targets in training: the next token (not of padding); in tests: the value tokens of keys that occurred before.
+/// selective_copy: n tokens 0..V−3 (n = T/16, at least 8, at most 16) with T − 2n − 1 blanks V−2 at random places before
+///   the last of them, a copy token V−1, n blanks. Targets: the tokens in order, on the last n places.
+/// compression: T − 1 tokens 0..V−2 and V−1. Targets: all T tokens, of an auto-encoder.
+/// memorization: T/2 pairs of a key 0..V/2−2 and the token V−1; target at that token: the key's value V/2−1..V−2 of one
+///   fixed map per seed, in which no value occurs twice.
+MadExample mad_example(MadKind kind, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number);
+
+/// A token task of the MAD suite: its training examples in an order that is drawn anew in each epoch. What
 /// counts in training is every next token, on held-out examples what can be known (mad_example).
 class MadTask final : public GeneratedTask {
  public:

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <optional>
 
-#include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
+#include "sim/base/text.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/readers/readers.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/backprop.hpp"
+#include "training/learning/estimators/adjoint_estimators.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,6 @@
 #include "sim/base/errors.hpp"
 #include "sim/lag.hpp"
 #include "sim/steady/monitor.hpp"
-#include "training/learning/estimators/adjoint_sweep.hpp"
 
 namespace nudge {
 
@@ -154,7 +153,6 @@ SequenceReport BackpropThroughTime<S>::estimate(Example<S>& example) {
   return report;
 }
 
-template class BackpropThroughTime<float>;
-template class BackpropThroughTime<double>;
+NUDGE_BOTH_PRECISIONS_OF(BackpropThroughTime)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/contrastive.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
 
 #include "sim/base/errors.hpp"
 
@@ -42,7 +42,6 @@ SequenceReport ContrastiveEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
-template class ContrastiveEstimator<float>;
-template class ContrastiveEstimator<double>;
+NUDGE_BOTH_PRECISIONS_OF(ContrastiveEstimator)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/coupled_learning.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
 
 #include "sim/base/errors.hpp"
 
@@ -45,7 +45,6 @@ SequenceReport CoupledLearningEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
-template class CoupledLearningEstimator<float>;
-template class CoupledLearningEstimator<double>;
+NUDGE_BOTH_PRECISIONS_OF(CoupledLearningEstimator)
 
 }  // namespace nudge

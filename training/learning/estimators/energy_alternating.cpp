@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/energy_alternating.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
 
 #include "sim/base/errors.hpp"
 
@@ -23,7 +23,6 @@ SequenceReport EnergyAlternatingEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
-template class EnergyAlternatingEstimator<float>;
-template class EnergyAlternatingEstimator<double>;
+NUDGE_BOTH_PRECISIONS_OF(EnergyAlternatingEstimator)
 
 }  // namespace nudge

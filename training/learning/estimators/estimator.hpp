@@ -14,7 +14,6 @@
 #include "sim/settle.hpp"
 #include "training/learning/cost.hpp"
 #include "training/learning/estimators/lock_in.hpp"
-#include "training/learning/estimators/nudge_signal.hpp"
 
 namespace nudge {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/finite_nudge.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
 
 #include <algorithm>
 
@@ -95,11 +95,9 @@ typename NudgedEstimator<S>::Nodes finite_nodes(NudgeSides sides, double beta) {
   return nodes;
 }
 
-#define NUDGE_INSTANTIATE(S)              \
+#define NUDGE_FINITE_NUDGE(S)             \
   template class FiniteNudgeEstimator<S>; \
   template typename NudgedEstimator<S>::Nodes finite_nodes<S>(NudgeSides, double);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_FINITE_NUDGE)
 
 }  // namespace nudge

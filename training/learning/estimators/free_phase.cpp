@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/free_phase.hpp"
+#include "training/learning/estimators/nudged_phase.hpp"
 
 #include "sim/steady/monitor.hpp"
 
@@ -62,7 +62,6 @@ void FreePhase<S>::settle(Example<S>& example, const SettleOptions& options, Seq
   finish(example, options, report);
 }
 
-template class FreePhase<float>;
-template class FreePhase<double>;
+NUDGE_BOTH_PRECISIONS_OF(FreePhase)
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/frequency.hpp"
+#include "training/learning/estimators/adjoint_estimators.hpp"
 
 #include <fmt/format.h>
 
@@ -206,7 +206,6 @@ SequenceReport FrequencyEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
-template class FrequencyEstimator<float>;
-template class FrequencyEstimator<double>;
+NUDGE_BOTH_PRECISIONS_OF(FrequencyEstimator)
 
 }  // namespace nudge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/implicit.hpp"
+#include "training/learning/estimators/adjoint_estimators.hpp"
 
 #include <cmath>
 
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/steady/gmres.hpp"
+#include "sim/steady/krylov.hpp"
 
 namespace nudge {
 
@@ -91,7 +91,6 @@ SequenceReport ImplicitEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
-template class ImplicitEstimator<float>;
-template class ImplicitEstimator<double>;
+NUDGE_BOTH_PRECISIONS_OF(ImplicitEstimator)
 
 }  // namespace nudge

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/linear_adjoint.hpp"
+#include "training/learning/estimators/adjoint_estimators.hpp"
 
 #include <cmath>
 
 #include "sim/lag.hpp"
-#include "training/learning/estimators/adjoint_sweep.hpp"
 
 namespace nudge {
 namespace {
@@ -96,11 +95,7 @@ SequenceReport DyadicEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
-#define NUDGE_INSTANTIATE(S)                \
-  template class LinearAdjointEstimator<S>; \
-  template class DyadicEstimator<S>;
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS_OF(LinearAdjointEstimator)
+NUDGE_BOTH_PRECISIONS_OF(DyadicEstimator)
 
 }  // namespace nudge

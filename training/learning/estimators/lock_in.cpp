@@ -79,7 +79,6 @@ double LockIn<S>::change() const {
   return size > 0 ? static_cast<double>((period_ - before_).norm()) / size : 0;
 }
 
-template class LockIn<float>;
-template class LockIn<double>;
+NUDGE_BOTH_PRECISIONS_OF(LockIn)
 
 }  // namespace nudge

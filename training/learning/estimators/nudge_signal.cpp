@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/nudge_signal.hpp"
+#include "training/learning/estimators/lock_in.hpp"
 
 #include <cmath>
 #include <limits>
@@ -72,12 +72,10 @@ void add_noise(const Matrix<S>& states, const Matrix<S>& again, const std::vecto
   signal.measured += 1;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                \
+#define NUDGE_NUDGE_SIGNAL(S)                                                                               \
   template void add_displacement<S>(const Matrix<S>&, const Matrix<S>&, const std::vector<double>&, double, \
                                     Matrix<S>&, NudgeSignal&);                                              \
   template void add_noise<S>(const Matrix<S>&, const Matrix<S>&, const std::vector<double>&, double, NudgeSignal&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_NUDGE_SIGNAL)
 
 }  // namespace nudge

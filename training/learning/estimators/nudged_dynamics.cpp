@@ -331,7 +331,6 @@ void NudgedDynamics<S>::Slope::accumulate(ConstMatrixRef<S>, S, GradientSink<S>&
   throw ContractViolation("parameter gradient of a nudged phase");
 }
 
-template class NudgedDynamics<float>;
-template class NudgedDynamics<double>;
+NUDGE_BOTH_PRECISIONS_OF(NudgedDynamics)
 
 }  // namespace nudge

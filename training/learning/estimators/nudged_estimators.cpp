@@ -68,12 +68,10 @@ typename NudgedEstimator<S>::Nodes chebyshev_nodes(int points, double beta) {
   return nodes;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                      \
+#define NUDGE_NUDGED_ESTIMATORS(S)                                                \
   template class NudgedEstimator<S>;                                              \
   template typename NudgedEstimator<S>::Nodes sided_nodes<S>(NudgeSides, double); \
   template typename NudgedEstimator<S>::Nodes chebyshev_nodes<S>(int, double);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_NUDGED_ESTIMATORS)
 
 }  // namespace nudge

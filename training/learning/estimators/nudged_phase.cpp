@@ -149,7 +149,6 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   return states_;
 }
 
-template class NudgedPhase<float>;
-template class NudgedPhase<double>;
+NUDGE_BOTH_PRECISIONS_OF(NudgedPhase)
 
 }  // namespace nudge

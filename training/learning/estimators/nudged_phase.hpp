@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "training/learning/estimators/estimator.hpp"
 #include "training/learning/estimators/nudged_dynamics.hpp"
 
 namespace nudge {
@@ -34,6 +35,48 @@ class NudgedPhase {
   LockIn<S> lock_in_;
   Matrix<S> states_, again_, displacement_;
   double drive_ = 0;
+};
+
+/// The state as its holds keep it: within its box.
+template <class S>
+void hold_state(const Dynamics<S>& dynamics, SampleHold<S>& hold, Matrix<S>& state, int samples) {
+  hold.take(state, samples);
+  if (const Box<S>* box = dynamics.box()) box->project(state, {0, state.cols()});
+}
+
+/// The free phase common to the estimators: settles example.state by free reads, stores the linearisation there, and fills in
+/// the report's residual ‖F(z*)‖/‖z*‖ by monitor reads (of a noise-free dynamics the stored force), loss and cost. Returns
+/// the linearisation at z*. settle() does the same without storing anything there: the residual is then always read.
+template <class S>
+class FreePhase {
+ public:
+  Linearization<S>& run(Example<S>& example, const SettleOptions& options, SequenceReport& report);
+  void settle(Example<S>& example, const SettleOptions& options, SequenceReport& report);
+
+ private:
+  void relax(Example<S>& example, const SettleOptions& options, SequenceReport& report);
+  void keep(Example<S>& example, const SettleOptions& options);
+  void read_force(Example<S>& example);
+  void finish(Example<S>& example, const SettleOptions& options, SequenceReport& report);
+
+  SettleWorkspace<S> scratch_;
+  Matrix<S> force_;
+};
+
+/// Tracked AEP: both nudged states advance together with the correction at the running midpoint,
+///     m = (z₊ + z₋)/2,  y = (z₊ − z₋)/2,   z± ← z± + ε (F(z±) ∓ β ∂C/∂z(z±) ∓ (J(m) − J(m)ᵀ) y),
+/// a = (z₋ − z₊)/2β, correlated at the last m. Needs no settled free phase and no anchor.
+template <class S>
+class TrackedEstimator final : public GradientEstimator<S> {
+ public:
+  explicit TrackedEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
+  SequenceReport estimate(Example<S>& example) override;
+
+ private:
+  using GradientEstimator<S>::options_;
+  FreePhase<S> free_;
+  SettleWorkspace<S> scratch_;
+  Matrix<S> states_, force_, displacement_, again_;
 };
 
 }  // namespace nudge

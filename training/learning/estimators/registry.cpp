@@ -12,17 +12,10 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/open_list.hpp"
 #include "sim/config/suggest.hpp"
-#include "training/learning/estimators/backprop.hpp"
-#include "training/learning/estimators/contrastive.hpp"
-#include "training/learning/estimators/coupled_learning.hpp"
-#include "training/learning/estimators/energy_alternating.hpp"
+#include "training/learning/estimators/adjoint_estimators.hpp"
 #include "training/learning/estimators/estimator_keys.hpp"
-#include "training/learning/estimators/finite_nudge.hpp"
-#include "training/learning/estimators/frequency.hpp"
-#include "training/learning/estimators/implicit.hpp"
-#include "training/learning/estimators/linear_adjoint.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
-#include "training/learning/estimators/tracked.hpp"
+#include "training/learning/estimators/nudged_phase.hpp"
 
 namespace nudge {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/tracked.hpp"
+#include "training/learning/estimators/nudged_phase.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "sim/base/errors.hpp"
-#include "training/learning/estimators/nudged_phase.hpp"
 
 namespace nudge {
 namespace {
@@ -108,7 +107,6 @@ SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
-template class TrackedEstimator<float>;
-template class TrackedEstimator<double>;
+NUDGE_BOTH_PRECISIONS_OF(TrackedEstimator)
 
 }  // namespace nudge

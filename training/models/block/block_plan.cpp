@@ -3,12 +3,9 @@
 
 #include <cmath>
 
-#include "circuits/terms/causal_attention.hpp"
 #include "circuits/terms/coupling.hpp"
-#include "circuits/terms/hopfield_memory.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
-#include "training/models/initial.hpp"
 
 namespace nudge {
 namespace {
@@ -183,11 +180,9 @@ std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialSca
   return weights;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                  \
+#define NUDGE_BLOCK_PLAN(S)                                                                   \
   template std::unique_ptr<Network<S>> block_network<S>(const ModelShape&, Damping, Maps<S>); \
   template std::vector<Matrix<S>> initial_weights<S>(const ModelShape&, const InitialScales&, std::uint64_t);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_BLOCK_PLAN)
 
 }  // namespace nudge

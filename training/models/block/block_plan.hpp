@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/terms/attention_spread.hpp"
+#include "circuits/correction_path.hpp"
+#include "circuits/terms/causal_attention.hpp"
+#include "circuits/terms/hopfield_memory.hpp"
 #include "circuits/terms/shared_array.hpp"
-#include "circuits/terms/two_array_memory.hpp"
+#include "sim/config/section.hpp"
+#include "training/data/task.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/network.hpp"
+#include "training/models/network_plan.hpp"
 
 namespace nudge {
 
@@ -74,5 +78,37 @@ std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialSca
 /// A block on the given maps.
 template <class S>
 std::unique_ptr<Network<S>> block_network(const ModelShape& shape, Damping damping, Maps<S> maps);
+
+/// The section [correction]: what the correction of the nudged phase covers, and the circuits that carry it.
+struct CorrectionOptions {
+  CorrectionScope scope = {};
+  CorrectionSpec path;
+};
+const Section<CorrectionOptions>& correction_section();
+
+/// The section [attention]: the circuits of the fused attention of a block or stack. Its seed is that of the run.
+const Section<AttentionErrors>& attention_section();
+
+/// The mixer of model.mixer; none for attention, which is fused and reads no key of [mixer].
+std::optional<MixerChoice> block_mixer(const Config& config);
+
+/// Sizes of the block of [model] and [mixer].
+ModelShape model_shape(const Config& config, Index vocabulary);
+
+std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task);
+
+/// What a block reads, and what a stack of them reads beside [stack].
+ParamTable block_keys();
+ParamTable stacked_block_keys();
+
+/// Which weights are in no energy of the block (NetworkKind::lacks_layer_energy); empty: all are.
+std::string block_lacks_energy(const Config& config);
+
+/// 1 + s c.
+NodeLeak block_leak(const Config& config);
+
+/// The block as an ngspice transient of 20 τ from discharged nodes (circuits/spice/exports.hpp); T C (4 C + M) terms, 5 C
+/// with a coupling. UserError for other parts than the fused attention and a memory on one array.
+NetlistExport block_export();
 
 }  // namespace nudge

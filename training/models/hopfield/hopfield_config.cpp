@@ -7,7 +7,6 @@
 #include "sim/base/errors.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/labelled_data.hpp"
-#include "training/data/run_seed.hpp"
 #include "training/learning/correlator.hpp"
 #include "training/models/model_options.hpp"
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/models/hopfield/hopfield_plan.hpp"
+#include "training/models/network.hpp"
 
 namespace nudge {
 
@@ -54,5 +57,39 @@ bool hopfield_contrasts(const Config& config);
 std::string hopfield_lacks_energy(const Config& config);
 /// Whether hopfield.feedback = none.
 bool hopfield_feeds_forward(const Config& config);
+
+/// What a transient of a layered Hopfield network needs besides its weights.
+struct HopfieldNetlist {
+  Matrix<double> input;   ///< x (1, n_0), V, clamped
+  Matrix<double> start;   ///< s at t = 0, (1, Σ n_l), V
+  double beta = 0;        ///< of the nudge −β ∂C/∂s of either sign; 0: the free phase
+  Matrix<double> target;  ///< of a nudge (1, n_L); of a read-out (1, V), 1 at the class and 0 at the others
+  double time_constant_s = 25e-9;
+  double capacitance_F = 100e-15;  ///< of every state node
+  double stop_s = 2e-6;
+  double print_step_s = 1e-9;
+  double on_ratio = 1e6;  ///< slope of a diode that holds a unit in its box over the leak C/τ
+};
+
+/// One sample of a layered Hopfield network (dense, convolutional, any form and feedback) as an ngspice transient, one volt per
+/// unit of state. For unit j of layer l:
+/// - node s<l>_<j>: a capacitance C and the leak r, τ/C, to ground; vx<i>: the source of input i, at node x<i>;
+/// - a<l>_<j>, d<l>_<j>: r = ρ(s) and ρ'(s) of NodeActivation as behavioural sources, where ρ is not the identity (then s stands
+///   for r);
+/// - g…: one transconductance per nonzero entry of a link's matrix M, from r_i to unit j (current M_ij C/τ), and one from r_j back to unit i of the
+///   layer below: M_ij again, the transposed read of the same device, or the entry of the separate feedback array. A kernel stands once per
+///   pooled position, its p² patches averaged, as one array is read once per position. ib…: the bias, a current source;
+/// - with ρ not the identity they flow into h<l>_<j>, 1 Ω to ground, and bf charges s with ρ'(s) times that voltage, times C/τ;
+/// - bc<l>_<j>: the box of the projected form, two diodes of conductance on_ratio · C/τ beyond its bounds: a held unit is |I|/on_ratio
+///   outside, I the force that it is held against;
+/// - the nudge: a transconductance −β C/τ and a current β y C/τ at every output; of a cross-entropy, logits l<k>, e<k> = exp(l), the
+///   softmax p<k>, and transconductances −β W_o from them, currents β W_o of the target's class.
+/// The control block writes time and the voltages of the units, layer by layer, to `data_file` (wrdata, wr_singlescale).
+/// Weights are those that a noise-free read of the maps uses.
+std::string hopfield_netlist(const Network<double>& network, const HopfieldNetlist& spec, const std::string& data_file);
+
+/// The free phase of the first row of an example, as long as the simulation takes to settle it to ‖F‖/‖s‖ = 1e-9 and a quarter more, which the
+/// note says with the residual; terms are entries of the links' matrices, both ways. UserError for curved devices.
+NetlistExport hopfield_export();
 
 }  // namespace nudge

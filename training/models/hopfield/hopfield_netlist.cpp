@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/hopfield/hopfield_netlist.hpp"
+#include "training/models/hopfield/hopfield_config.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/settle.hpp"
-#include "training/models/hopfield/hopfield_plan.hpp"
 
 namespace nudge {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "circuits/terms/bilinear_link.hpp"
-#include "circuits/terms/node_bias.hpp"
+#include "circuits/terms/node_terms.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/netlist/netlist_config.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 
 #include <algorithm>
-#include <string>
 
-#include "circuits/circuit_config.hpp"
-#include "circuits/netlist/glob.hpp"
-#include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/circuit_spec.hpp"
+#include "circuits/netlist/netlist_file.hpp"
 #include "circuits/netlist/node_capacitances.hpp"
 #include "sim/base/errors.hpp"
-#include "training/data/run_seed.hpp"
+#include "training/data/data_options.hpp"
 #include "training/models/model_options.hpp"
 
 namespace nudge {

@@ -8,11 +8,10 @@
 #include <cctype>
 #include <cmath>
 
-#include "circuits/netlist/glob.hpp"
-#include "circuits/netlist/reach.hpp"
+#include "circuits/netlist/nodal_equations.hpp"
+#include "circuits/netlist/node_capacitances.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
-#include "training/models/initial.hpp"
 
 namespace nudge {
 namespace {

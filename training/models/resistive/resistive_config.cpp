@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/resistive/resistive_config.hpp"
+#include "training/models/resistive/resistive_plan.hpp"
 
 #include <fmt/format.h>
 
-#include "circuits/circuit_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/correlator.hpp"
 #include "training/models/model_options.hpp"

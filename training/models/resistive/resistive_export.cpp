@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/resistive/resistive_export.hpp"
+#include "training/models/resistive/resistive_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,10 @@
 #include <cmath>
 
 #include "circuits/energy.hpp"
-#include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/spice/resistive_netlist.hpp"
+#include "circuits/spice/exports.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/settle.hpp"
-#include "training/models/resistive/resistive_plan.hpp"
 
 namespace nudge {
 namespace {

@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-#include "circuits/terms/node_bias.hpp"
-#include "circuits/terms/node_diodes.hpp"
+#include "circuits/terms/node_terms.hpp"
 #include "circuits/terms/resistive_link.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"

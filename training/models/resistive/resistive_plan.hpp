@@ -2,10 +2,14 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "circuits/circuit_spec.hpp"
+#include "circuits/resistive/diode_law.hpp"
 #include "circuits/resistive/resistive_network.hpp"
-#include "circuits/resistive/shockley_diode.hpp"
+#include "sim/config/section.hpp"
+#include "training/data/task.hpp"
+#include "training/models/network.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
@@ -77,5 +81,53 @@ class ResistivePlan final : public NetworkPlan {
   ResistiveShape shape_;
   double scale_;
 };
+
+enum class HiddenDiode { ideal, shockley, none };
+
+/// The section [resistive].
+struct ResistiveOptions {
+  std::vector<Index> hidden;
+  std::vector<double> gain;
+  ResistiveBias bias = {};
+  double rail_voltage = {};
+  HiddenDiode diode = {};
+  double saturation_current = {}, emission = {};
+  bool doubled_inputs = {};
+  double initial_scale = {};
+};
+const Section<ResistiveOptions>& resistive_section();
+
+/// The plan of resistive.* for a task of samples. UserError for a task of symbols, more gains than layers, or one that is not
+/// positive.
+std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task);
+
+/// What it reads. Its nodes hang on the lines of its arrays (NetworkKind::bare).
+ParamTable resistive_keys();
+
+/// At most one gain behind the inputs and each hidden layer.
+void check_resistive(const Config& config);
+
+/// The physical circuit of a network of the kind resistive: conductances in S as the devices hold them, or, of numbers, in units
+/// of C/τ (circuit.node_capacitance over circuit.time_constant); rails in V and current sources in A, one unit of state being
+/// circuit.read_voltage; gains as they are. UserError for another kind.
+ResistiveNetwork resistive_circuit(const Network<double>& network, const CircuitSpec& circuit);
+
+/// That circuit for one sample, and what holds at its settled state.
+struct ResistiveExport {
+  std::string netlist;   ///< ngspice operating point (circuits/spice/exports.hpp)
+  double resistors = 0;  ///< in the netlist
+  double kirchhoff =
+      0;  ///< largest net current into a node that no diode holds, over the largest current of a node's load
+  double power_W = 0;  ///< heat of all resistors
+};
+
+/// Settles the network on the features (1, n) by coordinate descent in its own variables, and puts the voltages that it finds into
+/// Kirchhoff's law of the exported circuit. There must be diodes, of either law, and the network noise-free in this sense that its maps are read
+/// as noise_free() gives them. ngspice writes the node voltages to `data_file`.
+ResistiveExport export_resistive(const Network<double>& network, const CircuitSpec& circuit,
+                                 ConstMatrixRef<double> features, const std::string& data_file);
+
+/// That of the first row of an example, with a note on Kirchhoff's law; as terms count its resistors.
+NetlistExport resistive_netlist_export();
 
 }  // namespace nudge

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "circuits/terms/causal_attention.hpp"
+#include "circuits/terms/coupling.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
-#include "circuits/terms/node_coupling.hpp"
 #include "circuits/terms/shared_array.hpp"
 #include "sim/base/errors.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/block/block_plan.hpp"
 
 namespace nudge {
 namespace {

@@ -3,16 +3,15 @@
 #include <limits>
 #include <numbers>
 
-#include "mixers/free_transformer/generate.hpp"
+#include "mixers/free_transformer/model.hpp"
 #include "mixers/free_transformer/synthetic.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/cross_entropy.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
-#include "training/data/run_seed.hpp"
+#include "training/data/data_options.hpp"
 #include "training/models/model_options.hpp"
-#include "training/models/tapes/bit_source.hpp"
-#include "training/models/tapes/latent_agreement.hpp"
+#include "training/models/tapes/free_transformer_parts.hpp"
 #include "training/models/tapes/tape_kinds.hpp"
 #include "training/models/tapes/tape_model.hpp"
 

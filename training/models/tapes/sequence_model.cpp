@@ -7,14 +7,9 @@
 #include <functional>
 #include <utility>
 
-#include "mixers/attention/momentum.hpp"
-#include "mixers/checks.hpp"
-#include "mixers/feed_forward.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/product.hpp"
-#include "mixers/read_out.hpp"
-#include "mixers/registry.hpp"
+#include "mixers/attention/gradient_descent.hpp"
+#include "mixers/layers.hpp"
+#include "mixers/mixer.hpp"
 
 namespace nudge {
 namespace {

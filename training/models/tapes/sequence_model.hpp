@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "mixers/ops/layout.hpp"
+#include "mixers/ops/operations.hpp"
 #include "mixers/sequence_mixer.hpp"
 #include "training/models/mixer_term.hpp"
 #include "training/models/tapes/tape_model.hpp"

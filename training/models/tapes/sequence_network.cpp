@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/cross_entropy.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/product.hpp"
+#include "mixers/ops/operations.hpp"
+#include "mixers/ops/softmax.hpp"
 #include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
 #include "training/models/mixer_keys.hpp"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "training/data/run_seed.hpp"
+#include "training/data/data_options.hpp"
 #include "training/models/layered_plan.hpp"
 #include "training/models/made_once.hpp"
 #include "training/models/model_options.hpp"

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/transformer/sub_layers.hpp"
+#include "training/models/transformer/transformer_plan.hpp"
 
-#include "mixers/attention/causal_heads.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/normalize.hpp"
-#include "mixers/ops/product.hpp"
-#include "mixers/ops/rope.hpp"
+#include "mixers/attention/heads.hpp"
+#include "mixers/ops/operations.hpp"
 #include "training/learning/row_norm.hpp"
 
 namespace nudge {
@@ -89,7 +84,7 @@ std::unique_ptr<TapeTerm<S>> memory_layer(const TapePlace& place, typename TapeT
                                        record, energy);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                     \
+#define NUDGE_SUB_LAYERS(S)                                                                                      \
   template Value<S> attention_update<S>(Value<S>, Value<S>, Value<S>, Index, bool, std::vector<Matrix<S>>*);     \
   template std::unique_ptr<TapeTerm<S>> attention_layer<S>(const TapePlace&, Index, bool, TapeTerm<S>::Weight,   \
                                                            TapeTerm<S>::Weight);                                 \
@@ -98,8 +93,6 @@ std::unique_ptr<TapeTerm<S>> memory_layer(const TapePlace& place, typename TapeT
   template std::unique_ptr<TapeTerm<S>> feed_forward_layer<S>(const TapePlace&, Activation, TapeTerm<S>::Weight, \
                                                               TapeTerm<S>::Weight);                              \
   template std::unique_ptr<TapeTerm<S>> memory_layer<S>(const TapePlace&, TapeTerm<S>::Weight);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+NUDGE_BOTH_PRECISIONS(NUDGE_SUB_LAYERS)
 
 }  // namespace nudge

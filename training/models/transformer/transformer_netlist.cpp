@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/transformer/transformer_netlist.hpp"
+#include "training/models/transformer/transformer_config.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "sim/base/errors.hpp"
 #include "training/learning/row_norm.hpp"
-#include "training/models/transformer/transformer_plan.hpp"
 
 namespace nudge {
 namespace {

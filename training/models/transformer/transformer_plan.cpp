@@ -5,9 +5,7 @@
 
 #include <cmath>
 
-#include "circuits/terms/node_coupling.hpp"
-#include "training/models/initial.hpp"
-#include "training/models/transformer/sub_layers.hpp"
+#include "circuits/terms/coupling.hpp"
 
 namespace nudge {
 namespace {

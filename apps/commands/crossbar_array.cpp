@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/crossbar_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "circuits/crossbar/crossbar_spec.hpp"
+#include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
+#include "training/config/stuck_maps.hpp"
+#include "training/data/readers/readers.hpp"
+
+namespace nudge {
+namespace {
+
+/// The spec of the array, whose name alone is known to device.stuck_map.
+CrossbarSpec lone_spec(CrossbarSpec spec, Index rows, Index cols) {
+  check_array_memory(rows, cols, spec.mapping.kind, sizeof(double), physical_memory_bytes());
+  check_stuck_names(spec, {lone_array_name});
+  set_stuck_map(spec, lone_array_name, rows, cols);
+  return spec;
+}
+
+Matrix<double> conductances_of(const MatrixFile& file, const std::string& unit) {
+  const double siemens = parse_quantity("1 " + unit, Unit::siemens);
+  for (Index i = 0; i < file.values.rows(); ++i) {
+    for (Index j = 0; j < file.values.cols(); ++j) {
+      if (file.values(i, j) >= 0) continue;
+      throw UserError(
+          fmt::format("{}: {} {} (a conductance must be at least 0)", file.place(i, j), file.values(i, j), unit));
+    }
+  }
+  return siemens * file.values;
+}
+
+/// What reads of a measured conductance need to know of its device: nothing is drawn and nothing moves.
+DeviceSpec bare_device(const DeviceSpec& device, double largest_S) {
+  DeviceSpec bare;
+  bare.model = "ideal";
+  bare.curve = device.curve;
+  if (device.model == digital_model) {
+    bare.g_min_S = 0;
+    bare.g_max_S = largest_S;
+    return bare;
+  }
+  bare.g_min_S = device.g_min_S;
+  bare.g_max_S = device.g_max_S;
+  bare.read_noise = device.read_noise;
+  bare.read_saturating_S = device.read_saturating_S;
+  bare.read_scale_S = device.read_scale_S;
+  if (device.noise.has_white()) {
+    bare.noise.level_S = device.noise.level_S;
+    bare.noise.white_S = device.noise.white_S;
+  }
+  return bare;
+}
+
+}  // namespace
+
+LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed) {
+  LoneArray out;
+  out.nominal = read_matrix_file(path, "weights").values;
+  if (out.nominal.isZero(0)) throw UserError(fmt::format("weights file \"{}\": all weights are 0", path));
+  out.spec = lone_spec(spec, out.nominal.rows(), out.nominal.cols());
+  out.array = std::make_unique<Crossbar<double>>(out.spec, out.nominal, 0, seed);
+  return out;
+}
+
+LoneArray measured_array(const std::string& path, const std::string& unit, const CrossbarSpec& spec,
+                         std::uint64_t seed) {
+  if (spec.device.selector.any()) {
+    throw UserError(fmt::format(
+        "crossbar: --conductances with device.selector = {} (a measured matrix is of cells as they are read, selectors "
+        "included: leave it none)",
+        selector_name(spec.device.selector.kind)));
+  }
+  const MatrixFile file = read_matrix_file(path, "conductances");
+  Matrix<double> g = conductances_of(file, unit);
+  if (g.isZero(0)) throw UserError(fmt::format("{}: all conductances are 0", file.name));
+  LoneArray out;
+  CrossbarSpec own = spec;
+  own.device = bare_device(spec.device, g.maxCoeff());
+  own.programming = {};
+  own.mapping.kind = MappingKind::single;
+  if (own.mapping.w_max == 0) own.mapping.w_max = 1;
+  out.spec = lone_spec(own, g.rows(), g.cols());
+  if (const auto& stuck = out.spec.stuck.first_S) g = stuck->array().isNaN().select(g, *stuck);
+  out.nominal = (own.mapping.w_max / own.device.g_max_S) * g;
+  out.array = std::make_unique<Crossbar<double>>(out.spec, out.nominal, 0, seed);
+  // Programming rounds to and fro: the numbers of the file instead.
+  for (const StateArray<double>& state : out.array->state()) {
+    if (state.name == "g_plus") *state.values = g;
+  }
+  out.array->state_restored();
+  return out;
+}
+
+namespace {
+
+void write_facts(H5Document& file, const std::vector<ArrayFacts>& all) {
+  file.group("arrays", "the arrays as programmed, a row each");
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const ArrayFacts& f : all) names.push_back(f.name);
+  file.column("arrays/name", names, {"1", "name of the parameter that the array holds", {"array"}});
+  const auto column = [&](const char* name, const char* unit, const char* description, auto value) {
+    std::vector<double> values;
+    values.reserve(all.size());
+    for (const ArrayFacts& f : all) values.push_back(static_cast<double>(value(f)));
+    file.column(std::string("arrays/") + name, std::move(values), {unit, description, {"array"}});
+  };
+  using F = const ArrayFacts&;
+  column("rows", "1", "inputs", [](F f) { return f.rows; });
+  column("columns", "1", "outputs", [](F f) { return f.columns; });
+  column("devices", "1", "devices, those of the second array or of references included", [](F f) { return f.devices; });
+  column("w_max", "1", "largest weight of the window", [](F f) { return f.w_max; });
+  column("siemens_per_weight", "S", "scale between weights and conductances", [](F f) { return f.siemens_per_weight; });
+  column("weight_error", "1", "|W_device - W|/|W| after programming and wires", [](F f) { return f.weight_error; });
+  column("read_noise", "1", "rms over the rms product of a white input, per sqrt(tau)",
+         [](F f) { return f.read_noise; });
+  column("ir_drop_figure", "1", "L of the worst tile: up to L/(1 + L) of the signal is lost",
+         [](F f) { return f.ir_drop; });
+  column("mean_conductance", "S", "mean of all devices", [](F f) { return f.mean_conductance_S; });
+  column("power", "W", "V^2 times the sum of all conductances, for drives of rms 1", [](F f) { return f.power_W; });
+  column("largest_load", "1", "of the heaviest line, over the feedback conductance of its amplifier",
+         [](F f) { return f.load; });
+  column("curve", "1", "curved devices: change of the currents of the first tile at the read voltage, relative",
+         [](F f) { return f.curve; });
+  column("curve_missed", "1", "what reads leave out of that behind wires, relative",
+         [](F f) { return f.curve_missed; });
+}
+
+void write_devices(H5Document& file, const std::string& array, const char* which, const DeviceRead& read) {
+  if (read.ir_drop.size() == 0) return;
+  const std::string map = "ir_drop/" + array + "/" + which;
+  file.matrix<float>(map, read.ir_drop.cast<float>(),
+                     {"1",
+                      "1 - v/V: share of the read voltage V that wires, drivers and sense amplifiers take from each "
+                      "device, all rows at V",
+                      {"row", "column"}});
+  file.attribute("role", std::string("map"), map);
+  // Reference devices stand in one column, with an axis of their own.
+  const std::string group = "current/" + array + "/";
+  const std::string axis = group + (read.ir_drop.cols() == 1 ? std::string(which) + "_column" : "column");
+  std::vector<double> columns;
+  columns.reserve(read.ir_drop.cols());
+  for (Index j = 0; j < read.ir_drop.cols(); ++j) columns.push_back(static_cast<double>(j));
+  file.column(axis, columns, {"1", "number of the column", {"column"}});
+  file.attribute("role", std::string("axis"), axis);
+  file.attribute("x", axis, axis);
+  const auto series = [&](const std::string& name, const Matrix<double>& currents, const char* description) {
+    file.column(group + name, std::vector<double>(currents.data(), currents.data() + currents.size()),
+                {"A", description, {"column"}});
+    file.attribute("role", std::string("series"), group + name);
+    file.attribute("x", axis, group + name);
+  };
+  series(which, read.currents_A, "current into each sense amplifier, all rows at the read voltage");
+  series(std::string(which) + "_ideal", read.ideal_A, "the same without resistance of wires, drivers and amplifiers");
+}
+
+}  // namespace
+
+ArrayRead array_read(const std::string& name, const Crossbar<double>& array, const CrossbarSpec& spec) {
+  const auto read = [&](const Matrix<double>& g) {
+    return read_devices(g, spec.wires, spec.tiles, spec.device.curve, spec.circuit.read_voltage_V);
+  };
+  return {name, read(array.plus().conductance()), read(array.minus().conductance())};
+}
+
+void write_crossbar(H5Document& file, const std::vector<ArrayFacts>& facts, const std::vector<ArrayRead>& reads) {
+  write_facts(file, facts);
+  for (const ArrayRead& read : reads) {
+    write_devices(file, read.name, "positive", read.positive);
+    write_devices(file, read.name, "negative", read.negative);
+  }
+}
+
+}  // namespace nudge

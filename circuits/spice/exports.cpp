@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/spice/exports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// A device from `from` and its selector on to `to`; a threshold selector as it is when it conducts.
+std::string selected_cell(const std::string& name, const std::string& from, const std::string& to, double g,
+                          const SelectorSpec& selector) {
+  const std::string device = fmt::format("rg{0} {1} x{0} {2:.17g}\n", name, from, 1.0 / g);
+  if (selector.kind == SelectorKind::exponential) {
+    return device + fmt::format("bx{0} x{0} {1} i={2:.17g}*sinh(v(x{0},{1})/{3:.17g})\n", name, to, selector.current_A,
+                                selector.voltage_V);
+  }
+  return device + fmt::format("rx{0} x{0} {1} {2:.17g}\n", name, to, selector.on_ohm);
+}
+
+}  // namespace
+
+std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const Matrix<double>& volts,
+                             const CurrentCurve& curve, const SelectorSpec& selector, const OpenLines& open) {
+  NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == g.rows());
+  w.validate();
+  const Index rows = g.rows();
+  const Index cols = g.cols();
+  const auto row_node = [&](Index i, Index j) {
+    return w.row_ohm > 0 ? fmt::format("r{}_{}", i, j) : fmt::format("in{}", i);
+  };
+  const auto column_node = [&](Index i, Index j) {
+    return w.column_ohm > 0 ? fmt::format("c{}_{}", i, j) : fmt::format("out{}", j);
+  };
+  std::string text = fmt::format("crossbar of {} x {} devices, written by nudge\n", rows, cols);
+  const auto line = [&text](const std::string& one) { text += one + "\n"; };
+  const auto row_open = [&](Index i) { return !open.rows.empty() && open.rows[static_cast<std::size_t>(i)]; };
+  const auto column_open = [&](Index j) { return !open.columns.empty() && open.columns[static_cast<std::size_t>(j)]; };
+  for (Index i = 0; i < rows; ++i) {
+    if (!row_open(i)) line(fmt::format("vin{0} in{0} 0 dc {1:.17g}", i, volts(0, i)));
+  }
+  for (Index j = 0; j < cols; ++j) {
+    if (!column_open(j)) line(fmt::format("vs{0} out{0} 0 dc 0", j));
+  }
+  for (Index i = 0; i < rows && w.row_ohm > 0; ++i) {
+    line(fmt::format("rd{0} in{0} r{0}_0 {1:.17g}", i, w.row_ohm + w.driver_ohm));
+    for (Index j = 0; j + 1 < cols; ++j)
+      line(fmt::format("rr{0}_{1} r{0}_{1} r{0}_{2} {3:.17g}", i, j, j + 1, w.row_ohm));
+    if (w.rows_driven == LineEnds::both) {
+      line(fmt::format("re{0} in{0} r{0}_{1} {2:.17g}", i, cols - 1, w.row_ohm + w.driver_ohm));
+    }
+  }
+  for (Index j = 0; j < cols && w.column_ohm > 0; ++j) {
+    for (Index i = 0; i + 1 < rows; ++i) {
+      line(fmt::format("rc{0}_{1} c{0}_{1} c{2}_{1} {3:.17g}", i, j, i + 1, w.column_ohm));
+    }
+    line(fmt::format("rs{0} c{1}_{0} out{0} {2:.17g}", j, rows - 1, w.column_ohm + w.sense_ohm));
+    if (w.columns_sensed == LineEnds::both) {
+      line(fmt::format("rt{0} c0_{0} out{0} {1:.17g}", j, w.column_ohm + w.sense_ohm));
+    }
+  }
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < cols; ++j) {
+      if (g(i, j) > 0 && selector.any()) {
+        text += selected_cell(fmt::format("{}_{}", i, j), row_node(i, j), column_node(i, j), g(i, j), selector);
+      } else if (g(i, j) > 0 && !curve.linear()) {
+        const std::string v = fmt::format("v({},{})", row_node(i, j), column_node(i, j));
+        const std::string odd = curve.sinh_V > 0 ? fmt::format("{0:.17g}*sinh({1}/{0:.17g})", curve.sinh_V, v) : v;
+        line(fmt::format("bg{0}_{1} {2} {3} i={4:.17g}*({5}+{6:.17g}*{7}*{7}*{7})", i, j, row_node(i, j),
+                         column_node(i, j), g(i, j), odd, curve.cubic_per_V2, v));
+      } else if (g(i, j) > 0) {
+        line(fmt::format("rg{0}_{1} {2} {3} {4:.17g}", i, j, row_node(i, j), column_node(i, j), 1.0 / g(i, j)));
+      }
+    }
+  }
+  if (!curve.linear() || selector.kind == SelectorKind::exponential)
+    line(".options reltol=1e-9 abstol=1e-18 vntol=1e-12");
+  text += ".control\nset numdgt=15\nop\n";
+  for (Index j = 0; j < cols; ++j) {
+    if (!column_open(j)) line(fmt::format("print i(vs{})", j));
+  }
+  return text + "quit 0\n.endc\n.end\n";
+}
+
+namespace {
+
+/// "(0.5)*v(z0_0)+(-0.2)*v(z0_1)": a linear combination of the node voltages prefix<row>_<k>.
+std::string combination(const std::string& prefix, Index row, const Eigen::VectorXd& weights) {
+  std::string sum;
+  for (Index k = 0; k < weights.size(); ++k) {
+    sum += fmt::format("{}({:.17g})*v({}{}_{})", k > 0 ? "+" : "", weights(k), prefix, row, k);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::string block_netlist(const Circuit<double>& block, Index heads, const LinearMap<double>& output,
+                          const BlockNetlist& spec, const std::string& data_file) {
+  const auto* found = block.find<SharedArray<double>>();
+  NUDGE_EXPECT(found != nullptr && block.nodes().size() == 1);
+  const SharedArray<double>& array = *found;
+  const Index tokens = spec.drive.rows();
+  const Index channels = block.cols();
+  NUDGE_EXPECT(spec.drive.cols() == channels && spec.start.rows() == tokens && channels % heads == 0);
+  const Matrix<double>& w = array.input().weights();
+  const bool coupled = std::ranges::any_of(array.terms(), [](const auto& at) { return at.traits.name == "coupling"; });
+  const Index memories = w.cols() - (coupled ? 4 : 3) * channels;
+  const Index width = channels / heads;
+  const double gain = block.damping().gain;
+  const double root = std::sqrt(static_cast<double>(width));
+  std::string text = fmt::format("equilibrium block, {} tokens, {} channels, written by nudge\n", tokens, channels);
+  const auto source = [&text](const std::string& node, const std::string& value) {
+    text += fmt::format("b{0} {0} 0 v={1}\n", node, value);
+  };
+  // What drives the devices: the node itself, or behind curved devices the straight drive of the same current.
+  const bool curved = !spec.curve.linear();
+  const auto bend = [&](const std::string& node, const std::string& bent) {
+    if (!curved) return;
+    const std::string volts = fmt::format("({:.17g}*v({}))", spec.read_voltage_V, node);
+    const std::string odd =
+        spec.curve.sinh_V > 0 ? fmt::format("{0:.17g}*sinh({1}/{0:.17g})", spec.curve.sinh_V, volts) : volts;
+    source(bent, fmt::format("({0}+{1:.17g}*{2}*{2}*{2})/{3:.17g}", odd, spec.curve.cubic_per_V2, volts,
+                             spec.read_voltage_V));
+  };
+  const std::string z = curved ? "y" : "z", r = curved ? "s" : "r", o = curved ? "p" : "o";
+  for (Index t = 0; t < tokens; ++t) {
+    for (Index k = 0; k < channels; ++k) bend(fmt::format("z{}_{}", t, k), fmt::format("y{}_{}", t, k));
+    for (Index k = 0; k < channels; ++k) {
+      source(fmt::format("q{}_{}", t, k), combination(z, t, w.col(k)));
+      source(fmt::format("k{}_{}", t, k), combination(z, t, w.col(channels + k)));
+      source(fmt::format("v{}_{}", t, k), combination(z, t, w.col(2 * channels + k)));
+    }
+    for (Index m = 0; m < memories; ++m) {
+      source(fmt::format("r{}_{}", t, m), fmt::format("2*max({},0)", combination(z, t, w.rightCols(memories).col(m))));
+      bend(fmt::format("r{}_{}", t, m), fmt::format("s{}_{}", t, m));
+    }
+    for (Index h = 0; h < heads; ++h) {
+      std::string total;
+      for (Index s = 0; s <= t; ++s) {
+        std::string score;
+        for (Index k = h * width; k < (h + 1) * width; ++k) {
+          score += fmt::format("{}v(q{}_{})*v(k{}_{})", k > h * width ? "+" : "", t, k, s, k);
+        }
+        source(fmt::format("e{}_{}_{}", h, t, s), fmt::format("exp(({})/{:.17g})", score, root));
+        total += fmt::format("{}v(e{}_{}_{})", s > 0 ? "+" : "", h, t, s);
+      }
+      for (Index k = h * width; k < (h + 1) * width; ++k) {
+        std::string mixed;
+        for (Index s = 0; s <= t; ++s)
+          mixed += fmt::format("{}v(e{}_{}_{})*v(v{}_{})", s > 0 ? "+" : "", h, t, s, s, k);
+        source(fmt::format("o{}_{}", t, k), fmt::format("({:.17g})*({})/({})", gain, mixed, total));
+        bend(fmt::format("o{}_{}", t, k), fmt::format("p{}_{}", t, k));
+      }
+    }
+    for (Index c = 0; c < channels; ++c) {
+      const Eigen::VectorXd back = w.row(c).rightCols(memories).transpose();
+      std::string linear = memories > 0 ? fmt::format("+{}", combination(r, t, back)) : std::string();
+      if (coupled) linear += fmt::format("+{}", combination(z, t, w.col(3 * channels + c)));
+      const std::string attention = combination(o, t, output.weights().col(c));
+      const double constant = spec.drive(t, c) + (spec.nudge.size() > 0 ? spec.nudge(t, c) : 0.0);
+      text += fmt::format("cz{0}_{1} z{0}_{1} 0 {2:.17g} ic={3:.17g}\n", t, c, spec.capacitance_F, spec.start(t, c));
+      text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6}))\n", t, c,
+                          spec.capacitance_F / spec.time_constant_s, constant, block.leak(block.nodes().front()),
+                          linear, attention);
+    }
+  }
+  text += fmt::format(
+      ".options reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
+      "tran {:.17g} {:.17g} uic\nwrdata {}",
+      spec.print_step_s, spec.stop_s, data_file);
+  for (Index t = 0; t < tokens; ++t) {
+    for (Index c = 0; c < channels; ++c) text += fmt::format(" v(z{}_{})", t, c);
+  }
+  return text + "\nquit 0\n.endc\n.end\n";
+}
+
+}  // namespace nudge

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "circuits/resistive/diode_law.hpp"
+#include "circuits/terms/node_activation.hpp"
+#include "circuits/terms/term.hpp"
+
+namespace nudge {
+
+/// A bias of a node: E = −b ρ(s)ᵀ, F += ρ'(s) ⊙ b, one b per unit or, of a convolutional layer, one per map (every position of
+/// it). The map is (1, maps), driven by a constant 1.
+template <class S>
+class NodeBias final : public Term<S> {
+ public:
+  /// The node's width is a multiple of the map's. `part`: which part of the force it counts as: nonconservative in a network
+  /// that is to be driven wholly through its transpose while nudged.
+  NodeBias(const LinkEnd& at, int parameter, const LinearMap<S>& map, Part part = Part::conservative);
+
+  /// Under the identity it is a constant current, whatever the node's state.
+  TermTraits traits() const override;
+  bool add_load(MatrixRef<S> /*load*/) const override { return identity(); }
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+
+ private:
+  class System;
+  bool has(Part part) const { return part == Part::all || part == part_; }
+  bool identity() const { return at_.activation == NodeActivation::identity; }
+
+  LinkEnd at_;
+  int parameter_;
+  const LinearMap<S>* map_;
+  Part part_;
+};
+
+/// A diode of Shockley's law at every unit of a node, to ground: F_i = I(z_i) (DiodeLaw), conservative and of each unit alone. The first
+/// `above` units are kept above 0, the others below. No map, no parameter. Where units of the node do not act on each other it gives
+/// coordinate descent its exact step: the root of one line and one exponential.
+template <class S>
+class NodeDiodes final : public Term<S> {
+ public:
+  /// Of node number `node`, whose columns these are; the law in units of the state and of the force.
+  NodeDiodes(int node, Columns columns, Index above, const DiodeLaw& law);
+
+  TermTraits traits() const override {
+    return {.name = "node_diodes", .conservative = true, .sources = {node_}, .targets = {node_}};
+  }
+  bool add_load(MatrixRef<S> /*load*/) const override { return true; }
+  bool balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) const override;
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+
+ private:
+  class System;
+  double sign(Index unit) const { return unit < above_ ? 1 : -1; }
+
+  int node_;
+  Columns columns_;
+  Index above_;
+  DiodeLaw law_;
+};
+
+/// What bends the units of some nodes, which are all of the circuit: E = ¼ κ Σ s⁴, F = −κ s³. Beside a leak L it is a unit of
+/// thermodynamic computing, ½ L s² + ¼ κ s⁴ (Whitelam & Casert, arXiv:2412.17183); no weights.
+template <class S>
+class QuarticWell final : public Term<S> {
+ public:
+  QuarticWell(double stiffness, std::vector<int> nodes) : stiffness_(static_cast<S>(stiffness)), nodes_(nodes) {}
+
+  TermTraits traits() const override {
+    return {
+        .name = "quartic_well", .conservative = true, .sources = nodes_, .targets = nodes_, .takes_difference = false};
+  }
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+
+ private:
+  class System;
+  S stiffness_;
+  std::vector<int> nodes_;
+};
+
+/// Static mismatch of the clamps of a circuit's nodes: the conductance C/τ of node j is (1 + δ_j) of its nominal one,
+///     F_j += −δ_j z_j,   E += ½ Σ δ_j z_j²,
+/// δ (1, cols) of the whole state, the same for all rows. No parameters.
+template <class S>
+class LeakSpread final : public Term<S> {
+ public:
+  /// `nodes` of the circuit that it is for.
+  LeakSpread(Matrix<S> deviations, std::size_t nodes);
+
+  const Matrix<S>& deviations() const { return deviations_; }
+  TermTraits traits() const override;
+  bool add_load(MatrixRef<S> load) const override {
+    load += deviations_;
+    return true;
+  }
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+
+ private:
+  class System;
+  Matrix<S> deviations_;
+  std::vector<int> nodes_;
+};
+
+/// Normal deviations of this standard deviation, drawn for the nodes of a seed; cut at ±½, where a clamp is no clamp any more.
+template <class S>
+Matrix<S> drawn_deviations(double sigma, Index cols, std::uint64_t seed);
+
+}  // namespace nudge

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "circuits/wires/wire_spec.hpp"
+#include "devices/current_curve.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+/// Conductance of the terminals of `count` lines, g but for those that are open.
+LineSet::Ends line_ends(Index count, double g, const std::vector<bool>& open);
+
+/// Node voltages of a resistive crossbar by lines: rows A V = G∘U + b, columns C U = G∘V (b from the drivers, both
+/// tridiagonal per wire). V is eliminated and the symmetric positive definite rest
+///     (C − G A⁻¹ G) U = G A⁻¹ b
+/// is solved by conjugate gradients preconditioned with C⁻¹: every iteration is one tridiagonal sweep over all rows and one
+/// over all columns. Converges in a handful of iterations for arrays that are worth building, and for all others too.
+class LineSolver {
+ public:
+  /// conductance_S (N, M) finite and, unless any is allowed, ≥ 0. UserError otherwise and for an invalid spec. Lines that are open need wires
+  /// with resistance and devices that conduct; their terminals' voltages are not read.
+  LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign = DeviceSign::positive,
+             const OpenLines& open = {});
+
+  /// Currents of all columns for the row voltages v (1, N), to a relative residual of `tolerance`.
+  WireSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_iterations = 2000) const;
+
+  /// Voltages across all devices (N, M) for the row voltages v (1, N): those of its row node less those of its column node.
+  /// NumericalFailure when the iteration does not reach the tolerance.
+  Matrix<double> device_voltages(const Matrix<double>& volts, double tolerance = 1e-10,
+                                 int max_iterations = 2000) const;
+  /// The same with the terminals of the columns at column_volts (1, M) and not at 0 V, behind the resistance of their sense
+  /// amplifiers: what the devices see of a read from the other side.
+  Matrix<double> device_voltages(const Matrix<double>& row_volts, const Matrix<double>& column_volts, double tolerance,
+                                 int max_iterations = 2000) const;
+
+  /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V: rows (M, N) for row wires in their
+  /// own layout (position along the wire first), columns (N, M). An ideal wire is a terminal: its nodes stay at 0.
+  struct Nodes {
+    LineSet::Array rows, columns;
+    int iterations = 0;
+    bool converged = true;
+  };
+  Nodes solve_nodes(const LineSet::Array& into_rows, const LineSet::Array& into_columns, double tolerance = 1e-10,
+                    int max_iterations = 2000) const;
+
+  /// The matrix M (N, M) in siemens with currents = v M, one solve per row in parallel, told to a WireWatch. Reading the same array backward
+  /// through the same line ends gives Mᵀ exactly (reciprocity).
+  Matrix<double> effective_matrix(double tolerance = 1e-10, int threads = 0) const;
+
+ private:
+  using Array = LineSet::Array;
+  void add_wires(const OpenLines& open);
+  /// Current from the drivers into the nodes of the row wires (M, N), all nodes at 0 V.
+  Array driven(const Matrix<double>& volts) const;
+  /// The same from the terminals of the columns into their nodes (N, M).
+  Array driven_columns(const Matrix<double>& volts) const;
+  Array eliminate_rows(const Array& column_layout, const Array* driven) const;
+  /// (C − G A⁻¹ G) u = b by preconditioned conjugate gradients; b and u (N, M). Sets iterations, residual, converged.
+  Array reduced_solve(const Array& b, double tolerance, int max_iterations, WireSolution& outcome) const;
+  WireSolution ideal_columns(const Matrix<double>& volts) const;
+
+  WireSpec spec_;
+  Array conductance_;                 ///< (N, M)
+  Array transposed_;                  ///< (M, N)
+  std::unique_ptr<LineSet> rows_;     ///< null: ideal row wires
+  std::unique_ptr<LineSet> columns_;  ///< null: ideal column wires
+  LineSet::Ends driver_, sense_;      ///< conductance of the end segment of every row and column; 0: open
+};
+
+/// What a cell of small-signal conductance G lets through: a device of that curve, or a straight one behind a selector.
+struct CellLaw {
+  CellLaw(const CurrentCurve& its_curve, const SelectorSpec& its_selector) : curve(its_curve), selector(its_selector) {}
+  CurrentCurve curve;
+  SelectorSpec selector;
+
+  double current(double g, double v) const {
+    return selector.any() ? selector.cell_current(g, v) : g * curve.current(v);
+  }
+  double slope(double g, double v) const { return selector.any() ? selector.cell_slope(g, v) : g * curve.slope(v); }
+};
+
+/// A crossbar of devices with a curved I–V characteristic behind wires with resistance: Newton's method on the node
+/// voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver; steps are
+/// halved while they do not lower the current imbalance of the nodes. Converges quadratically.
+struct NonlinearSolution {
+  Matrix<double> currents_A;          ///< (1, M), into the sense amplifiers
+  Matrix<double> across_V;            ///< (N, M), voltages across the devices
+  Status status = Status::max_steps;  ///< converged: the last step moved no node by more than tolerance · max |volts|;
+      ///< stalled: no step lowers the imbalance; diverged: numbers left the finite range
+  std::vector<double> steps;  ///< largest change of a node of every Newton step, over max |volts|
+};
+
+class NonlinearSolver {
+ public:
+  /// conductance_S (N, M): small-signal, ≥ 0 and finite. UserError otherwise, for an invalid spec or a negative curve.
+  NonlinearSolver(Matrix<double> conductance_S, const CurrentCurve& curve, const WireSpec& wires);
+  /// The same of cells behind selectors, and with open lines (LineSolver); volts of an open row are not read. A threshold selector, whose
+  /// current jumps, has a solution only where no cell comes to its threshold.
+  NonlinearSolver(Matrix<double> conductance_S, const CellLaw& law, const WireSpec& wires, const OpenLines& open = {});
+
+  /// Currents of all columns for the row voltages v (1, N).
+  NonlinearSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_steps = 100) const;
+
+ private:
+  using Array = LineSet::Array;
+  struct State {
+    Array rows, columns;  ///< node voltages, (M, N) and (N, M)
+  };
+  struct Imbalance {
+    Array rows, columns;  ///< current into every node that is not accounted for
+    double size = 0;
+  };
+  Imbalance imbalance(const State& at, const Matrix<double>& volts) const;
+  Matrix<double> currents(const State& at) const;
+
+  Matrix<double> conductance_;
+  Array currents_of(const Array& across) const;
+
+  CellLaw law_;
+  WireSpec wires_;
+  OpenLines open_;
+  std::unique_ptr<LineSet> row_wires_, column_wires_;  ///< without devices; null: ideal
+  LineSet::Ends driver_, sense_;
+};
+
+}  // namespace nudge

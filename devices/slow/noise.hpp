@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "devices/device_draws.hpp"
+#include "devices/device_spec.hpp"
+#include "devices/slow/slow_array.hpp"
+
+namespace nudge {
+
+/// 1/f noise with memory: the relative deviation of each device is Q √h Σ_k x_k with independent Ornstein–Uhlenbeck
+/// processes x_k of variance 1 and time constants τ_k, one per decade from `fastest` to `slowest` (h = ln 10). The
+/// Lorentzians add up to S(f) = Q²/f (one-sided, relative to g²) between 1/(2π slowest) and 1/(2π fastest), with a ripple
+/// of ±2 sech(π²/h) = 5.5 % from the discrete time constants. Integrated from 1/t to 1/(2 t_r) this is the published
+/// σ = g Q √ln(t/(2 t_r)) of phase-change memory (Nandakumar et al., ICECS 2019, IEEE 8964852).
+/// With an exponent α, or a NoiseTable of Q and α over the conductance, x_k is weighted with √v_k of flicker_variance():
+/// S(f) = Q²/f (f/1 Hz)^(1 − α).
+///
+/// Each process is advanced exactly, once 1 % of its time constant has gathered (its correlation is above 0.99 until
+/// then): slow processes cost nothing in short steps.
+template <class S>
+class Flicker {
+ public:
+  Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
+
+  bool active() const { return spec_.active() || table_.has_flicker(); }
+  const std::vector<double>& time_constants_s() const { return times_s_; }
+
+  /// Time passes; no two calls on one array share `step`. Returns whether anything changed.
+  bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
+  /// Adds Σ √v_k x_k (for 1/f noise Q √h Σ x_k) of each device to `relative` (rows, cols), of the processes with τ_k ≥ split.
+  void add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative) const;
+  /// The other processes: their τ_k.
+  std::vector<double> faster_than(double split_s) const;
+  /// Whether all processes have the same variance.
+  bool even() const { return spec_.exponent == 1 && !table_.has_flicker(); }
+  /// v of the process of time constant τ at the conductance g, siemens: Q² h where they are even.
+  double relative_variance(double g, double tau_s) const;
+  void append_state(std::vector<SlowArray<S>>& out);
+  void state_restored();
+
+ private:
+  double q(double g) const;
+  double exponent(double g) const;
+  void add_weighted(const Matrix<S>& g, std::size_t first, Matrix<S>& relative) const;
+
+  FlickerSpec spec_;
+  NoiseTable table_;
+  double g_max_S_;
+  ArrayIdentity identity_;
+  int threads_;
+  std::vector<double> times_s_;
+  std::vector<double> waiting_s_;     ///< per process
+  std::vector<Matrix<S>> processes_;  ///< x_k
+  Matrix<S> clock_;                   ///< (k, 3): image of waiting_s_
+};
+
+/// Random telegraph noise with memory: in a share of the devices a trap is occupied or not, and the conductance is
+/// g (1 + a (s − p)) with s = 1 in the higher state, p = τ_high/(τ_high + τ_low) its probability, a the amplitude: mean g,
+/// variance a² g² p (1 − p), correlation exp(−t/τ_c) with 1/τ_c = 1/τ_high + 1/τ_low, and the Lorentzian
+/// S(f) = 4 a² g² p (1 − p) τ_c/(1 + (2π f τ_c)²) (Machlup, J. Appl. Phys. 25 (1954) 341). The state of a trap after
+/// any time is drawn with the exact transition probability, so that results do not depend on how time is cut.
+/// With a NoiseTable, amplitude and times are those at the conductance of the device, with the device's own factors.
+template <class S>
+class Telegraph {
+ public:
+  Telegraph(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
+
+  bool active() const { return spec_.active() || (spec_.share > 0 && table_.has_traps()); }
+  /// Devices were programmed: with a table, traps come to the shares of their states at these conductances.
+  void programmed(const Matrix<S>& g);
+  /// Time passes at these conductances; no two calls on one array share `step`.
+  void advance_time(const Matrix<S>& g, double seconds, std::uint64_t step);
+  /// τ_c at the mean times; of a table the longest.
+  double correlation_time_s() const;
+  /// a² p (1 − p) of device i at its conductance: what a sum over many devices sees of them is Gaussian of the sum of these variances, and of
+  /// correlation exp(−t/τ_c) (central limit; times alike).
+  double relative_variance(double g, Index i) const;
+  /// Adds a (s − p) of each device to `relative` (rows, cols).
+  void add_to(const Matrix<S>& g, Matrix<S>& relative) const;
+  void append_state(std::vector<SlowArray<S>>& out);
+
+ private:
+  /// Of device i at the conductance g, without its factor on the times.
+  TrapValues trap(double g, Index i) const;
+
+  TelegraphSpec spec_;
+  NoiseTable table_;
+  ArrayIdentity identity_;
+  int threads_;
+  Matrix<S> occupied_;     ///< s: 0 or 1
+  Matrix<S> amplitude_;    ///< a, with a table its factor; 0 without a trap
+  Matrix<S> time_factor_;  ///< of both times
+};
+
+}  // namespace nudge
