@@ -15,29 +15,17 @@ namespace {
 // this share of the mean (chosen by us: the device is all but dead).
 constexpr double smallest_share = 0.01;
 
-// Parts of the draws of a write (draw_lane): 0 is the programming error or update noise itself.
-constexpr std::uint32_t relaxation_part = 28;
-constexpr std::uint32_t drift_part = 29;
-constexpr std::uint32_t decay_part = 30;
-constexpr std::uint32_t offset_part = 31;
-
 }  // namespace
 
 template <class S>
 DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads,
                             const Matrix<double>* stuck_S)
     : spec_(spec),
-      identity_(identity),
-      threads_(threads),
+      site_{rows, cols, identity, threads, stuck_S},
       model_(device_model(spec.model).make(spec)),
-      retention_(spec, rows, cols, identity, threads),
-      relaxation_(spec, rows, cols, identity, threads),
-      telegraph_(spec, rows, cols, identity, threads),
-      flicker_(spec, rows, cols, identity, threads),
+      states_(device_model(spec.model).states),
       heat_(spec),
-      neighbours_(spec),
-      follows_writes_(retention_.counts_from_writes() || relaxation_.active() || spec.programming.write_noise > 0),
-      noisy_(telegraph_.active() || flicker_.active() || spec.programming.write_noise > 0) {
+      neighbours_(spec) {
   cells_.reference = static_cast<S>(spec.g_reference_S());
   cells_.mean_step = static_cast<S>(spec.window_S() / spec.pulses);
   cells_.g = Matrix<S>::Constant(rows, cols, static_cast<S>(spec.g_min_S));
@@ -46,29 +34,45 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
   cells_.upper.resize(rows, cols);
   cells_.step_up.resize(rows, cols);
   cells_.step_down.resize(rows, cols);
+  const DeviceModel& model = device_model(spec.model);
+  for (const CellState& one : states_) {
+    cells_.own.push_back(Matrix<S>::Constant(rows, cols, static_cast<S>(one.initial)));
+  }
   sample();
   if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
-  sample_faults();
-  if (stuck_S != nullptr) stick(*stuck_S);
-  sample_life();
-  if (spec.programming.write_noise > 0) offset_ = Matrix<S>::Zero(rows, cols);
-  before_ = follows_writes_ ? cells_.g : Matrix<S>();
-  pin_faults();
+  for (const std::vector<DevicePartKind>* kinds : {&device_parts(), &model.parts}) {
+    for (const DevicePartKind& kind : *kinds) {
+      if (auto part = kind.make<S>(spec_, site_, cells_)) parts_.push_back(std::move(part));
+    }
+  }
+  site_.stuck_S = nullptr;
+  follows_writes_ = any_part(&DevicePart<S>::follows_writes);
+  shows_ = any_part(&DevicePart<S>::shows);
+  if (follows_writes_) before_ = cells_.g;
+  hold();
   show();
 }
 
 template <class S>
-Matrix<S> DeviceArray<S>::normal(Purpose purpose, std::uint64_t step, std::uint32_t part) const {
-  return draw_normal<S>(identity_, purpose, step, cells_.g.rows(), cells_.g.cols(), threads_, part);
+bool DeviceArray<S>::any_part(bool (DevicePart<S>::*has)() const) const {
+  return std::any_of(parts_.begin(), parts_.end(), [has](const auto& part) { return (*part.*has)(); });
+}
+
+template <class S>
+Matrix<double> DeviceArray<S>::state_read_variance_S2() const {
+  Matrix<double> variance = conductance().template cast<double>();
+  for (double& one : variance.reshaped()) one = spec_.state_read_S2(one);
+  for (const auto& part : parts_) {
+    if (part->reads_noisy()) part->add_read_variance(cells_, variance);
+  }
+  return variance;
 }
 
 template <class S>
 void DeviceArray<S>::sample() {
   const double up_bias = std::min(spec_.asymmetry, 0.0);
   const double down_bias = -std::max(spec_.asymmetry, 0.0);
-  const auto draw = [&](StaticDraw which) {
-    return normal(Purpose::device_to_device, static_cast<std::uint64_t>(which));
-  };
+  const auto draw = [&](StaticDraw which) { return site_.template normal<S>(which); };
   if (!spec_.joint_covariance.empty()) {
     draw_joint<S>(spec_, draw, cells_);
     return model_->prepare(cells_, StaticNormals<S>(draw));
@@ -102,94 +106,28 @@ void DeviceArray<S>::sample() {
 }
 
 template <class S>
-void DeviceArray<S>::sample_faults() {
-  const FaultSpec& f = spec_.faults;
-  if (!f.any()) return;
-  const auto uniform = [&](StaticDraw which) {
-    return draw_uniform(identity_, Purpose::device_to_device, static_cast<std::uint64_t>(which), cells_.g.rows(),
-                        cells_.g.cols(), threads_);
-  };
-  const Matrix<double> kind = uniform(StaticDraw::fault);
-  const Matrix<double> place = uniform(StaticDraw::fault_place);
-  for (Index i = 0; i < kind.size(); ++i) {
-    const double u = kind.data()[i];
-    if (u >= f.low + f.high + f.random) continue;
-    const double at = u < f.low ? 0 : u < f.low + f.high ? 1 : place.data()[i];
-    const S lower = cells_.lower.data()[i];
-    const S upper = cells_.upper.data()[i];
-    // The sum may round above the bound.
-    faults_.push_back({i, std::min(lower + static_cast<S>(at) * (upper - lower), upper)});
-  }
-}
-
-// Behind those that are drawn: what was measured of a device counts.
-template <class S>
-void DeviceArray<S>::stick(const Matrix<double>& stuck_S) {
-  NUDGE_EXPECT(stuck_S.rows() == cells_.g.rows() && stuck_S.cols() == cells_.g.cols());
-  for (Index i = 0; i < stuck_S.size(); ++i) {
-    const double g = stuck_S.data()[i];
-    if (!std::isnan(g)) faults_.push_back({i, static_cast<S>(g)});
-  }
-}
-
-template <class S>
-void DeviceArray<S>::sample_life() {
-  if (spec_.endurance_failure == EnduranceFailure::none) return;
-  const double sigma = spec_.endurance_spread;
-  // Lognormal with the mean of the source: exp(σ ξ − σ²/2).
-  const Matrix<S> draw = normal(Purpose::device_to_device, static_cast<std::uint64_t>(StaticDraw::life));
-  const auto mean = static_cast<S>(spec_.endurance);
-  cells_.life =
-      (mean * (static_cast<S>(sigma) * draw.array() - static_cast<S>(0.5 * sigma * sigma)).exp()).max(S(1)).matrix();
-}
-
-template <class S>
-void DeviceArray<S>::bury() {
-  if (cells_.life.size() == 0) return;
-  worn_.clear();
-  for (Index i = 0; i < cells_.g.size(); ++i) {
-    if (cells_.writes.data()[i] >= cells_.life.data()[i]) worn_.push_back({i, cells_.g.data()[i]});
-  }
-}
-
-template <class S>
-void DeviceArray<S>::pin_faults() {
-  for (const Fault& fault : faults_) cells_.g.data()[fault.place] = fault.g;
-  for (const Fault& dead : worn_) cells_.g.data()[dead.place] = dead.g;
+void DeviceArray<S>::hold() {
+  for (const auto& part : parts_) part->hold(cells_);
 }
 
 template <class S>
 void DeviceArray<S>::show() {
-  if (!noisy_) return;
-  Matrix<S> relative = Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols());
-  if (!telegraph_moves()) telegraph_.add_to(cells_.g, relative);
-  flicker_.add_to(cells_.g, moving_s_, relative);
-  seen_ = (cells_.g.array() * (S(1) + relative.array())).matrix();
-  if (offset_.size() > 0) seen_ += offset_;
+  if (!shows_) return;
+  Matrix<S> relative = Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols()), offset = relative;
+  for (const auto& part : parts_) {
+    if (part->shows()) part->show(cells_, moving_s_, relative, offset);
+  }
+  seen_ = (cells_.g.array() * (S(1) + relative.array()) + offset.array()).matrix();
   if (model_->bounded()) seen_ = seen_.cwiseMax(S(0));
 }
 
 template <class S>
 void DeviceArray<S>::written(Purpose purpose, std::uint64_t step) {
-  pin_faults();
-  bury();
+  hold();
   if (follows_writes_) {
-    const bool drifts = spec_.retention.drifts();
-    const bool decays = spec_.retention.decays();
-    const Matrix<S> drift = drifts ? normal(purpose, step, drift_part) : Matrix<S>();
-    const Matrix<S> decay = decays ? normal(purpose, step, decay_part) : Matrix<S>();
-    const Matrix<S> offset = offset_.size() > 0 ? normal(purpose, step, offset_part) : Matrix<S>();
-    const bool relaxes = relaxation_.active();
-    const Matrix<double> path =
-        relaxes ? draw_uniform(identity_, purpose, step, cells_.g.rows(), cells_.g.cols(), threads_, relaxation_part)
-                : Matrix<double>();
-    const S width = static_cast<S>(spec_.programming.write_noise) * cells_.mean_step;
-    for (Index i = 0; i < cells_.g.size(); ++i) {
-      const S g = cells_.g.data()[i];
-      if (g == before_.data()[i]) continue;
-      if (drifts || decays) retention_.restart(i, g, drifts ? drift.data()[i] : 0, decays ? decay.data()[i] : 0);
-      if (relaxes) relaxation_.restart(i, g, path.data()[i]);
-      if (offset_.size() > 0) offset_.data()[i] = width * offset.data()[i];
+    const DeviceWrite<S> write{purpose, step, before_};
+    for (const auto& part : parts_) {
+      if (part->follows_writes()) part->written(cells_, write);
     }
     before_ = cells_.g;
   }
@@ -200,38 +138,34 @@ template <class S>
 void DeviceArray<S>::program(const Matrix<S>& target, std::uint64_t number) {
   NUDGE_EXPECT(target.rows() == cells_.g.rows() && target.cols() == cells_.g.cols());
   cells_.g = target;
+  for (std::size_t k = 0; k < states_.size(); ++k) cells_.own[k].setConstant(static_cast<S>(states_[k].initial));
   const auto uniform_sigma = static_cast<S>(spec_.programming_error * spec_.window_S());
   if (spec_.programming.state_dependent()) {
-    const Matrix<S> draw = normal(Purpose::programming_error, number);
+    const Matrix<S> draw = site_.template normal<S>(Purpose::programming_error, number);
     for (Index i = 0; i < draw.size(); ++i) {
       const double fit = spec_.programming.sigma_S(static_cast<double>(target.data()[i]), spec_.g_max_S);
       cells_.g.data()[i] += std::hypot(uniform_sigma, static_cast<S>(fit)) * draw.data()[i];
     }
   } else if (spec_.programming_error > 0) {
-    cells_.g += uniform_sigma * normal(Purpose::programming_error, number);
+    cells_.g += uniform_sigma * site_.template normal<S>(Purpose::programming_error, number);
   }
   if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
   if (follows_writes_) before_.setConstant(std::numeric_limits<S>::quiet_NaN());  // every device is written
-  telegraph_.programmed(cells_.g);
   written(Purpose::programming_error, number);
 }
 
 template <class S>
 bool DeviceArray<S>::advance_time(double seconds, std::uint64_t step, Gathering gathering) {
   NUDGE_EXPECT(seconds >= 0 && std::isfinite(seconds));
-  bool changed = retention_.advance_time(cells_, seconds, gathering);
-  changed = relaxation_.advance_time(cells_, seconds, gathering) || changed;
-  if (changed) {
-    pin_faults();
-    if (follows_writes_) before_ = cells_.g;
+  Passed passed = Passed::unchanged;
+  for (const auto& part : parts_) {
+    const Passed one = part->wait(cells_, seconds, step, gathering);
+    if (one == Passed::stored) hold();
+    passed = std::max(passed, one);
   }
-  if (telegraph_.active() && seconds > 0) {
-    telegraph_.advance_time(cells_.g, seconds, step);
-    changed = true;
-  }
-  changed = flicker_.advance_time(seconds, step, gathering) || changed;
-  if (changed) show();
-  return changed;
+  if (passed == Passed::stored && follows_writes_) before_ = cells_.g;
+  if (passed != Passed::unchanged) show();
+  return passed != Passed::unchanged;
 }
 
 template <class S>
@@ -241,52 +175,30 @@ void DeviceArray<S>::leave_moving(double seconds) {
 }
 
 template <class S>
-std::vector<typename DeviceArray<S>::Moving> DeviceArray<S>::moving() const {
-  std::vector<Moving> all;
-  const auto add = [&](std::vector<double> times, auto relative_variance) {
-    Moving one{std::move(times), Matrix<S>(cells_.g.rows(), cells_.g.cols())};
-    for (Index i = 0; i < cells_.g.size(); ++i) {
-      const auto g = static_cast<double>(cells_.g.data()[i]);
-      one.variance_S2.data()[i] = static_cast<S>(g * g * relative_variance(g, i));
-    }
-    all.push_back(std::move(one));
-  };
-  std::vector<double> faster = flicker_.active() ? flicker_.faster_than(moving_s_) : std::vector<double>();
-  const auto add_flicker = [&](const std::vector<double>& times) {
-    const double first = times.front();
-    add(times, [this, first](double g, Index) { return flicker_.relative_variance(g, first); });
-  };
-  if (!faster.empty() && flicker_.even()) {
-    add_flicker(faster);
-  } else {
-    for (const double time : faster) add_flicker({time});  // a variance of its own each
-  }
-  if (telegraph_moves()) {
-    add({telegraph_.correlation_time_s()}, [this](double g, Index i) { return telegraph_.relative_variance(g, i); });
-  }
+std::vector<MovingDevices<S>> DeviceArray<S>::moving() const {
+  std::vector<MovingDevices<S>> all;
+  for (const auto& part : parts_) part->append_moving(cells_, moving_s_, all);
   return all;
 }
 
 template <class S>
 std::vector<SlowArray<S>> DeviceArray<S>::slow_state() {
   std::vector<SlowArray<S>> out;
-  retention_.append_state(out);
-  relaxation_.append_state(out);
-  telegraph_.append_state(out);
-  flicker_.append_state(out);
+  for (const auto& part : parts_) {
+    for (const SlowArray<S>& one : part->state()) out.push_back(one);
+  }
+  for (std::size_t k = 0; k < states_.size(); ++k) {
+    out.push_back({states_[k].name, states_[k].unit, states_[k].description, &cells_.own[k]});
+  }
   heat_.append_state(out);
   if (cells_.life.size() > 0) out.push_back({"life", "1", "pulses that each device lasts", &cells_.life});
-  if (offset_.size() > 0) out.push_back({"write_offset", "S", "what is seen minus what is stored", &offset_});
   return out;
 }
 
 template <class S>
 void DeviceArray<S>::state_restored() {
-  retention_.state_restored();
-  relaxation_.state_restored();
-  flicker_.state_restored();
+  for (const auto& part : parts_) part->restored(cells_);
   heat_.state_restored();
-  bury();
   if (follows_writes_) before_ = cells_.g;
   show();
 }
@@ -297,11 +209,11 @@ UpdateRequest<S> DeviceArray<S>::request(const Matrix<S>& delta, std::uint64_t n
   request.mode = spec_.update;
   request.noise = static_cast<S>(spec_.update_noise);
   request.noise_floor = static_cast<S>(spec_.update_noise_floor);
-  request.seed = identity_.seed;
-  request.entity = identity_.entity;
-  request.side = identity_.side;
+  request.seed = site_.identity.seed;
+  request.entity = site_.identity.entity;
+  request.side = site_.identity.side;
   request.number = number;
-  request.threads = threads_;
+  request.threads = site_.threads;
   return request;
 }
 
@@ -363,15 +275,15 @@ PulseCount DeviceArray<S>::pulse_both(const Matrix<S>& counts_up, const Matrix<S
   NUDGE_EXPECT(counts_up.size() == cells_.g.size() && counts_down.size() == cells_.g.size());
   const Index cols = cells_.g.cols();
   for (Matrix<S>& run : runs_) run.resize(cells_.g.rows(), cols);
-  const RngKey key = {identity_.seed, Purpose::pulse_order, identity_.entity};
-  parallel_for(cells_.g.rows(), threads_, [&](Index row, int) {
+  const RngKey key = {site_.identity.seed, Purpose::pulse_order, site_.identity.entity};
+  parallel_for(cells_.g.rows(), site_.threads, [&](Index row, int) {
     S* __restrict before = &runs_[0](row, 0);
     S* __restrict between = &runs_[1](row, 0);
     S* __restrict after = &runs_[2](row, 0);
     const S* __restrict up = &counts_up(row, 0);
     const S* __restrict down = &counts_down(row, 0);
     // One uniform number in [0, 1) is both coins: its first and its second binary digit.
-    const auto lane = 2 * static_cast<std::uint32_t>(row) + identity_.side;
+    const auto lane = 2 * static_cast<std::uint32_t>(row) + site_.identity.side;
     fill_uniform<S>(key, number, lane, {after, static_cast<std::size_t>(cols)});
     for (Index k = 0; k < cols; ++k) {
       const S split_up = std::floor(S(2) * after[k]);

@@ -6,17 +6,15 @@
 #include <memory>
 #include <vector>
 
-#include "devices/device_draws.hpp"
+#include "devices/device_part.hpp"
 #include "devices/pulse_effects.hpp"
 #include "devices/registry.hpp"
-#include "devices/slow/drift.hpp"
-#include "devices/slow/noise.hpp"
 
 namespace nudge {
 
 /// Devices of one kind, sampled from a DeviceSpec: bounds and pulse sizes of each device are drawn once (static,
-/// device-to-device), the conductance starts at g_min,
-/// or at the device's own lower bound where that is higher.
+/// device-to-device), the conductance starts at g_min, or at the device's own lower bound where that is higher. What else such a device
+/// is (state of its own, retention, slow noise, faults) are its parts, those of every model and those of its own (DevicePart).
 template <class S>
 class DeviceArray {
  public:
@@ -46,28 +44,28 @@ class DeviceArray {
   /// unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number` + 2.
   PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
-  /// Time passes without pulses: drift, decay, leak and relaxation change what is stored, telegraph and 1/f noise what is seen. No
-  /// two calls on one array share `step`. Returns whether conductance() changed. Needs seconds ≥ 0 and finite.
+  /// Time passes without pulses: its parts change what is stored or seen. No two calls on one array share `step`. Returns whether
+  /// conductance() changed. Needs seconds ≥ 0 and finite.
   bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
   /// From now on slow noise of correlation times below `seconds` is left to moving(): conductance() goes without it.
   void leave_moving(double seconds);
-  /// What was left out: independent processes with the time constants times_s, each of this variance of each device.
-  struct Moving {
-    std::vector<double> times_s;
-    Matrix<S> variance_S2;
-  };
-  std::vector<Moving> moving() const;
+  std::vector<MovingDevices<S>> moving() const;
+
+  /// Variance of the fresh noise of a read of each device per √τ, S², beside the same for all devices (DeviceSpec::uniform_read_S2): of the
+  /// spec at its conductance, and of its parts. 0 where reads_by_state() is false.
+  Matrix<double> state_read_variance_S2() const;
+  bool reads_by_state() const { return spec_.reads_by_state() || any_part(&DevicePart<S>::reads_noisy); }
 
   const DeviceSpec& spec() const { return spec_; }
   bool bounded() const { return model_->bounded(); }
-  const ArrayIdentity& identity() const { return identity_; }
+  const ArrayIdentity& identity() const { return site_.identity; }
 
   /// What a read sees: the stored conductance cells().g with the slow noise of this moment and the write noise.
-  const Matrix<S>& conductance() const { return noisy_ ? seen_ : cells_.g; }
+  const Matrix<S>& conductance() const { return shows_ ? seen_ : cells_.g; }
 
   /// Devices that have received as many pulses as they last and no longer answer (device.endurance_failure = stuck).
-  Index worn_out() const { return static_cast<Index>(worn_.size()); }
+  Index worn_out() const { return cells_.life.size() > 0 ? (cells_.writes.array() >= cells_.life.array()).count() : 0; }
 
   /// Heat of the pulses received so far, and whether that of a pulse is known.
   const PulseHeat<S>& pulse_heat() const { return heat_; }
@@ -86,44 +84,26 @@ class DeviceArray {
   /// To be called after anything has changed cells_.g by writing: `step` and `purpose` name the write.
   void written(Purpose purpose, std::uint64_t step);
   void sample();
-  void sample_faults();
-  void stick(const Matrix<double>& stuck_S);
-  /// How many pulses each device lasts.
-  void sample_life();
-  /// Notes the devices that have come to the end of their lives.
-  void bury();
-  void pin_faults();
-  bool telegraph_moves() const { return telegraph_.active() && telegraph_.correlation_time_s() < moving_s_; }
+  void hold();
+  bool any_part(bool (DevicePart<S>::*has)() const) const;
   /// Recomputes what is seen.
   void show();
   UpdateRequest<S> request(const Matrix<S>& delta, std::uint64_t number) const;
   PulseCount send(const UpdateRequest<S>& request);
-  Matrix<S> normal(Purpose purpose, std::uint64_t step, std::uint32_t part = 0) const;
-
-  struct Fault {
-    Index place;
-    S g;
-  };
 
   DeviceSpec spec_;
-  ArrayIdentity identity_;
-  int threads_;
+  ArraySite site_;
   std::shared_ptr<const StepModel> model_;
+  std::vector<CellState> states_;  ///< of cells_.own
   DeviceCells<S> cells_;
-  std::vector<Fault> faults_;
-  std::vector<Fault> worn_;  ///< the same, of devices that have died
-  Retention<S> retention_;
-  Relaxation<S> relaxation_;
-  Telegraph<S> telegraph_;
-  Flicker<S> flicker_;
+  std::vector<std::unique_ptr<DevicePart<S>>> parts_;
   PulseHeat<S> heat_;
   HalfSelect<S> neighbours_;
   ChangedPulses changed_;
-  double moving_s_ = 0;  ///< slow noise of shorter correlation is not in seen_
-  bool follows_writes_;  ///< an effect needs to know which devices were written
-  bool noisy_;           ///< seen_ differs from cells_.g
-  Matrix<S> before_;     ///< cells_.g after the last write or advance_time
-  Matrix<S> offset_;     ///< write noise of each device
+  double moving_s_ = 0;          ///< slow noise of shorter correlation is not in seen_
+  bool follows_writes_ = false;  ///< a part needs to know which devices were written
+  bool shows_ = false;           ///< seen_ differs from cells_.g
+  Matrix<S> before_;             ///< cells_.g after the last write or advance_time
   Matrix<S> seen_;
   std::array<Matrix<S>, 3> runs_;  ///< working memory of pulse_both, kept: fresh pages cost as much as its arithmetic
 };

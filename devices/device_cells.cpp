@@ -25,6 +25,7 @@ DeviceCells<S> gather(const DeviceCells<S>& cells, const std::vector<Index>& whi
     part.gamma_down = take(cells.gamma_down);
   }
   if (cells.life.size() > 0) part.life = take(cells.life);
+  for (const Matrix<S>& state : cells.own) part.own.push_back(take(state));
   return part;
 }
 
@@ -33,6 +34,7 @@ void scatter(const DeviceCells<S>& part, const std::vector<Index>& which, Device
   for (std::size_t k = 0; k < which.size(); ++k) {
     cells.g.data()[which[k]] = part.g.data()[k];
     cells.writes.data()[which[k]] = part.writes.data()[k];
+    for (std::size_t s = 0; s < cells.own.size(); ++s) cells.own[s].data()[which[k]] = part.own[s].data()[k];
   }
 }
 

@@ -21,8 +21,9 @@ struct DeviceCells {
   Matrix<S> gamma_up, gamma_down;  ///< slope of the linear step of each device; empty: the model's own
   Matrix<S> writes;  ///< pulses each device has received: its wear; whole numbers are exact up to 2^24 in float
   Matrix<S> life;    ///< pulses that each device lasts; empty: no device fails
-  S reference = 0;   ///< conductance where the pulses have these sizes
-  S mean_step = 0;   ///< s₀: what the controller believes one pulse does
+  std::vector<Matrix<S>> own = {};  ///< what the model declares (DeviceModel::states), in its order and units
+  S reference = 0;                  ///< conductance where the pulses have these sizes
+  S mean_step = 0;                  ///< s₀: what the controller believes one pulse does
 };
 
 /// Ask every device i for g_i ← g_i + factor · delta_i.
@@ -41,7 +42,7 @@ struct UpdateRequest {
   int threads = 1;
 };
 
-/// The cells at the flat places `which`, as one row; scatter puts what a write changes (g, writes) back.
+/// The cells at the flat places `which`, as one row; scatter puts what a write changes (g, writes, own) back.
 template <class S>
 DeviceCells<S> gather(const DeviceCells<S>& cells, const std::vector<Index>& which);
 template <class S>

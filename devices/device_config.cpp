@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "devices/own_device.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/config/reading.hpp"
@@ -49,6 +50,7 @@ std::string toml_list(const std::vector<double>& values) { return fmt::format("[
 ParamTable device_param_rows() {
   std::vector<std::string> names = {digital_model};
   for (const DeviceModel& model : device_models()) names.push_back(model.name);
+  names.emplace_back(own_device_name);
   ParamTable table = {
       param::choice("device.model", digital_model, names,
                     "What holds the weights: exact numbers, or a crossbar of these devices."),

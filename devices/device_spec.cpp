@@ -141,6 +141,13 @@ void check(const DeviceParameter& row, double value) {
 
 }  // namespace
 
+double heat_acceleration(DeviceSpec spec, double temperature_K) {
+  spec.temperature_K = temperature_K;
+  if (spec.relaxation.active()) return spec.relaxation.acceleration(temperature_K);
+  const DeviceModel& model = device_model(spec.model);
+  return model.acceleration == nullptr ? 1 : model.acceleration(spec);
+}
+
 double DeviceSpec::shape_value(const std::string& name) const {
   const auto given = shape.find(name);
   if (given != shape.end()) return given->second;

@@ -80,15 +80,18 @@ struct DeviceSpec {
   CurrentCurve curve = {};     ///< current over voltage at fixed conductance
   SelectorSpec selector = {};  ///< in series with every device
   WriteLines lines = {};       ///< along which they are written: of the array that they are in
+  double temperature_K = 300;  ///< of the devices; no key of its own: circuit.temperature
 
   double window_S() const { return g_max_S - g_min_S; }
-  /// Standard deviation of the fresh noise of a conductance g in one read per √τ.
-  double read_sigma_S(double g_S) const {
+  // The law of the fresh noise of a read of a conductance g, per √τ: σ² = σ_uniform² + A² (1 − exp(−g/B))² + σ_white(g)².
+  double uniform_read_S2() const { return read_noise * window_S() * read_noise * window_S(); }
+  double state_read_S2(double g_S) const {
     const double saturating = read_saturating_S * -std::expm1(-std::max(g_S, 0.0) / read_scale_S);
-    const double sigma = std::hypot(read_noise * window_S(), saturating);
-    return noise.has_white() ? std::hypot(sigma, noise.white_at(g_S)) : sigma;
+    const double white = noise.has_white() ? noise.white_at(g_S) : 0;
+    return saturating * saturating + white * white;
   }
-  bool read_is_noisy() const { return read_noise > 0 || read_saturating_S > 0 || noise.has_white(); }
+  bool reads_by_state() const { return read_saturating_S > 0 || noise.has_white(); }
+  double read_sigma_S(double g_S) const { return std::sqrt(uniform_read_S2() + state_read_S2(g_S)); }
   double g_reference_S() const { return g_min_S + reference * window_S(); }
 
   /// Throws UserError naming the field, its value, the rule and what to do.

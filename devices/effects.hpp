@@ -79,10 +79,11 @@ struct RelaxationSpec {
   double jump_share = 0.9;               ///< share of the variance that comes in jumps
   double activation_eV = 0;              ///< E; 0: temperature does not matter
   double reference_K = 300;              ///< T₀: temperature of the tables
-  double temperature_K = 300;            ///< T of the devices; no key of its own: circuit.temperature
 
   bool active() const { return !time_s.empty(); }
-  double acceleration() const { return arrhenius_factor(activation_eV, reference_K, temperature_K); }
+  double acceleration(double temperature_K) const {
+    return arrhenius_factor(activation_eV, reference_K, temperature_K);
+  }
 };
 
 /// Random telegraph noise: one trap in some devices switches the conductance between two values.

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "devices/current_curve.hpp"
+#include "devices/device_part.hpp"
 #include "devices/registry.hpp"
-#include "devices/slow/slow_array.hpp"
 
 namespace nudge {
 

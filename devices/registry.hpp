@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "devices/device_cells.hpp"
+#include "devices/device_part.hpp"
 #include "devices/memristor/memristor.hpp"
 
 namespace nudge {
@@ -61,6 +61,15 @@ class StepModel {
   virtual PulseCount update(DeviceCells<double>& cells, const UpdateRequest<double>& request) const = 0;
 };
 
+/// A number that every device of a model has besides its conductance (DeviceCells::own): in checkpoints under its name. A device that is
+/// programmed, and not pulsed, begins with it again.
+struct CellState {
+  std::string name;
+  std::string unit;
+  std::string description;
+  double initial = 0;
+};
+
 /// A registered model: its documentation and how to make it.
 struct DeviceModel {
   std::string name;
@@ -79,6 +88,13 @@ struct DeviceModel {
   /// pulse_up, pulse_down and pulse_width name in the first place. Null: its pulses are counted and have no volts.
   std::shared_ptr<const Memristor> (*memristor)(const DeviceSpec& spec) = nullptr;
   StateScale scale = StateScale::conductance;  ///< of that equation's state
+  std::vector<CellState> states = {};          ///< what its pulses and parts may read and change
+  /// How many times as fast its states change at the spec's temperature as at that of its numbers. Null: heat does nothing to them.
+  double (*acceleration)(const DeviceSpec& spec) = nullptr;
+  std::vector<DevicePartKind> parts = {};  ///< of its own, after those of every model (device_parts)
+  /// What its states do in a netlist whose node x is its place in the window, on state_F to ground: the sources of x and of its own nodes
+  /// where `rate` is the current by which pulses charge x. Null: x alone, or nothing can be said of its states.
+  std::string (*netlist)(const DeviceSpec& spec, const std::string& rate, double state_F) = nullptr;
 };
 
 /// The device.model that stands for no device at all: weights as floating-point numbers (circuits/digital_matrix.hpp).
@@ -91,5 +107,8 @@ void add_device_model(DeviceModel model);
 
 /// The model of that name; UserError with the closest names otherwise.
 const DeviceModel& device_model(const std::string& name);
+
+/// How many times as fast devices change by themselves at this temperature: of relaxation, else of the model's own states; 1: heat does nothing.
+double heat_acceleration(DeviceSpec spec, double temperature_K);
 
 }  // namespace nudge

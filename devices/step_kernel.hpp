@@ -49,6 +49,8 @@ struct ElementChunk {
   Element<S> element(Index i) const {
     return {g[i], upper[i], reference[i], width[i], step[i], own_gamma ? gamma[i] : S(-1)};
   }
+  /// Place i in the flat arrays.
+  Index at(Index i) const { return begin + (all ? i : place[static_cast<std::size_t>(i)]); }
   Direction direction(Index i) const { return sign[i] > 0 ? Direction::up : Direction::down; }
 };
 

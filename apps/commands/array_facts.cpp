@@ -61,8 +61,8 @@ ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, c
   const double rms_weight = array.weights().norm() / std::sqrt(static_cast<double>(nominal.size()));
   const bool alone = spec.mapping.kind == MappingKind::offset || spec.mapping.kind == MappingKind::single;
   const double devices = alone ? 1 : 2;
-  const double sigma_S = spec.device.selector.any() ? 0 : spec.device.read_noise * spec.device.window_S();
-  const double uniform = devices * std::pow(sigma_S / f.siemens_per_weight, 2);
+  const double uniform =
+      spec.device.selector.any() ? 0 : devices * spec.device.uniform_read_S2() / std::pow(f.siemens_per_weight, 2);
   const double of_state = array.view().variance.size() > 0 ? array.view().variance.mean() : 0;
   f.read_noise = std::sqrt(uniform + of_state) / rms_weight;
   f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);

@@ -165,7 +165,7 @@ ExitCode run_test(TestArguments arguments) {
   if (test.refresh_s > 0) answer("written anew every {}\n", format_quantity(test.refresh_s, Unit::second, 3));
   if (!arguments.out.empty()) answer("written: {}\n", arguments.out);
   if (test.acceleration != 1) {
-    answer("{:g} K: relaxation {:.3g} times as fast as at the temperature of its tables\n", test.temperature_K,
+    answer("{:g} K: devices relax {:.3g} times as fast as at the temperature of their numbers\n", test.temperature_K,
            test.acceleration);
   }
   return code;

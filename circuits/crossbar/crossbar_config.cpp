@@ -265,7 +265,7 @@ const Section<CrossbarSpec>& crossbar_section() {
 CrossbarSpec crossbar_spec(const Config& config) {
   CrossbarSpec spec = crossbar_section().read(config);
   spec.device = device_spec(config);
-  spec.device.relaxation.temperature_K = spec.circuit.temperature_K;
+  spec.device.temperature_K = spec.circuit.temperature_K;
   spec.device.lines = {spec.bias, spec.tiles.rows, spec.tiles.columns};
   spec.wires.columns_sensed = spec.wires.rows_driven;
   return spec;

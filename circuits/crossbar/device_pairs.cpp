@@ -110,28 +110,26 @@ void DevicePairs<S>::program(const Matrix<S>& target) {
   write(target);
 }
 
+/// Behind selectors all noise is here, since their share depends on the state: that of a device as its cell shows it.
 template <class S>
 void DevicePairs<S>::refresh_variance() {
-  const double amplitude = spec_.device.read_saturating_S / static_cast<double>(scale_(0, 0));
-  const NoiseTable& table = spec_.device.noise;
   const bool straight = scale_of_cells_.straight();
-  if (amplitude == 0 && !table.has_white() && (straight || spec_.device.read_noise == 0)) return;
-  const auto of = [&](S g) {
-    if (!straight) {  // noise of the device, as its cell shows it; all of it here, since the selector's share depends on the state
-      const auto device = static_cast<double>(g);
-      const double seen =
-          spec_.device.read_sigma_S(device) * scale_of_cells_.sensitivity(device) / static_cast<double>(scale_(0, 0));
-      return static_cast<S>(seen * seen);
+  if (!plus_.reads_by_state() && (straight || spec_.device.read_noise == 0)) return;
+  const double per_weight = 1 / static_cast<double>(scale_(0, 0));
+  const auto of = [&](const DeviceArray<S>& array) {
+    Matrix<double> variance = array.state_read_variance_S2();
+    if (!straight) variance.array() += spec_.device.uniform_read_S2();
+    for (Index i = 0; i < variance.size(); ++i) {
+      const auto g = static_cast<double>(array.conductance().data()[i]);
+      const double slope = per_weight * scale_of_cells_.sensitivity(g);
+      variance.data()[i] *= slope * slope;
     }
-    const double sigma = amplitude * -std::expm1(-std::max(static_cast<double>(g), 0.0) / spec_.device.read_scale_S);
-    if (!table.has_white()) return static_cast<S>(sigma * sigma);
-    const double measured = table.white_at(static_cast<double>(g)) / static_cast<double>(scale_(0, 0));
-    return static_cast<S>(sigma * sigma + measured * measured);
+    return Matrix<S>(variance.template cast<S>());
   };
-  const Matrix<S>& second = minus_.conductance();
-  view_.variance = plus_.conductance().unaryExpr(of);
-  if (second.cols() == view_.variance.cols()) view_.variance += second.unaryExpr(of);
-  if (view_.reference.size() > 0) view_.reference_variance = second.col(0).unaryExpr(of).transpose().array();
+  view_.variance = of(plus_);
+  const Matrix<S> second = of(minus_);
+  if (second.cols() == view_.variance.cols()) view_.variance += second;
+  if (view_.reference.size() > 0) view_.reference_variance = second.col(0).transpose().array();
 }
 
 template <class S>

@@ -21,7 +21,7 @@ template <class S>
 ReadNoise<S>::ReadNoise(const DeviceSpec& device, const CircuitSpec& circuit, int devices, bool reference,
                         std::uint32_t id)
     : circuit_(circuit),
-      sigma_S_(device.selector.any() ? 0 : device.read_noise * device.window_S()),  // else in LineView::variance
+      sigma_S_(device.selector.any() ? 0 : std::sqrt(device.uniform_read_S2())),  // else in LineView::variance
       devices_(devices),
       reference_(reference),
       id_(id),

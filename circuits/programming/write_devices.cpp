@@ -155,11 +155,12 @@ DeviceSpec nominal_device(const DeviceSpec& spec) {
 template <class S>
 Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& which, const ProgrammingSpec& spec,
                       std::uint64_t operation) {
-  const DeviceSpec& device = array.spec();
   const ArrayIdentity& id = array.identity();
   const double shorter = 1 / std::sqrt(spec.read_time);
   Matrix<S> read = Matrix<S>::Zero(1, static_cast<Index>(which.size()));
-  const bool noisy = device.read_is_noisy();
+  const double uniform = array.spec().uniform_read_S2();
+  const bool by_state = array.reads_by_state(), noisy = uniform > 0 || by_state;
+  const Matrix<double> of_state = by_state ? array.state_read_variance_S2() : Matrix<double>();
   if (noisy) {
     fill_normal<S>({id.seed, Purpose::verify_read, id.entity}, operation, id.side,
                    std::span<S>(read.data(), which.size()));
@@ -168,7 +169,8 @@ Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& whi
   for (std::size_t k = 0; k < which.size(); ++k) {
     const S g = measured.data()[which[k]];
     S& one = read.data()[k];
-    one = noisy ? g + static_cast<S>(shorter * device.read_sigma_S(static_cast<double>(g))) * one : g;
+    const double variance = uniform + (by_state ? of_state.data()[which[k]] : 0);
+    one = noisy ? g + static_cast<S>(shorter * std::sqrt(variance)) * one : g;
   }
   return read;
 }

@@ -10,6 +10,7 @@
 #include "circuits/programming/write_devices.hpp"
 #include "devices/device_array.hpp"
 #include "devices/memristor/memristor.hpp"
+#include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -74,8 +75,11 @@ std::string step_lines(const DeviceSpec& spec) {
   std::string text;
   text += fmt::format("bmem p n i=({:.17g}+{:.17g}*v(x))*{}\n", spec.g_min_S, spec.window_S(), curve_text(spec.curve));
   text += fmt::format("bup up 0 v={}\nbdown down 0 v={}\n", gate("", shape.up_V), gate("-", shape.down_V));
-  text += fmt::format("bx 0 x i=v(up)*{:.17g}*{}\n+ -v(down)*{:.17g}*{}\n", kState_F / shape.up_s,
-                      pulse_table(spec, Direction::up), kState_F / shape.down_s, pulse_table(spec, Direction::down));
+  const std::string rate =
+      fmt::format("v(up)*{:.17g}*{}\n+ -v(down)*{:.17g}*{}", kState_F / shape.up_s, pulse_table(spec, Direction::up),
+                  kState_F / shape.down_s, pulse_table(spec, Direction::down));
+  const DeviceModel& model = device_model(spec.model);
+  text += model.netlist != nullptr ? model.netlist(spec, rate, kState_F) : fmt::format("bx 0 x i={}\n", rate);
   text += "* where a pulse began: follows x between pulses, rests during one\n";
   text += fmt::format("ch h 0 {:.17g} ic={{x0}}\nbh 0 h i=(1-max(v(up),v(down)))*(v(x)-v(h))\n",
                       std::min(shape.up_s, shape.down_s) / 100);
@@ -165,6 +169,12 @@ std::string device_subcircuit(const DeviceSpec& spec, const std::string& name) {
   if (spec.model == "ideal") {
     throw UserError(
         "device.model = ideal has no bounds and no pulses: there is nothing for a netlist to move (another model)");
+  }
+  if (const DeviceModel& model = device_model(spec.model); !model.states.empty() && model.netlist == nullptr) {
+    throw UserError(fmt::format(
+        "device.model = {} has states of its own ({}, ...), of which nothing says what they do in a netlist: export an "
+        "array with its conductances as they are (nudge crossbar --spice)",
+        spec.model, model.states.front().name));
   }
   return fmt::format(
       "* {}, the mean device, written by nudge; V(x): its state\n.subckt {} p n x x0=0\n{}cx x 0 {:.17g} "

@@ -104,7 +104,7 @@ NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& opti
   array.program(Matrix<double>::Constant(1, options.devices, g), 0);
   Looks looks = take(array, options);
   NoiseRecord record;
-  record.fresh_std = spec.read_sigma_S(g) / g;
+  record.fresh_std = std::sqrt(spec.uniform_read_S2() + array.state_read_variance_S2().mean()) / g;
   record.trend = take_off_lines(looks.last);
   take_off_lines(looks.mean);
   record.slow_std = std::sqrt(looks.last.squaredNorm() / static_cast<double>(looks.last.size()));

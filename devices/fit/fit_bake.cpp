@@ -125,7 +125,7 @@ RelaxationSpec first_tables(const BakeData& data, const LevelMoments& measured, 
                             double activation_eV) {
   RelaxationSpec spec;
   spec.activation_eV = activation_eV;
-  spec.reference_K = spec.temperature_K = bake_reference_K;
+  spec.reference_K = bake_reference_K;
   spec.time_s = knots.time_s;
   const std::size_t times = knots.time_s.size();
   for (std::size_t l = 0; l < data.cells.size(); ++l) {

@@ -3,10 +3,8 @@
 
 #include <vector>
 
-#include "devices/device_cells.hpp"
-#include "devices/device_draws.hpp"
+#include "devices/device_part.hpp"
 #include "devices/slow/relaxation_law.hpp"
-#include "devices/slow/slow_array.hpp"
 
 namespace nudge {
 
@@ -20,35 +18,31 @@ namespace nudge {
 /// shortest leak time, so that a float array follows steps of any size; until then a conductance lags by less than
 /// 0.1 % ν or 0.01 %.
 template <class S>
-class Retention {
+class Retention final : public DevicePart<S> {
  public:
-  Retention(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
+  static bool wanted(const DeviceSpec& spec, const ArraySite& /*site*/) {
+    return counts_ages(spec.retention) || spec.retention.leaks();
+  }
+  Retention(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);
 
-  bool active() const { return spec_.drifts() || spec_.decays() || spec_.leaks(); }
-  /// Whether writes must be told: they restart drift and decay.
-  bool counts_from_writes() const { return spec_.drifts() || spec_.decays(); }
-
-  /// Device i of g was written; `draw` holds a standard normal number per device for ν, and another for ξ.
-  void restart(Index i, S g, S drift_draw, S decay_draw);
-
-  /// Time passes. Returns whether cells.g changed.
-  bool advance_time(DeviceCells<S>& cells, double seconds, Gathering gathering = Gathering::allowed);
-
-  void append_state(std::vector<SlowArray<S>>& out);
-  void state_restored() { waiting_s_ = load_double(clock_, 0); }
+  bool follows_writes() const override { return counts_ages(spec_); }
+  void written(DeviceCells<S>& cells, const DeviceWrite<S>& write) override;
+  Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t step, Gathering gathering) override;
+  std::vector<SlowArray<S>> state() override;
+  void restored(DeviceCells<S>& /*cells*/) override { waiting_.restored(); }
 
  private:
+  static bool counts_ages(const RetentionSpec& spec) { return spec.drifts() || spec.decays(); }
   void leak(DeviceCells<S>& cells) const;
   void age(DeviceCells<S>& cells);
-  double gather() const;
+  double needed_s() const;
 
   RetentionSpec spec_;
   double g_max_S_;
   double rest_S_;
-  int threads_;
-  double waiting_s_ = 0;
+  ArraySite site_;
   double shortest_leak_s_ = 0;
-  Matrix<S> clock_;       ///< (1, 3): image of waiting_s_
+  GatheredTime<S> waiting_;
   Matrix<S> age_s_;       ///< since the last write
   Matrix<S> exponent_;    ///< ν
   Matrix<S> decay_draw_;  ///< ξ
@@ -62,27 +56,23 @@ class Retention {
 /// as fast. It gathers to 0.1 % of the youngest age (0.1 % of the first time of the table at least)
 /// before it is applied.
 template <class S>
-class Relaxation {
+class Relaxation final : public DevicePart<S> {
  public:
-  Relaxation(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
+  static bool wanted(const DeviceSpec& spec, const ArraySite& /*site*/) { return spec.relaxation.active(); }
+  Relaxation(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);
 
-  bool active() const { return active_; }
-  /// Device i of conductance g was written; `draw` is uniform in [0, 1).
-  void restart(Index i, S g, double draw);
-  /// Time passes. Returns whether cells.g changed.
-  bool advance_time(DeviceCells<S>& cells, double seconds, Gathering gathering = Gathering::allowed);
-  void append_state(std::vector<SlowArray<S>>& out);
-  void state_restored() { waiting_s_ = load_double(clock_, 0); }
+  bool follows_writes() const override { return true; }
+  void written(DeviceCells<S>& cells, const DeviceWrite<S>& write) override;
+  Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t step, Gathering gathering) override;
+  std::vector<SlowArray<S>> state() override;
+  void restored(DeviceCells<S>& /*cells*/) override { waiting_.restored(); }
 
  private:
-  bool active_;
   RelaxationLaw law_;
-  double first_s_ = 0;
-  double acceleration_ = 1;
-  ArrayIdentity identity_;
-  int threads_;
-  double waiting_s_ = 0;
-  Matrix<S> clock_;  ///< (1, 3): image of waiting_s_
+  double first_s_;
+  double acceleration_;
+  ArraySite site_;
+  GatheredTime<S> waiting_;
   Matrix<S> age_s_;
   Matrix<S> start_S_;  ///< as written
   Matrix<S> write_;    ///< number of the write, a whole number below 2^24

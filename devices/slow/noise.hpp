@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "devices/device_draws.hpp"
-#include "devices/device_spec.hpp"
-#include "devices/slow/slow_array.hpp"
+#include "devices/device_part.hpp"
 
 namespace nudge {
 
@@ -21,27 +19,28 @@ namespace nudge {
 /// Each process is advanced exactly, once 1 % of its time constant has gathered (its correlation is above 0.99 until
 /// then): slow processes cost nothing in short steps.
 template <class S>
-class Flicker {
+class Flicker final : public DevicePart<S> {
  public:
-  Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
+  static bool wanted(const DeviceSpec& spec, const ArraySite& /*site*/) {
+    return spec.flicker.active() || spec.noise.has_flicker();
+  }
+  Flicker(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);
 
-  bool active() const { return spec_.active() || table_.has_flicker(); }
-  const std::vector<double>& time_constants_s() const { return times_s_; }
+  Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t step, Gathering gathering) override;
+  bool shows() const override { return true; }
+  /// Adds Σ √v_k x_k (for 1/f noise Q √h Σ x_k) of each device, of the processes with τ_k ≥ split.
+  void show(const DeviceCells<S>& cells, double split_s, Matrix<S>& relative, Matrix<S>& offset_S) const override;
+  void append_moving(const DeviceCells<S>& cells, double split_s, std::vector<MovingDevices<S>>& out) const override;
+  std::vector<SlowArray<S>> state() override;
+  void restored(DeviceCells<S>& cells) override;
 
-  /// Time passes; no two calls on one array share `step`. Returns whether anything changed.
-  bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
-  /// Adds Σ √v_k x_k (for 1/f noise Q √h Σ x_k) of each device to `relative` (rows, cols), of the processes with τ_k ≥ split.
-  void add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative) const;
-  /// The other processes: their τ_k.
-  std::vector<double> faster_than(double split_s) const;
+ private:
+  /// How many processes have τ_k < split.
+  std::size_t faster_than(double split_s) const;
   /// Whether all processes have the same variance.
   bool even() const { return spec_.exponent == 1 && !table_.has_flicker(); }
   /// v of the process of time constant τ at the conductance g, siemens: Q² h where they are even.
   double relative_variance(double g, double tau_s) const;
-  void append_state(std::vector<SlowArray<S>>& out);
-  void state_restored();
-
- private:
   double q(double g) const;
   double exponent(double g) const;
   void add_weighted(const Matrix<S>& g, std::size_t first, Matrix<S>& relative) const;
@@ -49,9 +48,8 @@ class Flicker {
   FlickerSpec spec_;
   NoiseTable table_;
   double g_max_S_;
-  ArrayIdentity identity_;
-  int threads_;
-  std::vector<double> times_s_;
+  ArraySite site_;
+  std::vector<double> times_s_;       ///< τ_k, ascending
   std::vector<double> waiting_s_;     ///< per process
   std::vector<Matrix<S>> processes_;  ///< x_k
   Matrix<S> clock_;                   ///< (k, 3): image of waiting_s_
@@ -64,35 +62,56 @@ class Flicker {
 /// any time is drawn with the exact transition probability, so that results do not depend on how time is cut.
 /// With a NoiseTable, amplitude and times are those at the conductance of the device, with the device's own factors.
 template <class S>
-class Telegraph {
+class Telegraph final : public DevicePart<S> {
  public:
-  Telegraph(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
+  static bool wanted(const DeviceSpec& spec, const ArraySite& /*site*/) {
+    return spec.telegraph.active() || (spec.telegraph.share > 0 && spec.noise.has_traps());
+  }
+  Telegraph(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);
 
-  bool active() const { return spec_.active() || (spec_.share > 0 && table_.has_traps()); }
-  /// Devices were programmed: with a table, traps come to the shares of their states at these conductances.
-  void programmed(const Matrix<S>& g);
-  /// Time passes at these conductances; no two calls on one array share `step`.
-  void advance_time(const Matrix<S>& g, double seconds, std::uint64_t step);
-  /// τ_c at the mean times; of a table the longest.
-  double correlation_time_s() const;
-  /// a² p (1 − p) of device i at its conductance: what a sum over many devices sees of them is Gaussian of the sum of these variances, and of
-  /// correlation exp(−t/τ_c) (central limit; times alike).
-  double relative_variance(double g, Index i) const;
-  /// Adds a (s − p) of each device to `relative` (rows, cols).
-  void add_to(const Matrix<S>& g, Matrix<S>& relative) const;
-  void append_state(std::vector<SlowArray<S>>& out);
+  /// With a table, traps come to the shares of their states at the conductances to which devices were programmed.
+  void written(DeviceCells<S>& cells, const DeviceWrite<S>& write) override;
+  bool follows_writes() const override { return table_.has_traps(); }
+  Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t step, Gathering gathering) override;
+  bool shows() const override { return true; }
+  /// Adds a (s − p) of each device.
+  void show(const DeviceCells<S>& cells, double split_s, Matrix<S>& relative, Matrix<S>& offset_S) const override;
+  /// With the variance a² g² p (1 − p) and τ_c: what a sum over many devices sees of them is Gaussian of the sum of these variances, and
+  /// of correlation exp(−t/τ_c) (central limit; times alike).
+  void append_moving(const DeviceCells<S>& cells, double split_s, std::vector<MovingDevices<S>>& out) const override;
+  std::vector<SlowArray<S>> state() override;
 
  private:
+  /// τ_c at the mean times; of a table the longest.
+  double correlation_time_s() const;
   /// Of device i at the conductance g, without its factor on the times.
   TrapValues trap(double g, Index i) const;
 
   TelegraphSpec spec_;
   NoiseTable table_;
-  ArrayIdentity identity_;
-  int threads_;
+  ArraySite site_;
   Matrix<S> occupied_;     ///< s: 0 or 1
   Matrix<S> amplitude_;    ///< a, with a table its factor; 0 without a trap
   Matrix<S> time_factor_;  ///< of both times
+};
+
+/// What is seen of a device lies beside what is stored by write_noise mean pulses (standard deviation), anew at each write.
+template <class S>
+class WriteNoise final : public DevicePart<S> {
+ public:
+  static bool wanted(const DeviceSpec& spec, const ArraySite& /*site*/) { return spec.programming.write_noise > 0; }
+  WriteNoise(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);
+
+  bool follows_writes() const override { return true; }
+  void written(DeviceCells<S>& cells, const DeviceWrite<S>& write) override;
+  bool shows() const override { return true; }
+  void show(const DeviceCells<S>& cells, double split_s, Matrix<S>& relative, Matrix<S>& offset_S) const override;
+  std::vector<SlowArray<S>> state() override;
+
+ private:
+  S width_;
+  ArraySite site_;
+  Matrix<S> offset_;
 };
 
 }  // namespace nudge

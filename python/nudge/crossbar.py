@@ -4,7 +4,7 @@
 import numpy as np
 
 from . import _core
-from .devices import settings_of
+from .devices import own_part, settings_of
 from .errors import InputError
 
 __all__ = ["Crossbar"]
@@ -30,7 +30,7 @@ class Crossbar:
     """
 
     def __init__(self, weights, device="soft_bounds", **overrides):
-        self._core = _core.CrossbarArray(_matrix(weights, "weights"), settings_of(device, overrides))
+        self._core = _core.CrossbarArray(_matrix(weights, "weights"), settings_of(device, overrides), own_part(device))
 
     def forward(self, x, noisy=True, interval=1.0):
         """x W (n, outputs) of drives (n, inputs): one read, with fresh noise that another read does not share. interval: how long

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from . import _core
 from .config import parse, source_of
 from .errors import InputError
-from .own_device import Device, made
+from .own_device import Device, handed_over, made
 from .runs import Run
 
 __all__ = ["Device", "list", "show", "characterize", "fit", "settings_of"]
@@ -43,6 +43,11 @@ def settings_of(device, overrides):
     return source_of(None, {"device.preset" if is_preset else "device.model": device, **overrides}).settings
 
 
+def own_part(device):
+    """A device of one's own with states, as the module takes it; else None."""
+    return handed_over(device) if made(device) is not None else None
+
+
 def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cycles=20, points=200, one_by_one=False, seed=1,
                  **overrides):
     """Measures virtual devices as one would on a prober: pulse staircase, endurance, drift, read noise. Returns a Run with these
@@ -52,7 +57,7 @@ def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cyc
     name = device if isinstance(device, str) else "config" if own is None else type(own).__name__
     with tempfile.TemporaryDirectory(prefix="nudge-") as folder:
         path = os.path.join(folder, "run.h5") if out is None else os.fspath(out)
-        page = _core.device_measure(name, settings, path, devices, samples, interval, cycles, points, one_by_one, seed)
+        page = _core.device_measure(name, settings, path, devices, samples, interval, cycles, points, one_by_one, seed, own_part(device))
         if out is not None:
             return Run(path, json.loads(page))
         with open(path, "rb") as file:

@@ -8,7 +8,7 @@ import numpy as np
 from . import _core
 from .config import source_of
 from .errors import InputError
-from .own_device import source_with
+from .own_device import device_of, source_with
 from .system import lent
 
 __all__ = ["Network"]
@@ -77,7 +77,7 @@ class Network:
         resolved = _core.resolve(source.name, source.text, source.settings)
         double = 'precision = "double"' in resolved
         make = _core.NetworkDouble if double else _core.NetworkFloat
-        self._core = make(source.name, source.text, source.settings)
+        self._core = make(source.name, source.text, source.settings, device_of(config, overrides, devices))
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self.config_text = resolved
         self.parameters = Parameters(self)

@@ -58,8 +58,8 @@ def _differences(there, here):
         yield f"{there} ran it, here is {here}"
 
 
-def expect_same_code(file, own, parts):
-    """InputError where a part is not the one of the run in the file. own: the section [own] of its config; parts: {"system": (name, object), ...}.
+def expect_same_code(file, own, parts, otherwise):
+    """InputError where a part is not the one of the run in the file. own: the section [own] of its config; parts: {"system": (name, object), ...}; otherwise: what to do.
     A file of an older version keeps names alone."""
     problems = []
     for role, (name, part) in parts.items():
@@ -71,4 +71,4 @@ def expect_same_code(file, own, parts):
         elif code:
             problems += [f"{role} = {name}: {one}" for one in _differences(code, code_of(part))]
     if problems:
-        raise InputError("\n".join([f"{file}: {one}" for one in problems]) + "\nTo go on anyway: nudge.resume(..., changed=True).")
+        raise InputError("\n".join([f"{file}: {one}" for one in problems]) + f"\nTo go on anyway: {otherwise}.")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import _core
+from .own_code import code_of
 from .config import Source, flat, parse, source_of, toml_of
 from .errors import InputError
 
@@ -32,7 +33,27 @@ class Device:
     window ends at its bound. Fresh, slow and static effects (read and update noise, drift, spreads, faults, endurance) are keys of
     ``settings``: ``nudge.devices.show("piecewise")`` lists them.
 
-    The functions are called once, before anything runs, and tabulated for the model ``piecewise`` at ``points`` places of the window:
+    **A device with a memory**: ``states`` names numbers that each device has besides its conductance, with their units and, unless 0, where
+    they begin. ``pulse`` then says what pulses do in place of ``up`` and ``down``, ``wait`` what time does, and ``read_noise`` adds noise:
+
+    >>> class Fading(nudge.devices.Device):
+    ...     g_min, g_max, pulses = 1e-6, 20e-6, 100
+    ...     states = {"recent": "S"}                             # or ("S", 0.0)
+    ...     def pulse(self, g, n, state):                        # conductances after n pulses, n < 0: down; may change the states
+    ...         after = np.clip(g + 2e-7 * n, self.g_min, self.g_max)
+    ...         state["recent"] = state["recent"] + 0.3 * (after - g)
+    ...         return after
+    ...     def wait(self, g, seconds, kelvin, state):
+    ...         lost = -np.expm1(-seconds / 10) * state["recent"]
+    ...         state["recent"] = state["recent"] - lost
+    ...         return g - lost
+    ...     def read_noise(self, g, state):                      # standard deviation of a read per root of tau, S
+    ...         return 0.05 * np.abs(state["recent"])
+
+    They are called with flat arrays, several devices at a time, one call after another; time comes to ``wait`` once ``least_wait`` seconds have
+    gathered. A device that is programmed begins with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
+
+    Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise`` at ``points`` places of the window:
     no Python in the simulation, the same bits for any number of threads, and a run file that the program reads, resumes and reports
     without the class. The table is that of the flow dg/dn = v(g) whose unit step is one pulse,
         v = Δ ln(1 + Δ')/Δ' + Δ² Δ''/12 + …     (the iterative logarithm of g + Δ(g); exact where Δ is linear in g),
@@ -46,6 +67,14 @@ class Device:
     pulses = None
     points = 257
     settings = {}
+    states = {}
+    least_wait = 0.0
+    wait = None
+    read_noise = None
+
+    def pulse(self, g, n, state):
+        """Conductances after n pulses of each device, of one with states."""
+        raise NotImplementedError
 
     def up(self, g):
         """What one up pulse adds to conductances g, S."""
@@ -58,7 +87,12 @@ class Device:
     @property
     def config(self):
         """The device as keys of a config: {"device.model": "piecewise", "device.g_min": ..., ...}."""
-        return self._tabulated()[0]
+        return self._with_states() if self.has_states else self._tabulated()[0]
+
+    @property
+    def has_states(self):
+        """Whether it is called as the simulation goes, for its states, and not tabulated."""
+        return bool(self.states) or type(self).pulse is not Device.pulse
 
     @property
     def tabulation_error(self):
@@ -140,13 +174,23 @@ class Device:
                        "smaller and smoother pulses)")
         config = {"device.model": "piecewise", "device.g_min": low, "device.g_max": high, "device.pulses": window / mean,
                   "device.piecewise.up": tables["up"].tolist(), "device.piecewise.down": tables["down"].tolist()}
+        return self._with_settings(config), error
+
+    def _with_states(self):
+        low, high = self._window()
+        if not self.pulses:
+            self._fail("pulses is not given (a device with states needs the mean pulses from bound to bound, in which the controller counts)")
+        return self._with_settings({"device.model": "own", "device.g_min": low, "device.g_max": high, "device.pulses": self.pulses,
+                                    "own.device": self._name(), "own.device_code": code_of(self)})
+
+    def _with_settings(self, config):
         if not isinstance(self.settings, Mapping):
             self._fail(f"settings = {self.settings!r} (must be a dict of keys of the section [device])")
         for key, value in flat(self.settings):
             if key.split(".")[0] in _OWN:
                 self._fail(f"settings: {key} is made from the class (leave it out)")
             config["device." + key] = value
-        return config, error
+        return config
 
     def _flow(self, side, step):
         """v(x) on the fine grid of the step Δ(x), both in windows."""
@@ -159,6 +203,63 @@ class Device:
         straight = np.abs(slope) < 1e-8
         ratio = np.where(straight, 1 - slope / 2, np.log1p(slope) / np.where(straight, 1, slope))
         return np.maximum(step * ratio + step**2 * bend / 12, 0)
+
+
+class _Calls:
+    """A device with states as the module calls it: arrays (1, devices), states in their order; what it answers is checked."""
+
+    def __init__(self, device):
+        self.device, self.least_wait, self.states = device, float(device.least_wait), []
+        for name, given in dict(device.states).items():
+            unit, initial = given if isinstance(given, tuple) else (given, 0.0)
+            if not (isinstance(unit, str) and isinstance(initial, (int, float)) and str(name).isidentifier()):
+                device._fail(f"states[{name!r}] = {given!r} (must be a unit, or a unit and a number; its name a word)")
+            self.states.append((str(name), unit, f"{name} of each device", float(initial)))
+        self.waited = self._waited if device.wait is not None else None
+        self.read_noise = self._read_noise if device.read_noise is not None else None
+
+    def _called(self, what, function, g, *arguments, states):
+        own = {name: state[0] for (name, *_), state in zip(self.states, states)}
+        try:
+            answer = function(g[0].copy(), *arguments, own)
+        except NotImplementedError:
+            self.device._fail(f"{what} is not defined (a device with states says what its pulses do)")
+        except Exception as error:
+            raise InputError(f"device {self.device._name()}: {what} raised {type(error).__name__}: {error}") from error
+        return self._row(what, answer, g), [self._row(f"{what}: the state {name}", own.get(name), g) for name, *_ in self.states]
+
+    def _row(self, what, values, g):
+        try:
+            values = np.asarray(values, np.float64)
+        except (TypeError, ValueError):
+            self.device._fail(f"{what} is {type(values).__name__} (must be an array of numbers)")
+        if values.shape != g[0].shape:
+            self.device._fail(f"{what} has the shape {values.shape} for conductances of shape {g[0].shape} (must be the same)")
+        bad = np.flatnonzero(~np.isfinite(values) & np.isfinite(g[0]))
+        if bad.size:
+            self.device._fail(f"{what} is {values[bad[0]]} at a conductance of {g[0][bad[0]]:.4g} S (must be finite)")
+        return values.reshape(1, -1)
+
+    def pulsed(self, g, n, states):
+        after, own = self._called("pulse(g, n, state)", self.device.pulse, g, n[0].copy(), states=states)
+        return [after, *own]
+
+    def _waited(self, g, seconds, kelvin, states):
+        after, own = self._called("wait(g, seconds, kelvin, state)", self.device.wait, g, seconds, kelvin, states=states)
+        return [after, *own]
+
+    def _read_noise(self, g, states):
+        return self._called("read_noise(g, state)", self.device.read_noise, g, states=[state.copy() for state in states])[0]
+
+
+def handed_over(device, name="device"):
+    """A device with states (class or object) as the module takes it; None for one without, which its config says, and for none."""
+    if device is None:
+        return None
+    own = made(device, name)
+    if own is None:
+        raise InputError(f"{name}: {device!r} (must be a nudge.devices.Device, the class or an object)")
+    return _Calls(own) if own.has_states else None
 
 
 def _clipped(step):
@@ -198,14 +299,11 @@ def _known_names():
     import json
 
     listed = json.loads(_core.device_list())
-    return {one["name"] for kind in ("models", "presets") for one in listed[kind]} | {"digital"}
+    return {one["name"] for kind in ("models", "presets") for one in listed[kind]} | {"digital", "own"}
 
 
-def source_with(config, overrides, devices):
-    """``source_of(config, overrides)`` where ``device.model`` may name one of ``devices`` ({name: Device}): its keys then come before those
-    of the config, as those of a preset do."""
-    if not devices:
-        return source_of(config, overrides)
+def _with_devices(config, overrides, devices):
+    """(source, values, asked, the chosen one of the devices or None): the config, its keys, those of the overrides."""
     if not isinstance(devices, Mapping):
         raise InputError(f"devices: {type(devices).__name__} (must be a dict of names and nudge.devices.Device)")
     for name, device in devices.items():
@@ -224,12 +322,28 @@ def source_with(config, overrides, devices):
     asked = dict(flat(overrides))
     _refuse_axes(values, asked, devices)
     chosen = asked.get("device.model", values.get("device.model"))
-    if not (isinstance(chosen, str) and chosen in devices):
+    return source, values, asked, devices[chosen] if isinstance(chosen, str) and chosen in devices else None
+
+
+def source_with(config, overrides, devices):
+    """``source_of(config, overrides)`` where ``device.model`` may name one of ``devices`` ({name: Device}): its keys then come before those
+    of the config, as those of a preset do."""
+    if not devices:
+        return source_of(config, overrides)
+    source, values, asked, chosen = _with_devices(config, overrides, devices)
+    if chosen is None:
         return source_of(config, overrides)
     values.pop("device.model", None)
     asked.pop("device.model", None)
-    text = toml_of({**made(devices[chosen]).config, **values})
+    text = toml_of({**made(chosen).config, **values})
     return Source(source.name, text, source_of(None, asked).settings)
+
+
+def device_of(config, overrides, devices):
+    """That device as the module takes it, if it has states; else None."""
+    if not devices:
+        return None
+    return handed_over(_with_devices(config, overrides, devices)[3])
 
 
 def _refuse_axes(values, asked, devices):

@@ -16,7 +16,8 @@ from .own import gradcheck_rows, sweep_table
 from .own_code import expect_same_code
 from .progress import watching
 from .runs import Run
-from .system import lent, named, own_run
+from .own_device import handed_over
+from .system import ROLES, lent, named, own_run
 
 __all__ = ["train", "resume", "gradcheck", "sweep", "merge", "Gradcheck"]
 
@@ -85,15 +86,23 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     return _trained(run)
 
 
-def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, changed=False, **overrides):
-    """Continues the run of a file of ``train`` to the bits of an unbroken run. A config must be that of the file. system, cost, estimator: the
-    run's own, if it had such; InputError where their names, sources or libraries are not those of the run, unless changed=True."""
-    parts = lent(system, cost, estimator)
-    if not changed and any(part is not None for part in parts):
-        stored = Run(file).config
-        if isinstance(stored, dict):  # text where this Python cannot read TOML
-            roles = zip(("system", "cost", "estimator"), parts)
-            expect_same_code(os.fspath(file), stored.get("own", {}), {role: (named(part), part) for role, part in roles})
+def _expect_same_parts(file, parts, otherwise):
+    """InputError where parts of one's own are not those of the run in the file."""
+    if all(part is None for part in parts):
+        return
+    stored = Run(file).config
+    if isinstance(stored, dict):  # text where this Python cannot read TOML
+        own = {role: getattr(part, "device", part) for role, part in zip(ROLES, parts)}
+        expect_same_code(os.fspath(file), stored.get("own", {}), {role: (named(part), part) for role, part in own.items()}, otherwise)
+
+
+def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, device=None, changed=False, **overrides):
+    """Continues the run of a file of ``train`` to the bits of an unbroken run. A config must be that of the file. system, cost, estimator,
+    device: the run's own, if it had such (a device: one with states; others are in the file); InputError where their names, sources or
+    libraries are not those of the run, unless changed=True."""
+    parts = lent(system, cost, estimator, handed_over(device, "device"))
+    if not changed:
+        _expect_same_parts(file, parts, "nudge.resume(..., changed=True)")
     if overrides or config is not None:
         source = source_of(config, overrides)
         text, settings = source.text, source.settings
@@ -218,8 +227,10 @@ def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="
     if isinstance(config, Dynamics) and not _on_data(config, data, overrides):
         _refuse_devices(devices, "sweep")
         return _own_sweep(config, out, progress, {**overrides, "cost": cost})
-    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides) as (source, own), _Output(out) as output, \
-            watching(progress) as watcher:
+    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True) as (source, own), \
+            _Output(out) as output, watching(progress) as watcher:
+        if resume and out is not None and os.path.exists(out):
+            _expect_same_parts(out, own, "nudge.sweep to another file")
         summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, own, watcher)
         run = output.run(summary)
     ran = [point for point in summary["points"] if not point["status"].startswith("invalid: ")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems, costs and estimators of one's own in the runs of the program: what the config says of them."""
+"""Systems, costs, estimators and devices of one's own in the runs of the program: what the config says of them."""
 
 import contextlib
 import os
@@ -11,10 +11,12 @@ from .config import Source, flat, source_of
 from .dynamics import Dynamics
 from .errors import InputError
 from .own_code import code_of
-from .own_device import source_with
+from .own_device import device_of, source_with
 from .parts import Cost, Estimator
 
-__all__ = ["own_run", "lent", "named"]
+__all__ = ["ROLES", "own_run", "lent", "named"]
+
+ROLES = "system", "cost", "estimator", "device"  # of a run, in the order of the module
 
 
 def named(part):
@@ -46,13 +48,13 @@ def _write(path, features, targets):
     np.savez(path, features=features, labels=targets)
 
 
-def lent(system=None, cost=None, estimator=None):
+def lent(system=None, cost=None, estimator=None, device=None):
     """The tuple that the module takes, checked."""
     if cost is not None and not isinstance(cost, Cost):
         raise InputError(f"cost: {type(cost).__name__} (must be a nudge.Cost)")
     if estimator is not None and not isinstance(estimator, Estimator):
         raise InputError(f"estimator: {type(estimator).__name__} (must be a name or a nudge.Estimator)")
-    return system, cost, estimator
+    return system, cost, estimator, device
 
 
 @contextlib.contextmanager
@@ -63,13 +65,13 @@ def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=Fa
     if isinstance(estimator, str):
         overrides["estimator"], estimator = estimator, None
     own = isinstance(config, Dynamics)
-    parts = lent(config if own else None, cost, estimator)
+    parts = lent(config if own else None, cost, estimator, device_of({} if own else config, overrides, devices))
     if estimator is not None:
         overrides.update(estimator="own", own__estimator=named(estimator))
     if cost is not None:
         overrides.update(network__cost="own", own__cost=named(cost))
     if keep_code:
-        overrides.update({f"own__{role}_code": code_of(part) for role, part in zip(("system", "cost", "estimator"), parts) if part is not None})
+        overrides.update({f"own__{role}_code": code_of(part) for role, part in zip(ROLES[:3], parts) if part is not None})
     with contextlib.ExitStack() as stack:
         of_data = {}
         if data is not None:

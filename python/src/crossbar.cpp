@@ -13,6 +13,7 @@
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
+#include "python/src/lent.hpp"
 #include "python/src/results.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
@@ -24,7 +25,7 @@ namespace {
 /// A crossbar and the count of its reads: each read has fresh noise of its own.
 class Array {
  public:
-  Array(const In<double, 2>& weights, const std::vector<std::string>& settings) {
+  Array(const In<double, 2>& weights, const std::vector<std::string>& settings, const nb::object& device) {
     const Config config = parse_program_config("crossbar", "", settings);
     CrossbarSpec spec = crossbar_spec(config);
     if (spec.device.model == digital_model) {
@@ -34,7 +35,11 @@ class Array {
     read_.seed = seed;
     read_.relaxation = {1, 1};
     const Matrix<double> target = map_of<double, 2>(weights);
-    map_ = compute([&] { return std::make_unique<Crossbar<double>>(spec, target, 0, seed); });
+    const nb::object none = nb::none();
+    map_ = compute([&] {
+      const Lent lent(none, none, none, device);
+      return std::make_unique<Crossbar<double>>(spec, target, 0, seed);
+    });
     wires_ = spec.wires;
     curve_ = spec.device.curve;
     selector_ = spec.device.selector;
@@ -132,7 +137,8 @@ class Array {
 void bind_crossbar(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<Array>(m, "CrossbarArray")
-      .def(nb::init<const In<double, 2>&, const std::vector<std::string>&>(), "weights"_a, "settings"_a)
+      .def(nb::init<const In<double, 2>&, const std::vector<std::string>&, const nb::object&>(), "weights"_a,
+           "settings"_a, "device"_a.none())
       .def("forward", &Array::forward, "x"_a, "noisy"_a, "interval"_a)
       .def("transposed", &Array::transposed, "y"_a, "noisy"_a, "interval"_a)
       .def("program", &Array::program, "target"_a)

@@ -11,6 +11,7 @@
 #include "devices/fit/fit_pulses.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
+#include "python/src/lent.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/config_table.hpp"
 
@@ -20,8 +21,10 @@ namespace {
 /// Measures the device of a config into a file; the page of numbers as JSON.
 std::string measure(const std::string& name, const std::vector<std::string>& settings, const std::string& out,
                     Index devices, int samples, double interval_s, int cycles, int points, bool one_by_one,
-                    std::uint64_t seed) {
+                    std::uint64_t seed, const nb::object& device) {
+  const nb::object none = nb::none();
   return compute([&] {
+    const Lent lent(none, none, none, device);
     const auto start = std::chrono::steady_clock::now();
     const std::string started = now_utc();
     const DeviceSpec spec = device_spec(parse_program_config("device", "", settings));
@@ -76,7 +79,7 @@ void bind_devices(nb::module_& m) {
   m.def("device_show", device_show_json, "name"_a);
   m.def("device_text", device_show_text, "name"_a);
   m.def("device_measure", measure, "name"_a, "settings"_a, "out"_a, "devices"_a, "samples"_a, "interval_s"_a,
-        "cycles"_a, "points"_a, "one_by_one"_a, "seed"_a);
+        "cycles"_a, "points"_a, "one_by_one"_a, "seed"_a, "device"_a.none());
   m.def("device_fit", fit, "csv"_a, "model"_a, "points"_a);
   m.def("device_fit_models", fitted_models);
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "python/src/own_device.hpp"
 #include "python/src/own_estimator.hpp"
 #include "python/src/own_system.hpp"
 #include "python/src/python_calls.hpp"
@@ -42,10 +43,10 @@ std::atomic<std::thread::id> holder;
 
 }  // namespace
 
-Lent::Lent(const nb::object& system, const nb::object& cost, const nb::object& estimator) {
-  if (system.is_none() && cost.is_none() && estimator.is_none()) return;
+Lent::Lent(const nb::object& system, const nb::object& cost, const nb::object& estimator, const nb::object& device) {
+  if (system.is_none() && cost.is_none() && estimator.is_none() && device.is_none()) return;
   if (holder == std::this_thread::get_id()) {
-    throw UserError("a run with a system, a cost or an estimator of one's own within another (call it after that has ended)");
+    throw UserError("a run with a system, a cost, an estimator or a device of one's own within another (call it after that has ended)");
   }
   only_ = std::unique_lock(one_run());
   if (!system.is_none()) {
@@ -55,6 +56,7 @@ Lent::Lent(const nb::object& system, const nb::object& cost, const nb::object& e
   }
   if (!cost.is_none()) cost_.emplace(std::make_shared<const OwnCost>(cost));
   if (!estimator.is_none()) estimator_.emplace(own_estimator_kind(estimator));
+  if (!device.is_none()) device_.emplace(own_device_law(device));
   holder = std::this_thread::get_id();  // last: what throws above leaves nobody behind
 }
 

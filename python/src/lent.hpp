@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "devices/own_device.hpp"
 #include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/own/own_network.hpp"
@@ -14,12 +15,12 @@ namespace nudge::python {
 
 namespace nb = nanobind;
 
-/// The parts of a run that are Python's, for as long as this lives: system, cost and estimator, each an object or None. One run at a time
+/// The parts of a run that are Python's, for as long as this lives: system, cost, estimator and device, each an object or None. One run at a time
 /// has such parts: another waits for it; one within it (from a callback) is a UserError. Made and destroyed without the GIL, and before the
 /// config is read, whose rules ask for the estimator. The objects must live longer.
 class Lent {
  public:
-  Lent(const nb::object& system, const nb::object& cost, const nb::object& estimator);
+  Lent(const nb::object& system, const nb::object& cost, const nb::object& estimator, const nb::object& device);
   ~Lent();
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
@@ -29,6 +30,7 @@ class Lent {
   std::optional<LentNetwork> network_;
   std::optional<LentCost> cost_;
   std::optional<LentEstimator> estimator_;
+  std::optional<LentDevice> device_;
 };
 
 }  // namespace nudge::python

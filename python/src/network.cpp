@@ -103,7 +103,7 @@ nb::tuple gradient(Model<S>& model, const Batch& batch, const std::string& estim
   std::vector<Matrix<S>> states, adjoints;
   const nb::object none = nb::none();
   compute([&] {
-    const Lent lent(none, none, own);
+    const Lent lent(none, none, own, none);
     BatchGradient<S> learner(model.network(), model.options(estimator, settings));
     report = learner.compute(batch, step, sum);
     states = learner.states();
@@ -176,7 +176,7 @@ nb::tuple pull_back(Model<S>& model, const In<S, 3>& x, const In<S, 3>& u, const
   std::vector<SequenceReport> reports;
   const nb::object none = nb::none();
   compute([&] {
-    const Lent lent(none, none, own);
+    const Lent lent(none, none, own, none);
     EquilibriumLayer<S> layer(model.network(), model.options(estimator, settings));
     reports = layer.pull_back(map_of<S, 3>(x), map_of<S, 3>(u), step, sum, x_gradient);
     return true;
@@ -194,7 +194,14 @@ void bind_model(nb::module_& m, const char* name) {
   using Arrays = std::map<std::string, In<S, 2>>;
   nb::class_<M>(m, name)
       .def("__init__", [](M* self, const std::string& config, const std::string& text,
-                          const Texts& settings) { new (self) M(parse_program_config(config, text, settings)); })
+                          const Texts& settings, const nb::object& device) {
+        const nb::object none = nb::none();
+        compute([&] {
+          const Lent lent(none, none, none, device);
+          new (self) M(parse_program_config(config, text, settings));
+          return true;
+        });
+      }, "name"_a, "text"_a, "settings"_a, "device"_a.none())
       .def_prop_ro("groups",
                    [](const M& model) {
                      nb::dict out;

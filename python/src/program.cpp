@@ -40,10 +40,10 @@ TrainObserver train_observer(Computing& computing, const nb::object& progress) {
   };
 }
 
-/// System, cost and estimator of a run that are Python's, each an object or None.
+/// System, cost, estimator and device of a run that are Python's, each an object or None.
 struct OwnParts {
-  explicit OwnParts(const nb::tuple& own) : system(own[0]), cost(own[1]), estimator(own[2]) {}
-  nb::object system, cost, estimator;
+  explicit OwnParts(const nb::tuple& own) : system(own[0]), cost(own[1]), estimator(own[2]), device(own[3]) {}
+  nb::object system, cost, estimator, device;
 };
 
 nb::dict run_train(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
@@ -52,7 +52,7 @@ nb::dict run_train(const std::string& name, const std::string& text, const Texts
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator);
+    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
     const Config config = parse_program_config(name, text, settings);
     summary = train(config, out, train_observer(computing, progress));
     computing.finish();
@@ -66,7 +66,7 @@ nb::dict run_resume(const std::string& file, const std::optional<std::string>& t
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator);
+    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
     std::optional<Config> config;
     if (text) config = parse_program_config("config", *text, settings);
     summary = resume(file, config ? &*config : nullptr, train_observer(computing, progress));
@@ -86,7 +86,7 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator);
+    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
     const Config config = parse_program_config(name, text, settings);
     if (out) check_output_path(*out, Overwrite::must_not_exist);
     const auto say = [&](const std::string& what) {
@@ -116,7 +116,7 @@ nb::dict run_sweep_of(const std::string& name, const std::string& text, const Te
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator);
+    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
     SweepFiles files{out, resumes, {}};
     if (!shard.empty()) files.shard = read_shard(shard);
     SweepObserver observer;

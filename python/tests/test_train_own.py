@@ -462,6 +462,25 @@ def test_sweep(hopfield):
     assert len(table.summary["points"]) == 4 and np.isfinite(table.points.validation_loss).all()
 
 
+def test_a_resumed_sweep_refuses_other_code(hopfield, tmp_path):
+    path, grid = tmp_path / "sweep.h5", {"grid": {"train.learning_rate": [1e-3, 1e-2]}}
+    first = nudge.sweep(hopfield, cost=Quartic(), **SMALL, sweep=grid, out=path)
+
+    class Sixth(nudge.Cost):
+        name = "Quartic"
+
+        def value(self, y, target):
+            return float(np.sum((y - target) ** 6)) / 6
+
+        def gradient(self, y, target):
+            return (y - target) ** 5
+
+    with pytest.raises(nudge.InputError, match="cost = Quartic: its source has changed(.|\n)*another file"):
+        nudge.sweep(hopfield, cost=Sixth(), **SMALL, sweep=grid, out=path, resume=True)
+    again = nudge.sweep(hopfield, cost=Quartic(), **SMALL, sweep=grid, out=path, resume=True)
+    np.testing.assert_array_equal(again.points.validation_loss, first.points.validation_loss)
+
+
 class Counting(nudge.Estimator):
     """Plain EP of one side that counts the visits of every sample."""
 

@@ -24,14 +24,17 @@ DeviceSpec device_of(const std::string& model) {
   return spec;
 }
 
-/// Siemens behind each block, one pulse at a time, from the lower bound.
-std::vector<double> simulated(const DeviceSpec& spec, const std::vector<PulseBlock>& blocks) {
+/// Siemens behind each block, one pulse at a time, from the lower bound; after each pulse time passes.
+std::vector<double> simulated(const DeviceSpec& spec, const std::vector<PulseBlock>& blocks, double wait_s = 0) {
   DeviceArray<double> array(spec, 1, 1, {});
   std::vector<double> all = {array.conductance()(0, 0)};
   std::uint64_t number = 0;
   for (const PulseBlock& block : blocks) {
     const Matrix<double> one = Matrix<double>::Constant(1, 1, block.direction == Direction::up ? 1.0 : -1.0);
-    for (Index k = 0; k < block.count; ++k) array.pulse(one, number++);
+    for (Index k = 0; k < block.count; ++k) {
+      array.pulse(one, number++);
+      array.advance_time(wait_s, number, Gathering::none);
+    }
     all.push_back(array.conductance()(0, 0));
   }
   return all;
@@ -63,6 +66,26 @@ TEST_CASE("spice: a device of every model moves under pulses in ngspice as it do
       CHECK(printed(text, fmt::format("g{}", k)) == Approx(expected[k]).margin(1e-3 * spec.window_S()));
     }
   }
+}
+
+TEST_CASE("spice: what fades of a device fades in ngspice as it does here", "[spice]") {
+  if (!test::ngspice_installed()) return;
+  const std::vector<PulseBlock> blocks = read_pulse_blocks("100 up, 60 down, 30 up");
+  DeviceSpec spec = device_of("short_long_term");
+  const PulseShape shape = pulse_shape(spec);
+  const double period = 2 * std::max(shape.up_s, shape.down_s);
+  spec.shape = {{"short_share", 0.5}, {"short_time", 40 * period}};
+  const test::TemporaryDirectory folder;
+  const std::string text = test::run_ngspice(folder.path(), pulse_netlist(spec, blocks));
+  const std::vector<double> expected = simulated(spec, blocks, period), kept = simulated(spec, blocks);
+  for (std::size_t k = 1; k < expected.size(); ++k) {
+    REQUIRE(std::abs(expected[k] - kept[k]) > 0.01 * spec.window_S());
+    // A pulse here is at once, there it takes a quarter of the period on the mean: of what fades, half of what moves, 1/160. Of the
+    // last pulses alone, since what faded then is behind: at most a share of .5 of 40 pulses of 2/200 of the window, each 1/160.
+    CHECK(printed(text, fmt::format("g{}", k)) == Approx(expected[k]).margin(0.5 * 40 * 0.01 / 160 * spec.window_S()));
+  }
+  spec.model = "own";
+  CHECK_THROWS_AS(device_subcircuit(spec, "device"), UserError);
 }
 
 TEST_CASE("spice: an array of moving devices that is written and verified reads as it does here", "[spice]") {

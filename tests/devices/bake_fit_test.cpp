@@ -37,7 +37,7 @@ DeviceSpec baked_device() {
 Matrix<double> baked(const DeviceSpec& spec, double g_S, Index cells, double temperature_K, double time_s,
                      std::uint64_t seed) {
   DeviceSpec hot = spec;
-  hot.relaxation.temperature_K = temperature_K;
+  hot.temperature_K = temperature_K;
   DeviceArray<double> array(hot, 1, cells, {seed, 0, 0}, 1);
   array.program(Matrix<double>::Constant(1, cells, g_S), 0);
   array.advance_time(time_s, 0, Gathering::none);

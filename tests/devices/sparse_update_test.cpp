@@ -42,9 +42,8 @@ TEST_CASE("few pulses move their devices as pulses of all do, and no other", "[d
   const Matrix<double> all = (few.array() == 0).select(1.0, few);
   for (const char* model : {"constant_step", "linear_step", "soft_bounds", "power_step", "exponential_step"}) {
     CAPTURE(model);
-    DeviceArray<double> sparse(make(model), rows, cols, {1, 2, 0});
-    sparse.program(Matrix<double>::Constant(rows, cols, 18e-6), 0);
-    DeviceArray<double> dense = sparse;
+    DeviceArray<double> sparse(make(model), rows, cols, {1, 2, 0}), dense(make(model), rows, cols, {1, 2, 0});
+    for (DeviceArray<double>* array : {&sparse, &dense}) array->program(Matrix<double>::Constant(rows, cols, 18e-6), 0);
     const Matrix<double> before = sparse.conductance();
     const PulseCount sent = sparse.pulse(few, 0);
     dense.pulse(all, 0);
@@ -71,9 +70,8 @@ TEST_CASE("the noise of few pulses has the size of that of many, and is drawn an
     spec.update_noise = 0.3;
     spec.update_noise_floor = 0.4;
     quiet.program(Matrix<double>::Constant(rows, cols, 18e-6), 0);
-    DeviceArray<double> noisy(spec, rows, cols, {1, 2, 0});
-    noisy.cells().g = quiet.cells().g;
-    DeviceArray<double> again = noisy;
+    DeviceArray<double> noisy(spec, rows, cols, {1, 2, 0}), again(spec, rows, cols, {1, 2, 0});
+    noisy.cells().g = again.cells().g = quiet.cells().g;
     const Matrix<double> few = some_pulses(), before = quiet.conductance();
     quiet.pulse(few, 0);
     noisy.pulse(few, 0);

@@ -137,7 +137,7 @@ ParamTable all_rows() {
     add_rows(table, read_with(chosen("network.kind", {kind.name}), kind.keys));
   }
   add_rows(table, own_section().rows_of({&OwnOptions::estimator, &OwnOptions::estimator_code, &OwnOptions::cost,
-                                         &OwnOptions::cost_code}));
+                                         &OwnOptions::cost_code, &OwnOptions::device, &OwnOptions::device_code}));
   add_rows(table, read_with(by_network(settles, "a network that settles"), circuit_rows()));
   add_rows(table, training_rows());
   add_rows(table, rows_beside(train_section().rows(), table));

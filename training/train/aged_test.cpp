@@ -10,6 +10,7 @@
 #include "circuits/crossbar/calibration.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "devices/device_config.hpp"
+#include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/config/run_options.hpp"
@@ -51,18 +52,18 @@ void check(const AgedTestOptions& options) {
 
 void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& out) {
   if (options.temperature_K) {
-    const RelaxationSpec relaxation = crossbar_spec(config).device.relaxation;
-    if (relaxation.activation_eV == 0 || !relaxation.active()) {
-      throw UserError(
-          "--temperature: device.relaxation_activation = 0 or no relaxation: temperature does not act on how these "
-          "devices age "
-          "(nudge devices fit FILE --bake gives both)");
+    const DeviceSpec device = crossbar_spec(config).device;
+    if (heat_acceleration(device, 300) == heat_acceleration(device, 400)) {
+      throw UserError(fmt::format(
+          "--temperature: temperature does not act on how these devices age (device.relaxation_activation = 0 or no "
+          "relaxation, and nothing in device.model = {} that heat drives; nudge devices fit FILE --bake gives both)",
+          device.model));
     }
     config.set_from_text("circuit.temperature", fmt::format("{} K", *options.temperature_K));
   }
   const CrossbarSpec spec = crossbar_spec(config);
   out.temperature_K = spec.circuit.temperature_K;
-  out.acceleration = spec.device.relaxation.acceleration();
+  out.acceleration = heat_acceleration(spec.device, spec.circuit.temperature_K);
 }
 
 /// Resistors that do not learn any more have no use for room in their windows, whose lower end it lifts above what they have learnt.

@@ -34,16 +34,17 @@ struct AgedTestRow {
 struct AgedTest {
   double refresh_s = 0;
   bool reprogrammed = false;
-  double temperature_K = 0;       ///< of the wait and the reads
-  double acceleration = 1;        ///< how much faster relaxation goes there than at device.relaxation_reference
-  std::string metric;             ///< "accuracy", "rmse" or empty
+  double temperature_K = 0;  ///< of the wait and the reads
+  double acceleration =
+      1;               ///< how much faster devices change there by themselves than at the temperature of their numbers
+  std::string metric;  ///< "accuracy", "rmse" or empty
   std::vector<AgedTestRow> rows;  ///< by age, then seed
 };
 
 /// What is left of a trained network after a wait: reads a part of its data with the network of a run file of `nudge train`, after its
 /// devices have been left alone for each of these times (LinearMap::advance_time: drift, decay, leak, relaxation, telegraph and 1/f noise), or
 /// written anew at intervals.
-/// A temperature acts as circuit.temperature does: on relaxation, whose time goes RelaxationSpec::acceleration() times as fast, and on the thermal
+/// A temperature acts as circuit.temperature does: on what relaxes or fades, heat_acceleration() times as fast, and on the thermal
 /// noise of the reads.
 ///
 /// As they are in the file, devices are those of the run, and seeds are other courses of their own noise and of that of reads.

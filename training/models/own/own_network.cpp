@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "devices/own_device.hpp"
 #include "sim/base/errors.hpp"
 #include "training/models/model_options.hpp"
 
@@ -57,6 +58,8 @@ const Section<OwnOptions>& own_section() {
             &OwnOptions::system_code),
         field(param::text("own.estimator_code", "", "The same of the estimator."), &OwnOptions::estimator_code),
         field(param::text("own.cost_code", "", "The same of the cost."), &OwnOptions::cost_code),
+        field(param::text("own.device", "", "Name of the device of device.model = own."), &OwnOptions::device),
+        field(param::text("own.device_code", "", "The same of the device."), &OwnOptions::device_code),
         field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: none is known."),
               &OwnOptions::leak),
         field(
@@ -64,6 +67,7 @@ const Section<OwnOptions>& own_section() {
             &OwnOptions::contrastive)};
     all.where(chosen("estimator", {"own"}), {&OwnOptions::estimator, &OwnOptions::estimator_code});
     all.where(chosen("network.cost", {"own"}), {&OwnOptions::cost, &OwnOptions::cost_code});
+    all.where(chosen("device.model", {own_device_name}), {&OwnOptions::device, &OwnOptions::device_code});
     return all;
   }();
   return section;

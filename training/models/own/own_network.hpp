@@ -12,10 +12,11 @@ namespace nudge {
 
 /// The section [own]: what a run file says of parts that the program which ran it lent (from Python: nudge.train(system, ...)).
 struct OwnOptions {
-  std::string system, estimator, cost;                 ///< their names there
-  std::string system_code, estimator_code, cost_code;  ///< what their code is: kept, and compared by that program
-  double leak = {};                                    ///< NodeLeak, and the leak of its nodes
-  bool contrastive = {};                               ///< NetworkKind::contrastive
+  std::string system, estimator, cost, device;  ///< their names there
+  std::string system_code, estimator_code, cost_code,
+      device_code;        ///< what their code is: kept, and compared by that program
+  double leak = {};       ///< NodeLeak, and the leak of its nodes
+  bool contrastive = {};  ///< NetworkKind::contrastive
 };
 const Section<OwnOptions>& own_section();
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "devices/own_device.hpp"
+
+namespace nudge::python {
+
+/// A device with states of its own that is a Python object (nudge.devices.Device as own_device.py hands it over): `states`, a list of
+/// (name, unit, description, initial); pulsed(g, n, states), waited(g, seconds, kelvin, states) and read_noise(g, states) of arrays
+/// (1, devices), which answer with g or σ, and the first two with the states behind it; the last two may be None. Calls take the GIL.
+std::shared_ptr<OwnDeviceLaw> own_device_law(const nanobind::object& object);
+
+}  // namespace nudge::python
