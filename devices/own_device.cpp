@@ -22,7 +22,7 @@ Law expect_lent() {
   throw UserError(
       "device.model = own: the device is code of the program that ran it, and not here (from Python: "
       "nudge.train(config, "
-      "devices={name: Device}, ...), nudge.resume(file, devices=...))");
+      "devices={name: Device}, ...), nudge.resume(file, device=Device))");
 }
 
 template <class S>

@@ -15,7 +15,7 @@ const Choices<MappingKind> mappings{{"differential", MappingKind::differential},
                                     {"offset", MappingKind::offset},
                                     {"one_sided", MappingKind::one_sided}};
 const Choices<ScalePolicy> scale_policies{{"keep", ScalePolicy::keep}, {"renew", ScalePolicy::renew}};
-const Choices<LineEnds> line_ends{{"one", LineEnds::one}, {"both", LineEnds::both}};
+const Choices<LineEnds> line_end_kinds{{"one", LineEnds::one}, {"both", LineEnds::both}};
 const Choices<ProgrammingScheme> programming_schemes{{"open_loop_error", ProgrammingScheme::open_loop_error},
                                                      {"open_loop_pulses", ProgrammingScheme::open_loop_pulses},
                                                      {"write_verify", ProgrammingScheme::write_verify}};
@@ -152,7 +152,7 @@ const Section<CrossbarSpec>& crossbar_section() {
               &CrossbarSpec::wires, &WireSpec::sense_ohm),
         field(read_with(wires, named("crossbar.line_ends", "one",
                                      "Whether wires are driven and sensed at one end or at both.")),
-              line_ends, &CrossbarSpec::wires, &WireSpec::rows_driven),
+              line_end_kinds, &CrossbarSpec::wires, &WireSpec::rows_driven),
         field(param::zero_is("uncut", integer("crossbar.tile_rows", "uncut", at_least(0),
                                               "Rows of a tile; larger arrays are cut and partial sums added.")),
               &CrossbarSpec::tiles, &TileSpec::rows),

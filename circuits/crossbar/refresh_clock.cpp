@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "devices/slow/slow_array.hpp"
+#include "devices/device_part.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

@@ -95,7 +95,7 @@ def source_of(config, overrides):
 def resolve(config=None, **overrides):
     """The whole config, every key, as nested dicts: what a run of it would store. Raises InputError with every problem."""
     source = source_of(config, overrides)
-    return parse(_core.resolve(source.name, source.text, source.settings))
+    return parse(_core.resolve(source.name, source.text, source.settings, (None,) * 4))
 
 
 def parse(text):

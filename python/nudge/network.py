@@ -7,9 +7,10 @@ import numpy as np
 
 from . import _core
 from .config import source_of
+from .dynamics import Dynamics
 from .errors import InputError
 from .own_device import device_of, source_with
-from .system import lent
+from .system import lent, system_source
 
 __all__ = ["Network"]
 
@@ -65,7 +66,8 @@ def _called(estimator):
 class Network:
     """The network that a config describes, with its initial weights (a function of ``seed``), on its devices, and its task.
 
-    config, overrides: see ``nudge.config.source_of``. ``precision`` chooses float32 or float64. weights: a dict to start from
+    config, overrides: see ``nudge.config.source_of``, or a ``Dynamics`` of one's own, on its data (``data__file``, ``task__kind``; the
+    digits that are built in). ``precision`` chooses float32 or float64. weights: a dict to start from
     instead (``load_state_dict``). devices: as in ``nudge.train``.
 
     Arrays of the right type and layout (``net.dtype``, C order) are used where they lie; others are copied once. Results own their
@@ -73,11 +75,13 @@ class Network:
     """
 
     def __init__(self, config=None, weights=None, devices=None, **overrides):
-        source = source_with(config, overrides, devices)
-        resolved = _core.resolve(source.name, source.text, source.settings)
+        own = isinstance(config, Dynamics)
+        source = system_source(config, overrides, devices) if own else source_with(config, overrides, devices)
+        parts = lent(system=config if own else None, device=device_of({} if own else config, overrides, devices))
+        resolved = _core.resolve(source.name, source.text, source.settings, parts)
         double = 'precision = "double"' in resolved
         make = _core.NetworkDouble if double else _core.NetworkFloat
-        self._core = make(source.name, source.text, source.settings, device_of(config, overrides, devices))
+        self._core = make(source.name, source.text, source.settings, parts)
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self.config_text = resolved
         self.parameters = Parameters(self)

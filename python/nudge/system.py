@@ -14,7 +14,7 @@ from .own_code import code_of
 from .own_device import device_of, source_with
 from .parts import Cost, Estimator
 
-__all__ = ["ROLES", "own_run", "lent", "named"]
+__all__ = ["ROLES", "own_run", "lent", "named", "system_source"]
 
 ROLES = "system", "cost", "estimator", "device"  # of a run, in the order of the module
 
@@ -57,6 +57,15 @@ def lent(system=None, cost=None, estimator=None, device=None):
     return system, cost, estimator, device
 
 
+def system_source(system, overrides, devices=None, of_data=()):
+    """What the config of a run, or of a Network, says of a Dynamics: it, its data, and the overrides."""
+    asked = dict(flat(overrides))
+    values = {"network.kind": "own", "own.system": named(system), "own.leak": float(system.leak), "own.contrastive": system.contrastive,
+              "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **dict(of_data)}
+    source = source_with({**values, **asked}, {}, devices)
+    return Source(named(system), source.text, source.settings + source_of(None, {}).settings)
+
+
 @contextlib.contextmanager
 def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=False):
     """(source, parts) of a run of a config or of a Dynamics, on arrays where data is given: they lie beside ``out``, or are removed in the end.
@@ -83,8 +92,4 @@ def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=Fa
         if not own:
             yield source_with(config, {**of_data, **dict(flat(overrides))}, devices), parts
             return
-        asked = dict(flat(overrides))
-        values = {"network.kind": "own", "own.system": named(config), "own.leak": float(config.leak), "own.contrastive": config.contrastive,
-                  "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **of_data}
-        source = source_with({**values, **asked}, {}, devices)
-        yield Source(named(config), source.text, source.settings + source_of(None, {}).settings), parts
+        yield system_source(config, overrides, devices, of_data), parts

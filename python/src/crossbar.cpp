@@ -26,20 +26,20 @@ namespace {
 class Array {
  public:
   Array(const In<double, 2>& weights, const std::vector<std::string>& settings, const nb::object& device) {
-    const Config config = parse_program_config("crossbar", "", settings);
-    CrossbarSpec spec = crossbar_spec(config);
-    if (spec.device.model == digital_model) {
-      throw UserError("crossbar: device.model = digital has no devices (give device=..., a model or a preset)");
-    }
-    const std::uint64_t seed = run_options(config).seed;
-    read_.seed = seed;
-    read_.relaxation = {1, 1};
+    const OwnParts parts = OwnParts::of_device(device);
     const Matrix<double> target = map_of<double, 2>(weights);
-    const nb::object none = nb::none();
-    map_ = compute([&] {
-      const Lent lent(none, none, none, device);
-      return std::make_unique<Crossbar<double>>(spec, target, 0, seed);
+    const CrossbarSpec spec = compute([&] {
+      const Lent lent(parts);
+      const Config config = parse_program_config("crossbar", "", settings);
+      CrossbarSpec asked = crossbar_spec(config);
+      if (asked.device.model == digital_model) {
+        throw UserError("crossbar: device.model = digital has no devices (give device=..., a model or a preset)");
+      }
+      read_.seed = run_options(config).seed;
+      map_ = std::make_unique<Crossbar<double>>(asked, target, 0, read_.seed);
+      return asked;
     });
+    read_.relaxation = {1, 1};
     wires_ = spec.wires;
     curve_ = spec.device.curve;
     selector_ = spec.device.selector;

@@ -22,9 +22,9 @@ namespace {
 std::string measure(const std::string& name, const std::vector<std::string>& settings, const std::string& out,
                     Index devices, int samples, double interval_s, int cycles, int points, bool one_by_one,
                     std::uint64_t seed, const nb::object& device) {
-  const nb::object none = nb::none();
+  const OwnParts parts = OwnParts::of_device(device);
   return compute([&] {
-    const Lent lent(none, none, none, device);
+    const Lent lent(parts);
     const auto start = std::chrono::steady_clock::now();
     const std::string started = now_utc();
     const DeviceSpec spec = device_spec(parse_program_config("device", "", settings));

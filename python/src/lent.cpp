@@ -43,14 +43,15 @@ std::atomic<std::thread::id> holder;
 
 }  // namespace
 
-Lent::Lent(const nb::object& system, const nb::object& cost, const nb::object& estimator, const nb::object& device) {
+Lent::Lent(const OwnParts& parts) {
+  const auto& [system, cost, estimator, device] = parts;
   if (system.is_none() && cost.is_none() && estimator.is_none() && device.is_none()) return;
   if (holder == std::this_thread::get_id()) {
     throw UserError("a run with a system, a cost, an estimator or a device of one's own within another (call it after that has ended)");
   }
   only_ = std::unique_lock(one_run());
   if (!system.is_none()) {
-    network_.emplace([&system](const Config& /*config*/, const TaskSizes& task) {
+    network_.emplace([&system = parts.system](const Config& /*config*/, const TaskSizes& task) {
       return own_plan(system, task.rows, task.features, task.classes + task.values);
     });
   }

@@ -15,12 +15,26 @@ namespace nudge::python {
 
 namespace nb = nanobind;
 
-/// The parts of a run that are Python's, for as long as this lives: system, cost, estimator and device, each an object or None. One run at a time
+/// System, cost, estimator and device of a run that are Python's, each an object or None.
+struct OwnParts {
+  nb::object system = nb::none(), cost = nb::none(), estimator = nb::none(), device = nb::none();
+
+  OwnParts() = default;
+  /// Of a tuple of the four.
+  explicit OwnParts(const nb::tuple& own) : system(own[0]), cost(own[1]), estimator(own[2]), device(own[3]) {}
+  static OwnParts of_device(const nb::object& device) {
+    OwnParts all;
+    all.device = device;
+    return all;
+  }
+};
+
+/// The parts of a run that are Python's, for as long as this lives. One run at a time
 /// has such parts: another waits for it; one within it (from a callback) is a UserError. Made and destroyed without the GIL, and before the
 /// config is read, whose rules ask for the estimator. The objects must live longer.
 class Lent {
  public:
-  Lent(const nb::object& system, const nb::object& cost, const nb::object& estimator, const nb::object& device);
+  explicit Lent(const OwnParts& parts);
   ~Lent();
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;

@@ -15,11 +15,13 @@
 namespace nudge::python {
 
 template <class S>
-Model<S>::Model(const Config& config) : Model(config, circuit_parts(config)) {}
+Model<S>::Model(const Config& config, std::shared_ptr<const OwnParts> own)
+    : Model(config, std::move(own), circuit_parts(config)) {}
 
 template <class S>
-Model<S>::Model(const Config& config, RunParts parts)
+Model<S>::Model(const Config& config, std::shared_ptr<const OwnParts> own, RunParts parts)
     : config_(config),
+      own_(std::move(own)),
       task_(std::move(parts.task)),
       plan_(std::move(parts.plan)),
       network_(make_network<S>(config_, plan_, Weights::configured)),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "python/src/lent.hpp"
 #include "training/batch/equilibrium_layer.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/run_parts.hpp"
@@ -22,9 +23,15 @@ template <class S>
 class Model {
  public:
   /// UserError for a network that is no circuit.
-  explicit Model(const Config& config);
+  Model(const Config& config, std::shared_ptr<const OwnParts> own);
 
   const Config& config() const { return config_; }
+  /// Parts of it that are Python's, with this estimator: to be lent while its options are read. With the GIL.
+  OwnParts own(const nb::object& estimator = nb::none()) const {
+    OwnParts all = *own_;
+    all.estimator = estimator;
+    return all;
+  }
   const Task& task() const { return *task_; }
   Network<S>& network() { return *network_; }
 
@@ -48,10 +55,11 @@ class Model {
   Batch samples(const Matrix<float>& x, const std::vector<int>& labels, const Matrix<float>& values) const;
 
  private:
-  Model(const Config& config, RunParts parts);
+  Model(const Config& config, std::shared_ptr<const OwnParts> own, RunParts parts);
   std::vector<Matrix<S>> changed(const std::map<std::string, Matrix<S>>& values, bool from_zero) const;
 
   Config config_;
+  std::shared_ptr<const OwnParts> own_;
   std::shared_ptr<const Task> task_;
   std::shared_ptr<const NetworkPlan> plan_;
   std::unique_ptr<Network<S>> network_;

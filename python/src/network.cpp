@@ -101,9 +101,9 @@ nb::tuple gradient(Model<S>& model, const Batch& batch, const std::string& estim
   Gradient<S> sum;
   BatchReport report;
   std::vector<Matrix<S>> states, adjoints;
-  const nb::object none = nb::none();
+  const OwnParts parts = model.own(own);
   compute([&] {
-    const Lent lent(none, none, own, none);
+    const Lent lent(parts);
     BatchGradient<S> learner(model.network(), model.options(estimator, settings));
     report = learner.compute(batch, step, sum);
     states = learner.states();
@@ -120,7 +120,9 @@ template <class S>
 nb::tuple evaluate(Model<S>& model, const Batch& batch, std::uint64_t step, const Texts& settings) {
   BatchReport report;
   std::vector<Matrix<S>> outputs;
+  const OwnParts parts = model.own();
   compute([&] {
+    const Lent lent(parts);
     BatchGradient<S> learner(model.network(), model.options("", settings));
     report = learner.evaluate(batch, step);
     outputs = learner.outputs();
@@ -143,7 +145,9 @@ nb::tuple settle_input(Model<S>& model, const Eigen::Ref<const Matrix<S>, 0, Eig
                        std::uint64_t step, const Texts& settings) {
   Matrix<S> z;
   std::vector<SettleResult> results;
+  const OwnParts parts = model.own();
   compute([&] {
+    const Lent lent(parts);
     results = EquilibriumLayer<S>(model.network(), model.options("", settings)).settle(x, step, z);
     return true;
   });
@@ -174,9 +178,9 @@ nb::tuple pull_back(Model<S>& model, const In<S, 3>& x, const In<S, 3>& u, const
   Gradient<S> sum;
   Matrix<S> x_gradient;
   std::vector<SequenceReport> reports;
-  const nb::object none = nb::none();
+  const OwnParts parts = model.own(own);
   compute([&] {
-    const Lent lent(none, none, own, none);
+    const Lent lent(parts);
     EquilibriumLayer<S> layer(model.network(), model.options(estimator, settings));
     reports = layer.pull_back(map_of<S, 3>(x), map_of<S, 3>(u), step, sum, x_gradient);
     return true;
@@ -193,15 +197,17 @@ void bind_model(nb::module_& m, const char* name) {
   using M = Model<S>;
   using Arrays = std::map<std::string, In<S, 2>>;
   nb::class_<M>(m, name)
-      .def("__init__", [](M* self, const std::string& config, const std::string& text,
-                          const Texts& settings, const nb::object& device) {
-        const nb::object none = nb::none();
-        compute([&] {
-          const Lent lent(none, none, none, device);
-          new (self) M(parse_program_config(config, text, settings));
-          return true;
-        });
-      }, "name"_a, "text"_a, "settings"_a, "device"_a.none())
+      .def(
+          "__init__",
+          [](M* self, const std::string& config, const std::string& text, const Texts& settings, const nb::tuple& own) {
+            const auto parts = std::make_shared<const OwnParts>(own);
+            compute([&] {
+              const Lent lent(*parts);
+              new (self) M(parse_program_config(config, text, settings), parts);
+              return true;
+            });
+          },
+          "name"_a, "text"_a, "settings"_a, "own"_a)
       .def_prop_ro("groups",
                    [](const M& model) {
                      nb::dict out;

@@ -40,19 +40,13 @@ TrainObserver train_observer(Computing& computing, const nb::object& progress) {
   };
 }
 
-/// System, cost, estimator and device of a run that are Python's, each an object or None.
-struct OwnParts {
-  explicit OwnParts(const nb::tuple& own) : system(own[0]), cost(own[1]), estimator(own[2]), device(own[3]) {}
-  nb::object system, cost, estimator, device;
-};
-
 nb::dict run_train(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
                    const nb::tuple& own, const nb::object& progress) {
   TrainSummary summary;
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
+    const Lent lent(parts);
     const Config config = parse_program_config(name, text, settings);
     summary = train(config, out, train_observer(computing, progress));
     computing.finish();
@@ -66,7 +60,7 @@ nb::dict run_resume(const std::string& file, const std::optional<std::string>& t
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
+    const Lent lent(parts);
     std::optional<Config> config;
     if (text) config = parse_program_config("config", *text, settings);
     summary = resume(file, config ? &*config : nullptr, train_observer(computing, progress));
@@ -86,7 +80,7 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
+    const Lent lent(parts);
     const Config config = parse_program_config(name, text, settings);
     if (out) check_output_path(*out, Overwrite::must_not_exist);
     const auto say = [&](const std::string& what) {
@@ -116,7 +110,7 @@ nb::dict run_sweep_of(const std::string& name, const std::string& text, const Te
   const OwnParts parts(own);
   {
     Computing computing;
-    const Lent lent(parts.system, parts.cost, parts.estimator, parts.device);
+    const Lent lent(parts);
     SweepFiles files{out, resumes, {}};
     if (!shard.empty()) files.shard = read_shard(shard);
     SweepObserver observer;
@@ -182,10 +176,14 @@ void bind_program(nb::module_& m) {
   m.def("merge", merge, "files"_a, "out"_a, "partial"_a);
   m.def(
       "resolve",
-      [](const std::string& name, const std::string& text, const Texts& settings) {
-        return dump_toml(parse_program_config(name, text, settings), DumpComments::none);
+      [](const std::string& name, const std::string& text, const Texts& settings, const nb::tuple& own) {
+        const OwnParts parts(own);
+        return compute([&] {
+          const Lent lent(parts);
+          return dump_toml(parse_program_config(name, text, settings), DumpComments::none);
+        });
       },
-      "name"_a, "text"_a, "settings"_a, "The whole config as TOML, checked.");
+      "name"_a, "text"_a, "settings"_a, "own"_a, "The whole config as TOML, checked.");
   m.def(
       "write_file",
       [](const std::string& path, const nb::bytes& contents) {

@@ -103,7 +103,7 @@ def test_gradcheck_and_sweep_take_it(block):
 
 
 def test_it_is_measured_as_on_a_prober():
-    run = nudge.devices.characterize(Fading, devices=4, samples=16, cycles=1, points=20)
+    run = nudge.devices.characterize(Fading, devices=4, samples=64, cycles=1, points=20)
     assert run.staircase.conductance_mean.values.max() > LOW + 0.5 * (HIGH - LOW)
 
 

@@ -512,3 +512,23 @@ def test_an_estimator_keeps_numbers_of_every_sample(tmp_path):
     nudge.resume(tmp_path / "half.h5", estimator=Counting())
     with h5py.File(tmp_path / "half.h5") as file:
         np.testing.assert_array_equal(counts, file["checkpoint/samples/kept"][:, 0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("physics", ["ideal", "mixed"])
+def test_the_noise_of_its_gradients_is_that_of_the_same_network_of_the_program(physics):
+    """200 gradients of one batch at one set of weights, each with fresh reads: the variance of every parameter, summed."""
+    device = {"device__preset": "ecram", "device__read_noise": 0.02, "hardware__level": physics, "estimator": "ep", "beta": 0.1,
+              "nudge__below_noise": True}
+    settings = {**SMALL, **device, "relaxation__free_steps": 40, "relaxation__nudged_steps": 40}
+    built_in = nudge.Network(None, **BUILT_IN, **settings)
+    own = nudge.Network(Hopfield(nudge.Network(None, **BUILT_IN, **SMALL).state_dict()), **settings)
+    x, y = built_in.batch(0)
+    found = {}
+    for name, network in (("built in", built_in), ("own", own)):
+        gradients = [network.gradient(x, y, step=step)[0] for step in range(200)]
+        found[name] = {group: np.array([one[group] for one in gradients]) for group in gradients[0]}
+    for group in ("W1", "W2", "b1", "b2"):
+        mine, theirs = (found[name][group].reshape(200, -1).var(axis=0, ddof=1).sum() for name in ("own", "built in"))
+        # The sum of n equal variances has the relative error sqrt(2/199/n) where parameters are independent: 10 % is one of n = 1.
+        assert mine == pytest.approx(theirs, rel=0.1 if found["own"][group][0].size > 50 else 0.2), group
