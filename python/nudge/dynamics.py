@@ -27,7 +27,8 @@ class Dynamics:
     leak: L of a part −L z that every unit has (0: not known).
 
     **To be trained on data** (``nudge.train(system, data)``) its rows must not act on each other: they are samples. Then ``self.input``
-    (rows, features) is what clamps them, and ``self.parameters`` is what was read of the numbers or devices that hold them.
+    (rows, features) is what clamps them, and ``self.parameters`` is what was read of the numbers or devices that hold them;
+    on noisy devices taking one twice in a call, ``self.parameters["w"]``, is two reads.
     output: (begin, end) of the columns that the cost compares with the targets; None: all.
     conductances: names of parameters that are conductances: never below 0, on devices a single device each.
     on_devices: names of those that devices may hold; None: all.
@@ -103,6 +104,20 @@ class Dynamics:
         if not 0 <= begin < end <= self.cols:
             raise InputError(f"output = ({begin}, {end}) (must be columns of a state of {self.cols})")
         return int(begin), int(end)
+
+
+class Reads(dict):
+    """Parameters as devices show them to one call: taking one again is another read, as another pass through its array is."""
+
+    def __init__(self, values, again):
+        super().__init__(values)
+        self._again, self._taken = again, set()
+
+    def __getitem__(self, name):
+        if name in self._taken:
+            return self._again(name)
+        self._taken.add(name)
+        return super().__getitem__(name)
 
 
 def takes_input(function):

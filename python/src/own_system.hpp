@@ -50,8 +50,8 @@ std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, Index rows
 
 /// F(z) + L z of a Python system, L the leak of the nodes, which the circuit takes off: the force of network.kind = own.
 /// What the system sees of its parameters are reads, each element by itself (a drive of 1 on its line alone): of numbers what they are; of
-/// devices with their fresh noise for every force and every product of every row of the state, as the class of the read asks for it. A row that
-/// uses a weight twice in one force sees one read of it, where two passes through an array of the program are two reads.
+/// devices with their fresh noise for every use of every force and every product of every row of the state, as the class of the read asks for
+/// it: a row that takes a parameter twice from its dict in one force sees two reads, as two passes through an array are.
 template <class S>
 class OwnTerm final : public Term<S> {
  public:

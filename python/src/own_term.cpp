@@ -34,8 +34,12 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     object_.attr("rows") = rows;
     single_ = term.system_->copy();
     single_.attr("rows") = 1;
+    reads_ = nb::module_::import_("nudge.dynamics").attr("Reads");
+    again_ = nb::cpp_function([this](const std::string& name) { return read_again(name); });
   }
   ~System() override {
+    release(reads_);
+    release(again_);
     release(object_);
     release(single_);
   }
@@ -139,9 +143,21 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     for (Index row = 0; row < x.rows(); ++row) {
       const Index sample = row % rows_;
       single_.attr("input") = handed<S>(input_.middleRows(sample, 1));
-      single_.attr("parameters") = parameters(found, row);
+      single_.attr("parameters") = reads_(parameters(found, row), again_);
+      present_ = &read;
       act(single_, point(sample, 1), x.middleRows(row, 1), row);
+      present_ = nullptr;
     }
+  }
+
+  /// Another read of a parameter that the present call has read.
+  nb::object read_again(const std::string& name) const {
+    for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
+      const OwnParameter& own = term_->system_->parameters[p];
+      if (own.name != name || present_ == nullptr) continue;
+      return array_of<double>(Matrix<double>(read_of(*term_->maps_[p], 1, *present_).template cast<double>()), own.shape);
+    }
+    throw ContractViolation("read_again of " + name);
   }
 
   /// What is read without noise of the parameters becomes the object's, once for an example. With the GIL.
@@ -193,7 +209,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
 
   const OwnTerm* term_;
   Index rows_;
-  nb::object object_, single_;
+  nb::object object_, single_, reads_, again_;
+  ReadContext* present_ = nullptr;  ///< of the call that goes on
   Matrix<S> input_, point_;
   bool seen_ = false;
   InTurn given_, at_;
