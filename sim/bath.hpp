@@ -8,25 +8,25 @@
 
 namespace nudge {
 
-/// The optional power of a Dynamics (Powers::bath) whose nodes are in contact with a bath of temperature T: how a node moves there, so
-/// that states are drawn from P(z) ∝ exp(−E(z)/T). The units of one node must not act on each other. Its force is that without the bath.
+/// Optional power of a Dynamics (Powers::bath) whose nodes touch a bath of temperature T. It moves a node so that states are drawn
+/// from P(z) ∝ exp(−E(z)/T). The units of one node must not act on each other. The system's force is the force without the bath.
 template <class S>
 class Bath {
  public:
   virtual ~Bath() = default;
 
-  /// One step of the columns of a node, which f pushes: of real units z ← z + ε f + √(T ε (2 − ε L)) ξ, L their leak and what is `added` to
-  /// it of every copy side by side (none: 0): Euler–Maruyama's
-  /// but for the noise, which leaves P(z_node | the others) as it is where that is Gaussian, whatever ε below 2/L is; of binary ones a
-  /// 0 or 1 with P(1) = 1/(1 + exp(−f/T)), f being the energy that 1 is lower by. Another draw every time.
+  /// Moves the columns of a node by one step under its force f; every call draws anew. Real units: z ← z + ε f + √(T ε (2 − ε
+  /// L)) ξ, with L their leak plus `added`, which has an entry per copy side by side (empty: 0). This is Euler–Maruyama but
+  /// for the noise, which leaves P(z_node | the others) unchanged where that is Gaussian, for any ε below 2/L. Binary units:
+  /// 0 or 1 with P(1) = 1/(1 + exp(−f/T)), f being the energy by which 1 lies lower than 0.
   virtual void move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t node, S step, std::span<const S> added) = 0;
 
-  /// Whether the units of a node are binary.
+  /// True if the units of a node are binary.
   virtual bool binary(std::size_t node) const = 0;
 };
 
-/// A step of all nodes, one after the other. push(f, node) changes what pushes a node, in its columns of f (as z, working memory), and
-/// returns what that adds to its leak in every copy.
+/// Moves all nodes by one step, one after the other. push(f, node) changes the force on a node, in its columns of f (working
+/// memory shaped as z), and returns what it adds to the node's leak in every copy.
 template <class S, class Push>
 void bath_sweep(Layered<S>& layered, Bath<S>& bath, MatrixRef<S> z, MatrixRef<S> f, S step, Push push) {
   for (std::size_t node = 0; node < layered.nodes(); ++node) {

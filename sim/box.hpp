@@ -11,9 +11,9 @@
 
 namespace nudge {
 
-/// The box that some columns of a state are kept in, lower ≤ z ≤ upper: diodes to two rails. A relaxation step is then
-/// z ← P(z + ε F(z)) with P the projection onto the box, and of a force only m ⊙ F can move the state: m = 0 where it rests on a
-/// bound and F pushes it outwards or not at all, (z ≤ lower and F ≤ 0) or (z ≥ upper and F ≥ 0), else 1 (projected gradient;
+/// Box that keeps some columns of a state within lower ≤ z ≤ upper, as diodes to two rails do. A relaxation step is then z ←
+/// P(z + ε F(z)) with P the projection onto the box. Of a force only m ⊙ F can move the state: m = 0 where z rests on a bound
+/// and F pushes it outwards or not at all, (z ≤ lower and F ≤ 0) or (z ≥ upper and F ≥ 0), else 1 (projected gradient;
 /// Scellier & Bengio 2017, arXiv:1602.05179, clip their states so). NaN stays NaN.
 template <class S>
 class Box {
@@ -24,14 +24,14 @@ class Box {
   };
 
   Box() = default;
-  /// Of disjoint ranges of columns.
+  /// Box of several ranges of columns, which must be disjoint.
   explicit Box(std::vector<Range> ranges) : ranges_(std::move(ranges)) {}
 
   struct Bounds {
     S lower = -std::numeric_limits<S>::infinity(), upper = std::numeric_limits<S>::infinity();
   };
 
-  /// What keeps all of the given columns, infinite where nothing does; none where they are kept differently.
+  /// Bounds that all given columns share, infinite where none are set; nothing if the columns have different bounds.
   std::optional<Bounds> bounds(Columns within) const {
     Index bounded = 0;
     int pieces = 0;
@@ -63,7 +63,7 @@ class Box {
     });
   }
 
-  /// A step of the relaxation in the given columns, z ← P(z + scale m ⊙ f), and f ← m ⊙ f: in one pass where the box bounds them all.
+  /// Takes one relaxation step in the given columns, z ← P(z + scale m ⊙ f), and sets f ← m ⊙ f: in one pass where the box bounds them all.
   void step(MatrixRef<S> z, MatrixRef<S> f, S scale, Columns within) const {
     Index bounded = 0;
     each(1, within, [&](Index, Index, Index count, S, S) { bounded += count; });

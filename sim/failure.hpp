@@ -5,11 +5,11 @@
 
 namespace nudge {
 
-/// The optional power of a Direct that says, by the names of its own parts, what the last solution that was not found fell over.
+/// Optional power of a Direct: names the part of the system at which the last failed solution broke down.
 class TellsFailure {
  public:
   virtual ~TellsFailure() = default;
-  /// Empty: all were found.
+  /// Name of that part; empty if every solution was found.
   virtual std::string failure() const = 0;
 };
 

@@ -5,9 +5,9 @@
 
 namespace nudge {
 
-/// Where the local learning rule goes. A parameter is a matrix known by its number in the model; a contribution is a
-/// sum over the rows of outer products, G[:, columns] += scale · xᵀ y, which is what an array of devices can do in place;
-/// a parameter that is held as numbers may get any matrix.
+/// Receiver of the local learning rule's contributions to the gradient. A parameter is a matrix known by its number in the
+/// model. A contribution is a sum over the rows of outer products, G[:, columns] += scale · xᵀ y, which an array of devices
+/// can do in place. A parameter that is held as numbers may get any matrix.
 template <class S>
 class GradientSink {
  public:

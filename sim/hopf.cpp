@@ -28,13 +28,13 @@ class Derivatives {
     return j;
   }
 
-  /// B(u, v) and C(u, u, v).
+  /// Second derivative B(u, v) and third derivative C(u, u, v) of F.
   Real second(const Real& u, const Real& v) { return (moved(u, kStep, v) - moved(u, -kStep, v)) / (2 * kStep); }
   Real third(const Real& u, const Real& v) {
     return (moved(u, kStep, v) - 2 * moved(u, 0, v) + moved(u, -kStep, v)) / (kStep * kStep);
   }
 
-  /// B of complex directions.
+  /// Second derivative B along complex directions.
   Turning second(const Turning& u, const Turning& v) {
     const Real a = u.real(), b = u.imag(), c = v.real(), d = v.imag();
     Turning out(a.size());

@@ -10,17 +10,17 @@ namespace nudge {
 template <class S>
 class Linearization;
 
-/// The optional power of a Dynamics (Dynamics::kept_points) that can put linearisations aside: what goes back over a trajectory
-/// (backprop through time) need not go over it twice.
+/// Optional power of a Dynamics (Dynamics::kept_points) that can keep linearisations for later, so that backprop through time
+/// need not compute a trajectory twice.
 template <class S>
 class KeptPoints {
  public:
   virtual ~KeptPoints() = default;
 
-  /// f = F(z) (rows, cols), and the linearisation at z kept under a number (0, 1, …) until recall() makes it the present one, good
-  /// for derivatives and correlation.
+  /// Computes f = F(z) (rows, cols) and keeps the linearisation at z under a number (0, 1, …). recall() makes it the present
+  /// one, good for derivatives and correlation.
   virtual void remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) = 0;
-  /// Once of each number that was remembered.
+  /// Makes a kept linearisation the present one; to be called once for each number that was remembered.
   virtual Linearization<S>& recall(std::size_t number) = 0;
 };
 

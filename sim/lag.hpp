@@ -9,11 +9,10 @@ namespace nudge {
 
 /// Amplifiers of finite bandwidth between the forces and the nodes they drive: one pole each, an ODE state y beside every z,
 ///     dz/dt = y,   dy/dt = (f − y)/τ_a        (times in units of τ),   y = 0 at the start
-/// Equilibria are those of f; their stability is not: an eigenvalue μ of f becomes the roots of λ (1 + τ_a λ) = μ, which
-/// stay in the left half-plane only while τ_a (Im μ)² < −Re μ: coupling that rotates asks for fast amplifiers.
-/// One fixed step: y relaxes exactly towards the f of the step, then z ← z + ε y; first order in ε. τ_a = 0 is Euler.
-/// Of a system with inertia f is D⁻¹ F. What it does not model: a pole per line inside a force of several reads in a row (attention); lags are lumped at the
-/// nodes.
+/// Equilibria are those of f; their stability is not: an eigenvalue μ of f becomes the roots of λ (1 + τ_a λ) = μ, which stay
+/// in the left half-plane only while τ_a (Im μ)² < −Re μ: coupling that rotates asks for fast amplifiers. One fixed step: y
+/// relaxes exactly towards the f of the step, then z ← z + ε y; first order in ε. τ_a = 0 is Euler. With inertia, f is D⁻¹ F.
+/// Not modelled: a pole per line inside a force of several reads in a row (attention); lags are lumped at the nodes.
 template <class S>
 class Lag {
  public:
@@ -22,10 +21,10 @@ class Lag {
         share_(lag > 0 ? static_cast<S>(-std::expm1(-step / lag)) : S(1)),
         inertia_(inertia) {}
 
-  /// s of y ← y + s (f − y) in one step; 1: no amplifiers.
+  /// Share s of y ← y + s (f − y) in one step; 1: no amplifiers.
   S share() const { return share_; }
 
-  /// z ← z + ε y; `flow` holds y from one step to the next and is zeroed by start().
+  /// Sets `flow` to 0; it holds y from one step to the next. advance() then takes a step z ← z + ε y.
   void start(Index rows, Index cols, Matrix<S>& flow) const {
     if (share_ < S(1)) flow.setZero(rows, cols);
   }

@@ -10,55 +10,54 @@
 
 namespace nudge {
 
-/// Squared norms of a node's columns after a step of a sweep: of its state, and of the force that moved it.
+/// Squared norms of a node's columns after a step of a sweep: the norm of its state and of the force that moved it.
 struct NodeMove {
   double state = 0, force = 0;
 };
 
-/// The optional power of a Dynamics (Dynamics::layered) whose state is nodes, ranges of columns that can be visited one after the
-/// other: what sweeps and coordinate descent need. z and f as in Dynamics::force(), k copies side by side.
+/// Optional power of a Dynamics (Dynamics::layered) whose state consists of nodes, ranges of columns that can be visited one
+/// after the other. Sweeps and coordinate descent need it. z and f as in Dynamics::force(), k copies side by side.
 template <class S>
 class Layered {
  public:
   virtual ~Layered() = default;
 
-  /// The columns of every node, in the order in which they drive each other.
+  /// Columns of every node, in the order in which the nodes drive each other.
   virtual std::span<const Columns> node_columns() const = 0;
   std::size_t nodes() const { return node_columns().size(); }
   Columns node_columns(std::size_t node) const { return node_columns()[node]; }
 
-  /// F(z) of one node into its columns of f; the others are left undefined.
+  /// Writes F(z) of one node into its columns of f; the other columns are left undefined.
   virtual void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) = 0;
 
-  /// A step of a sweep in one node: z_j ← P(z_j + ε m ⊙ F_j(z)), P the projection onto the system's box and m of what it lets
-  /// move. f (as z) is working memory. A virtual because a system can do it in one pass (bench/hopfield_epoch).
+  /// Takes a sweep's step in one node: z_j ← P(z_j + ε m ⊙ F_j(z)), P the projection onto the system's box, m the mask of the units
+  /// that it lets move. f (as z) is working memory. It is virtual because a system can do it in one pass (bench/hopfield_epoch).
   virtual NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) = 0;
 
-  /// (Jᵀ u) of one node at the last linearised point into its columns of out, the others undefined.
+  /// Writes (Jᵀ u) of one node at the last linearised point into its columns of out; the other columns are left undefined.
   virtual void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) = 0;
 
-  /// Of a feed-forward system at the last linearised point, both at once of what acts on a node, u being there final: adds
-  /// (∂F_node/∂z)ᵀ u_node, its leak excluded, to the columns of u of the earlier nodes, and scale · ⟨u_node, ∂F_node/∂θ⟩ to the
-  /// sink. false: u is not touched.
+  /// Pulls u back through one node of a feed-forward system, at the last linearised point; u of the node must be final. Adds
+  /// (∂F_node/∂z)ᵀ u_node, its leak excluded, to the columns of u of the earlier nodes, and scale · ⟨u_node, ∂F_node/∂θ⟩ to
+  /// the sink. Returns false, and leaves u as it is, if the system cannot do both at once.
   virtual bool pull_node(MatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/, std::size_t /*node*/) {
     return false;
   }
 
-  /// D (1, cols) of a system in which the units of one node do not act on each other and D_i = −∂F_i/∂z_i is the same in every
-  /// state, but for laws of single units: for fixed other nodes balance() finds F_i = 0 (sim/steady/coordinate.cpp). Null: not
-  /// such a system.
+  /// Loads D (1, cols) for coordinate descent: D_i = −∂F_i/∂z_i, the same in every state but for laws of single units. The units of one node
+  /// must not act on each other. For fixed other nodes balance() then finds F_i = 0 (sim/steady/coordinate.cpp). Null: not such a system.
   virtual const Matrix<S>* loads() { return nullptr; }
 
-  /// Of a system with loads: moves the units of a node to where nothing pushes them while the others stand still. f is what pushes
-  /// them at z, inverse (1, cols) holds 1/D, 0 for what nothing loads, which stays: z_i ← z_i + f_i/D_i, and where a law of a unit's
-  /// own bends its force (a diode) the root of f_i − D_i (x − z_i) + law(x) − law(z_i).
+  /// Moves the units of a node to where their force is 0 while the other nodes stand still (systems with loads). f is the
+  /// force at z; `inverse` (1, cols) holds 1/D, and 0 for units without a load, which stay. z_i ← z_i + f_i/D_i; where a law
+  /// of a unit's own bends its force (a diode), to the root x of f_i − D_i (x − z_i) + law(x) − law(z_i).
   virtual void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
     z.middleCols(columns.begin, columns.count).array() += f.middleCols(columns.begin, columns.count).array().rowwise() *
                                                           inverse.row(0).segment(columns.begin, columns.count).array();
   }
 };
 
-/// node_step() as it is defined.
+/// Default node_step(): computes the force of the node, then takes the step.
 template <class S>
 NodeMove step_of_node(Layered<S>& layered, const Box<S>* box, MatrixRef<S> z, MatrixRef<S> f, std::size_t node,
                       S epsilon) {

@@ -5,23 +5,23 @@
 
 namespace nudge {
 
-/// Which of the two products the correction of a nudged phase carries.
+/// Product with the Jacobian that the correction of a nudged phase carries: forward J v, backward Jᵀ v.
 enum class CorrectionWay { forward, backward };  ///< J v, Jᵀ v
 
-/// What stands between the products of the correction and the nodes: real circuits. One object per thread.
+/// Real circuits between the products of the correction and the nodes (delay, filter). One object per thread.
 template <class S>
 class CorrectionFilter {
  public:
   virtual ~CorrectionFilter() = default;
-  /// A nudged phase begins: what was delayed is forgotten.
+  /// Begins a nudged phase: forgets delayed values.
   virtual void restart() = 0;
-  /// v = z − z₀ (k·rows, cols) becomes what the path sees of it.
+  /// Replaces v = z − z₀ (k·rows, cols) by what the correction path sees of it.
   virtual void delay(MatrixRef<S> v) = 0;
-  /// p ← q(p).
+  /// Passes a product through the filter, p ← q(p).
   virtual void pass(CorrectionWay way, MatrixRef<S> p) = 0;
 };
 
-/// Where a nudged phase starts from: the system, linearised at z₀, and what its correction passes (null: ideal).
+/// Start of a nudged phase: the system, linearised at z₀, and the filter that its correction passes (null: ideal).
 template <class S>
 struct NudgedPoint {
   Dynamics<S>* dynamics;
@@ -30,13 +30,12 @@ struct NudgedPoint {
   CorrectionFilter<S>* filter = nullptr;
 };
 
-/// The forces that act in a nudged phase, of a system linearised at z₀, with v = z − z₀, J_n of the non-conservative terms and
-/// q of the filter:
+/// Forces of a nudged phase, of a system linearised at z₀, with v = z − z₀, J_n of the non-conservative terms and q of the filter:
 ///     corrected:   f = F(z) − q(J_n v) + q(J_nᵀ v)   the founding note's AEP: its Jacobian at z₀ is Jᵀ
 ///     transposed:  f = F_c(z) + q(J_nᵀ v)            the same Jacobian at z₀, a larger basin; without the constant F_n(z₀),
 ///                                                    which anchoring removes
-/// This is the one place where they follow from force, jvp and vjp: any Dynamics is right under every estimator. Fused
-/// evaluations (Linearization::law) take their place where a system has them and nothing stands in between.
+/// Only this class derives them from force, jvp and vjp, so any Dynamics is right under every estimator. A system's fused
+/// evaluation (Linearization::law) is used instead where the system has one and there is no filter.
 template <class S>
 class NudgedLaw {
  public:
@@ -47,7 +46,7 @@ class NudgedLaw {
     f -= part_;
   }
 
-  /// The same with every entry of the correction clipped to ±limit. Returns how many were.
+  /// Writes the corrected force with every entry of the correction clipped to ±limit. Returns the number of clipped entries.
   long clipped(const NudgedPoint<S>& p, ConstMatrixRef<S> z, MatrixRef<S> f, S limit) {
     correction(p, z);
     p.dynamics->force(z, f);
@@ -55,7 +54,7 @@ class NudgedLaw {
     return (part_.array().abs() > limit).count();
   }
 
-  /// Of all nodes, or of one into its columns of f.
+  /// Writes the transposed force of all nodes, or of one node into its columns of f.
   void transposed(const NudgedPoint<S>& p, ConstMatrixRef<S> z, MatrixRef<S> f, int node = kAllNodes) {
     if (p.filter == nullptr && p.at->law(NudgedForm::transposed, z, f, node)) return;
     displacement(p, z);
@@ -65,7 +64,7 @@ class NudgedLaw {
     f += part_;
   }
 
-  /// out = Jᵀ u where the non-conservative part of it passes the filter.
+  /// out = Jᵀ u, where the non-conservative part of Jᵀ u passes the filter.
   void vjp(const NudgedPoint<S>& p, ConstMatrixRef<S> u, MatrixRef<S> out) {
     if (p.filter == nullptr) return p.at->vjp(u, out);
     part_.resize(u.rows(), u.cols());
@@ -90,7 +89,7 @@ class NudgedLaw {
     if (p.filter != nullptr) p.filter->pass(way, product);
   }
 
-  /// part_ = what is taken from the force.
+  /// part_ = the correction, q(J_n v) − q(J_nᵀ v), that is subtracted from the force.
   void correction(const NudgedPoint<S>& p, ConstMatrixRef<S> z) {
     displacement(p, z);
     asymmetry(p, v_, part_);

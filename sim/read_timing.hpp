@@ -8,32 +8,33 @@
 
 namespace nudge {
 
-/// What a read of an array is for. Each class has a policy of its own (circuits/read_policy.hpp).
+/// Purpose of a read of an array. Each class has a policy of its own (circuits/read_policy.hpp).
 enum class ReadClass : std::uint8_t {
   free,         ///< the free phase relaxes
   nudged,       ///< the nudged phases relax, and the linear iterations that stand for them
-  stored,       ///< what is kept of the point z*: projections, gates, attention, products
+  stored,       ///< values kept of the point z*: projections, gates, attention, products
   anchor,       ///< F(z*), which an anchored nudged phase subtracts
   correlation,  ///< the local correlation ⟨a, ∂F/∂θ⟩ and the read-out's own gradient
-  loss,         ///< the cost that is reported, of training and of evaluation
-  monitor,      ///< the residual ‖F‖/‖z‖ and what controllers conclude from it
+  loss,         ///< the cost reported for training and evaluation
+  monitor,      ///< the residual ‖F‖/‖z‖ and the decisions of controllers that use it
 };
 inline constexpr std::size_t read_classes = 7;
 
-/// Time of the reads of a relaxation, in units of τ; each solver says which.
+/// Timing of the reads of a relaxation, in units of τ; each solver sets it.
 struct ReadTiming {
   double interval = 1;  ///< Δ over which white noise counts: a read has the standard deviation σ/√Δ
-  double duration = 1;  ///< for which the circuit is driven: what energy and time are counted by; 0: not a time
+  double duration = 1;  ///< time for which the circuit is driven; energy and time are counted by it; 0: not a time
 };
 
-/// What the evaluations that follow are for, and by which clock.
+/// Purpose and clock of the evaluations that follow.
 struct Reading {
   ReadClass kind = ReadClass::free;
-  ReadTiming relaxation = {};  ///< of free and nudged reads
-  bool exact = false;  ///< derivatives are those of the noise-free circuit at its operating point, computed, not read
+  ReadTiming relaxation = {};  ///< timing of free and nudged reads
+  bool exact = false;  ///< compute derivatives of the noise-free circuit at its operating point instead of reading them
 };
 
-/// What remains of a deviation after a step that leaves none (εL = 1): a circuit takes for ever, 8 bits are taken for it.
+/// Share of a deviation assumed to remain after a step that leaves none (εL = 1). A circuit would take for ever; the time to
+/// 8 bits is taken instead.
 inline constexpr double least_remainder = 1.0 / 256;
 
 /// Time of the reads of z ← z + ε F(z), F = −L z + N(z) + σξ with white noise ξ (times in τ, L = `leak`).

@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// Which nodes of a system move at a time.
+/// Order in which the nodes of a system move.
 enum class RelaxationSchedule {
   parallel,  ///< all at once from the old state: a circuit
   sweep,     ///< one after the other, in the order in which they drive each other (sim/steady/sweep.cpp); euler only
@@ -18,10 +18,10 @@ enum class RelaxationSchedule {
 
 enum class SettleSolver { euler, rk4, dopri5, anderson, newton_gmres, coordinate, direct, sample };
 const char* to_string(SettleSolver solver);
-/// UserError for an unknown name, naming the nearest.
+/// Solver of this name; UserError for an unknown name, naming the nearest.
 SettleSolver settle_solver(const std::string& name);
 
-/// How to relax. Times are in units of τ. Broken rules (in brackets) throw UserError.
+/// Options of settle(). Times are in units of τ. Broken rules (in brackets) throw UserError.
 struct SettleOptions {
   SettleSolver solver = SettleSolver::euler;
   double step = 0.3;   ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
@@ -40,7 +40,7 @@ struct SettleOptions {
   int memory = 5;                    ///< anderson: depth; newton_gmres: the Krylov dimension is 10·memory  [≥ 1]
 };
 
-/// What happened. residual is ‖F‖_F/‖z‖_F at the returned state, or of the last evaluation when !final_residual.
+/// Outcome of settle(). residual is ‖F‖_F/‖z‖_F at the returned state, or of the last evaluation when !final_residual.
 struct SettleResult {
   Status status = Status::max_steps;
   int steps = 0;
@@ -62,7 +62,7 @@ struct SettleWorkspace {
   std::function<void(ConstMatrixRef<S> z, int steps)> each_step;
 };
 
-/// The nodes that a sweep visits; null where all move at once: by the schedule, or because the system is one node.
+/// Nodes that a sweep visits; null where all move at once: by the schedule, or because the system is one node.
 template <class S>
 Layered<S>* sweeping(Dynamics<S>& dynamics, RelaxationSchedule schedule) {
   return schedule == RelaxationSchedule::sweep ? dynamics.layered() : nullptr;
@@ -79,8 +79,8 @@ Layered<S>* sweeping(Dynamics<S>& dynamics, RelaxationSchedule schedule) {
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);
 
-/// The solvers of any system: all but coordinate, which is for those with loads (Layered::loads; sim/steady/coordinate.cpp), direct,
-/// for those that solve themselves (Dynamics::direct; sim/steady/direct.cpp), and sample, for those in a bath (sim/steady/sample.cpp).
+/// Solvers that any system has: all but coordinate, direct and sample. These need loads (Layered::loads; sim/steady/coordinate.cpp),
+/// a system that solves itself (Dynamics::direct; sim/steady/direct.cpp) and a bath (sim/steady/sample.cpp).
 const std::vector<SettleSolver>& settle_solvers();
 
 }  // namespace nudge

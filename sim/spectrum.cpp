@@ -34,7 +34,7 @@ class ArnoldiSpace {
   }
 
   Index dimension() const { return m_; }
-  /// Whether it is the whole space.
+  /// True if the Krylov space is the whole space.
   bool whole() const { return m_ == n_; }
   int applications() const { return applications_; }
   Dense h() const { return h_.topRows(m_); }

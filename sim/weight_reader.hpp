@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// Which rows of a weight matrix are used, and which way: x W, or x Wᵀ through the same devices driven from the other side.
+/// Rows of a weight matrix that a read uses, and its direction: x W, or x Wᵀ through the same devices driven from the other side.
 struct WeightPart {
   Index first = 0, rows = 0;
   bool transposed = false;

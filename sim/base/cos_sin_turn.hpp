@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// The integers as wide as a floating-point number, and its mantissa bits.
+/// Integer type as wide as a floating-point type, its width and mantissa in bits, and the Taylor terms that cos_sin_turn() takes.
 template <class S>
 struct FloatBits;
 template <>

@@ -13,7 +13,8 @@ namespace nudge {
 /// Eigenvalues of a square matrix, in no order, conjugate pairs side by side.
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& a);
 
-/// The same with the eigenvectors, of length 1, as columns in their order.
+/// Eigenvalues of a square matrix, in no order, conjugate pairs side by side; column i of `vectors` is the eigenvector of
+/// value i, of length 1.
 struct EigenPairs {
   Eigen::VectorXcd values;
   Eigen::MatrixXcd vectors;
@@ -23,14 +24,14 @@ EigenPairs eigenpairs(const Eigen::MatrixXd& a);
 /// Eigenvalues of a symmetric matrix (its lower half), rising.
 Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a);
 
-/// The same with the eigenvectors, of length 1, as columns in their order.
+/// Eigenvalues of a symmetric matrix (its lower half), rising; column i of `vectors` is the eigenvector of value i, of length 1.
 struct SymmetricPairs {
   Eigen::VectorXd values;
   Eigen::MatrixXd vectors;
 };
 SymmetricPairs symmetric_eigenpairs(const Eigen::MatrixXd& a);
 
-/// Whether a symmetric matrix (its lower half) has a Cholesky factor.
+/// True if a symmetric matrix (its lower half) has a Cholesky factor.
 bool is_positive_definite(const Eigen::MatrixXd& a);
 
 /// A = L Lᵀ of a symmetric positive definite matrix (its lower half).
@@ -43,8 +44,8 @@ class CholeskyFactor {
   Eigen::LLT<Matrix<double>> llt_;
 };
 
-/// By L D Lᵀ with pivots, of a symmetric matrix (its lower half) whose eigenvalues are not below 0: the x of A x = b (0 along what A is 0 of), ln det A,
-/// and a B with B Bᵀ = A, in which pivots below 0 by rounding count as 0.
+/// x of A x = b, ln det A, and a B with B Bᵀ = A, for a symmetric matrix A (its lower half) without negative eigenvalues, by
+/// L D Lᵀ with pivots. x is 0 along the null space of A. In B, pivots below 0 by rounding count as 0.
 Eigen::VectorXd semidefinite_solve(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 double semidefinite_log_determinant(const Eigen::MatrixXd& a);
 Eigen::MatrixXd semidefinite_root(const Eigen::MatrixXd& a);

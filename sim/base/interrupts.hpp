@@ -10,19 +10,19 @@ namespace nudge {
 // save asks interrupted() between its steps, and from the first question on a signal waits for the next one. What takes long
 // between two questions and may be thrown away runs under Stoppable and is left at its next stop_point().
 
-/// From now on SIGINT, SIGTERM, SIGUSR1 and (unless it is ignored, as under nohup) SIGHUP interrupt the program. SIGUSR1 is the one that mpirun
-/// hands on to its ranks and does nothing else about. To be called before the first thread is made that computes.
+/// From now on SIGINT, SIGTERM, SIGUSR1 and SIGHUP interrupt the program; SIGHUP not where it is ignored, as under nohup. SIGUSR1 is
+/// the one signal that mpirun hands on to its ranks without acting on it itself. Call this before the first computing thread is made.
 void watch_interrupts();
 
-/// Whether one of them came. The first call says that this program saves what it has and ends by itself; before it, a signal removes the files
-/// of RemovedOnInterrupt and ends the process as it ends any other (128 + its number in a shell).
+/// True once a signal of watch_interrupts() came. The first call says that this program saves its results and ends by itself. Before
+/// it, a signal removes the files of RemovedOnInterrupt and ends the process as usual (exit status 128 + its number in a shell).
 bool interrupted();
 
-/// What stop_point() throws. No std::exception: it is no error that a study records.
+/// Exception of stop_point(). It is no std::exception, because a study must not record it as an error.
 struct Interrupted {};
 
-/// While it lives, the calling thread, and the loops of parallel_for that it opens, may be left at any stop_point(): what they do has
-/// changed nothing that is kept. Not where ranks wait for each other.
+/// Guard: while it lives, the calling thread and the loops of parallel_for that it opens may be left at any stop_point(). Use
+/// it for work that changes nothing kept, and not where ranks wait for each other.
 class Stoppable {
  public:
   explicit Stoppable(bool allowed = true);
@@ -30,7 +30,7 @@ class Stoppable {
   Stoppable(const Stoppable&) = delete;
   Stoppable& operator=(const Stoppable&) = delete;
 
-  static bool here();  ///< whether the calling thread may be left
+  static bool here();  ///< true if the calling thread may be left
 
  private:
   bool before_;
@@ -41,13 +41,13 @@ extern std::atomic<bool> asked_to_stop;
 void stop_if_stoppable();
 }  // namespace detail
 
-/// Throws Interrupted where a signal came and the calling thread is Stoppable. An atomic read: for every turn of a loop that may
-/// last 0.2 s.
+/// Throws Interrupted if a signal came and the calling thread is Stoppable. Costs one atomic read: call it in every turn of a
+/// loop that may last 0.2 s.
 inline void stop_point() {
   if (detail::asked_to_stop.load(std::memory_order_relaxed)) detail::stop_if_stoppable();
 }
 
-/// Ends the process by the signal that came; returns where none did.
+/// Ends the process by the signal that came; returns if none did.
 void end_by_signal();
 
 /// A file that goes with the process when a signal ends it.
@@ -62,7 +62,8 @@ class RemovedOnInterrupt {
   std::filesystem::path path_;
 };
 
-/// While it lives no signal ends the process: a file is made and registered, or gets its name, in one move. May be nested.
+/// Guard: while it lives no signal ends the process. It makes two steps one: making and registering a file, or giving it its
+/// name. May be nested.
 class SignalsWait {
  public:
   SignalsWait();
@@ -71,8 +72,8 @@ class SignalsWait {
   SignalsWait& operator=(const SignalsWait&) = delete;
 };
 
-/// A reader that has gone and a limit on the size of files are errors of the write that meets them, not the end of the
-/// process.
+/// Turns SIGPIPE and SIGXFSZ (a reader that has gone, a limit on the size of files) into errors of the write that meets them.
+/// Without this call they end the process.
 void survive_writes();
 
 }  // namespace nudge

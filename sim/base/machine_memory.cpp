@@ -48,7 +48,7 @@ double of_address_space() {
   return std::max(0.0, static_cast<double>(limit.rlim_cur) - mapped);
 }
 
-/// Of the group and of those it is in.
+/// Memory that the process's control group and its parent groups leave.
 double of_control_groups() {
   std::ifstream in("/proc/self/cgroup");
   std::string own;

@@ -5,12 +5,12 @@
 
 namespace nudge {
 
-/// Memory that this process may still take, and what bounds it.
+/// Memory that this process may still take, and the limit that sets it.
 struct FreeMemory {
   double bytes = 0;   ///< infinite where the system does not tell
   std::string where;  ///< "this machine has free", "ulimit -v leaves", "the control group of this process leaves"
 
-  /// "22 GB, which this machine has free": for messages.
+  /// Size and limit for messages: "22 GB, which this machine has free".
   std::string text() const;
 };
 
@@ -19,7 +19,7 @@ struct FreeMemory {
 /// anew by every call.
 FreeMemory free_memory();
 
-/// "1.5 GB", "320 MB", "12 kB": powers of ten, two digits or three.
+/// Bytes as text in powers of ten, with two or three digits: "1.5 GB", "320 MB", "12 kB".
 std::string bytes_text(double bytes);
 
 }  // namespace nudge

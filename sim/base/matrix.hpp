@@ -35,8 +35,7 @@ struct Columns {
   Index end() const { return begin + count; }
 };
 
-/// Explicit instantiations of templates over the type of their numbers, for float and for double: of all statements of a macro M(S), and of
-/// a class X<S>.
+/// Explicit instantiations for float and double: of all statements of a macro M(S), and of a class X<S>.
 #define NUDGE_BOTH_PRECISIONS(M) \
   M(float)                       \
   M(double)

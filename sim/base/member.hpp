@@ -32,7 +32,7 @@ class Member {
     return Member<Outer>([inner = place_, path...](const Outer& whole) { return inner((whole.*....*path)); });
   }
 
-  /// Whether the other is this member, or a part of it.
+  /// True if `other` is this member or a part of it.
   bool holds(const Member& other) const {
     static const T example{};
     const Place own = place_(example), its = other.place_(example);

@@ -14,15 +14,15 @@
 
 namespace nudge {
 
-/// Things with a `name` that a config or a command line chooses from: ours, and what a program adds before it begins
-/// (examples/out_of_tree). From its first use on the list is fixed: keys, help and messages have been made from it. Not for threads:
-/// what is added is added at the start of main().
+/// List of things with a `name` that a config or a command line chooses from: nudge's own, and those that a program adds at
+/// the start of main() (examples/out_of_tree). From its first use on the list is fixed, because keys, help and messages have
+/// been made from it. Not safe for threads.
 template <class T>
 class OpenList {
  public:
   explicit OpenList(std::vector<T> own) : list_(std::move(own)) {}
 
-  /// std::logic_error for a name that is there, and when the list is in use.
+  /// Adds an item. Throws std::logic_error if its name is taken or the list is in use.
   void add(T more) {
     if (used_) throw std::logic_error("\"" + more.name + "\" is added after nudge has begun");
     for (const T& one : list_) {
@@ -41,7 +41,7 @@ class OpenList {
   bool used_ = false;
 };
 
-/// Place of the item whose `name` this is, among items that must have one. ContractViolation in every build: none has it.
+/// Place of the item with this `name` in a list that must have one. ContractViolation in every build if none has it.
 template <class Items>
 std::size_t place_named(const Items& items, std::string_view name) {
   const auto at = std::find_if(std::begin(items), std::end(items), [&](const auto& one) { return one.name == name; });
@@ -49,7 +49,7 @@ std::size_t place_named(const Items& items, std::string_view name) {
   return static_cast<std::size_t>(at - std::begin(items));
 }
 
-/// The item of this name itself; as place_named().
+/// The item with this `name`; ContractViolation in every build if none has it.
 template <class Items>
 const auto& named(const Items& items, std::string_view name) {
   return *std::next(std::begin(items), static_cast<std::ptrdiff_t>(place_named(items, name)));

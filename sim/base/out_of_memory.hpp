@@ -7,7 +7,7 @@
 
 namespace nudge {
 
-/// There is no memory for something that is named. A std::bad_alloc, so that whoever minds memory minds it too.
+/// Error: no memory for a named thing. It is a std::bad_alloc, so that every handler of memory errors catches it.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(std::string what) : what_(std::move(what)) {}
@@ -17,8 +17,8 @@ class OutOfMemory : public std::bad_alloc {
   std::string what_;
 };
 
-/// What a C library has made, which tells by a null pointer that it has no memory. OutOfMemory "KLU has no memory for the order of 1000
-/// unknowns".
+/// Returns `made`, an object of a C library that reports missing memory by a null pointer. Null throws OutOfMemory, for
+/// example "KLU has no memory for the order of 1000 unknowns".
 template <class T>
 T* made_by(const char* library, T* made, const std::string& what) {
   if (made == nullptr) throw OutOfMemory(std::string(library) + " has no memory for " + what);

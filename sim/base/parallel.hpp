@@ -11,13 +11,13 @@
 
 namespace nudge {
 
-/// Set in a process that was forked (by a handler of pthread_atfork, python/src): GNU OpenMP would wait there for ever for a team
+/// True in a forked process (set by a handler of pthread_atfork, python/src): there GNU OpenMP would wait for ever for a team
 /// of threads that only the parent has. Loops then run on one thread, with the same results.
 inline bool in_forked_process = false;
 
-/// Runs body(i, thread) for i in [0, n) on `threads` OpenMP threads (0: all). An exception thrown by body is rethrown
-/// after the loop (the one of the lowest i). Results must not depend on the thread: give each i its own output. Where the caller is
-/// Stoppable, so is each i, and its beginning is a stop_point().
+/// Runs body(i, thread) for i in [0, n) on `threads` OpenMP threads (0: all). An exception of body is rethrown after the loop
+/// (the one of the lowest i). Results must not depend on the thread: give each i its own output. If the caller is Stoppable,
+/// so is each i, and each begins with a stop_point().
 template <class Body>
 void parallel_for(Index n, int threads, Body&& body) {
   std::exception_ptr error;
@@ -47,8 +47,8 @@ void parallel_for(Index n, int threads, Body&& body) {
   if (error) std::rethrow_exception(error);
 }
 
-/// While it lives, OpenMP regions that the calling thread opens have one thread: around libraries that would split their work,
-/// and so choose their order of summation, by the threads at hand.
+/// Guard: while it lives, OpenMP regions opened by the calling thread have one thread. Put it around libraries that would
+/// split their work, and so choose their order of summation, by the number of threads.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) {
@@ -67,11 +67,11 @@ class OneThread {
 /// Number of threads that parallel_for(n, threads, ...) may use: the size of per-thread workspaces.
 inline int thread_count(int threads) { return threads > 0 ? threads : omp_get_max_threads(); }
 
-/// Runs work(0) … work(count − 1) on a thread each while the calling thread runs `here`; returns when all have ended. The
-/// first exception, of `here` before those of work, is thrown again then: what the others wait for must come all the same.
+/// Runs work(0) … work(count − 1) on a thread each while the calling thread runs `here`; returns when all have ended. Then rethrows
+/// the first exception, that of `here` before those of work. The results that other threads wait for must come despite an exception.
 void run_side_by_side(int count, const std::function<void(int)>& work, const std::function<void()>& here);
 
-/// Lets other threads run for about a millisecond: between two looks at a mailbox.
+/// Lets other threads run for about a millisecond, between two looks at a mailbox.
 void wait_a_moment();
 
 }  // namespace nudge

@@ -25,7 +25,7 @@ void multiply_transposed(ConstMatrixRef<S> y, ConstMatrixRef<S> w, MatrixRef<S> 
 template <class S>
 void multiply_outer(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S scale, MatrixRef<S> g, Store store = Store::add);
 
-/// Which library forms the float products. Products in double are always Eigen's.
+/// Library that forms the float products. Products in double are always Eigen's.
 enum class ProductKernel {
   automatic,  ///< oneDNN, which picks its code for the processor it runs on; Eigen for tiny products, for those that code
               ///< reads badly (reads_badly), and in builds without it
@@ -36,15 +36,15 @@ enum class ProductKernel {
 /// Call it before a run, from one thread; without a call the choice is `automatic`.
 void set_product_kernel(ProductKernel kernel);
 
-/// "automatic" or "portable" as a config writes it: "auto" or "portable". Contract: one of the two.
+/// Kernel for a config's text: "auto" or "portable". Contract: one of the two.
 ProductKernel product_kernel_of(const std::string& text);
 
 /// The kernel in use, for provenance: "oneDNN 2.6.3 (avx512_core); Eigen 3.4.0 (x86-64-v3)" or "Eigen 3.4.0 (x86-64-v3)".
 std::string product_kernel_name();
 
-/// Whether a float product of n x k by k x m numbers is large enough for the library. A rule of the shape alone, so that no bit depends
-/// on a measurement: oneDNN from 16384 multiplications on and from two rows on (below, its set-up costs more than the product;
-/// one row is a matrix times a vector, where Eigen is as fast).
+/// True if a float product of n x k by k x m numbers is large enough for oneDNN: from 16384 multiplications and two rows on.
+/// A smaller product costs less than oneDNN's set-up; one row is a matrix times a vector, where Eigen is as fast. The rule
+/// looks at the shape alone, so that no bit depends on a measurement.
 constexpr bool library_takes(Index n, Index k, Index m) { return n > 1 && m > 1 && n * k * m >= 16384; }
 
 namespace detail {
@@ -64,20 +64,19 @@ struct FloatProduct {
   Index c_ld;
 };
 
-/// Whether oneDNN's code for AVX2 is slower here than Eigen, by a rule of the shape alone. Unless the result is large (from some
-/// 768 x 384 on) that code reads B as stored and A transposed where they lie, one row after the other; with 2 KiB or a multiple
-/// from row to row these share few sets of the first cache: .4 to .85 of Eigen's speed (oneDNN 2.6.3, Zen 3, n from 16 on; 1.1
-/// with rows 32 bytes longer).
+/// True if oneDNN's code for AVX2 is slower than Eigen for this product, by a rule of the shape alone. Unless the result is large (from
+/// some 768 x 384 on) that code reads B as stored and A transposed in place, row after row. With rows 2 KiB or a multiple apart these
+/// share few sets of the first cache: 0.4 to 0.85 of Eigen's speed (oneDNN 2.6.3, Zen 3, n from 16 on; 1.1 with rows 32 bytes longer).
 constexpr bool reads_badly(const FloatProduct& p) {
   constexpr Index apart = 2048 / static_cast<Index>(sizeof(float));
   const bool collides = (!p.b_transposed && p.b_ld % apart == 0) || (p.a_transposed && p.a_ld % apart == 0);
   return collides && p.n >= 16 && (p.n < 768 || p.m < 384);
 }
 
-/// Whether the library forms this product: the choice, the build, the shape and the processor's instructions say so.
+/// True if oneDNN forms this product: by the choice of kernel, the build, the shape and the processor's instructions.
 bool library_forms(const FloatProduct& p);
 
-/// Forms the product on the calling thread and returns true, or returns false where library_forms does.
+/// Forms the product on the calling thread and returns true; returns false without doing so where library_forms() is false.
 bool multiply_by_library(const FloatProduct& p);
 
 }  // namespace detail

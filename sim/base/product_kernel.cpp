@@ -31,7 +31,7 @@ std::string eigen_name() {
 }
 
 #ifdef NUDGE_ONEDNN
-/// The instruction set that the library found, by the names of its documentation; "" for one that it names by number only.
+/// Instruction set that the library found, by the names of its documentation; "" for one that the documentation gives by number only.
 std::string instruction_set() {
   switch (static_cast<unsigned>(dnnl_get_effective_cpu_isa())) {
     case dnnl_cpu_isa_sse41: return "sse41";
@@ -46,7 +46,7 @@ std::string instruction_set() {
   }
 }
 
-/// Whether the library's code is that for AVX2.
+/// True if the library's code is its code for AVX2.
 bool code_is_avx2() {
   static const bool is = [] {
     const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
@@ -55,8 +55,8 @@ bool code_is_avx2() {
   return is;
 }
 
-/// Address space that the library must find for its code. It does not look at what it is given: without it it writes to address 0, a
-/// SIGSEGV (oneDNN 2.6; seen between 95 and 99 MB of `ulimit -v`). All code of make_code() takes 6 to 8 MB; four times that.
+/// Address space that the library must find for its code. It does not check its allocation: without memory it writes to address 0, a
+/// SIGSEGV (oneDNN 2.6; seen between 95 and 99 MB of `ulimit -v`). All code of make_code() takes 6 to 8 MB; this is four times that.
 constexpr double kCodeBytes = 32e6;
 
 void expect_room_for_code() {
@@ -68,7 +68,7 @@ void expect_room_for_code() {
                   bytes_text(kCodeBytes), free.text()));
 }
 
-/// Once: one product of every kind (either operand transposed, stored or added; few and many rows), so that all code exists.
+/// Runs one product of every kind once (either operand transposed, stored or added; few and many rows), so that all code exists.
 void make_code() {
   static std::atomic<bool> made{false};
   if (made.load()) return;

@@ -31,7 +31,7 @@ void wait_for(MPI_Request request) {
 
 constexpr int kBlock = 1;  ///< tag of blocks; messages have 0
 
-/// Counts of MPI are int.
+/// Runs an action on pieces of the bytes, because counts of MPI are int.
 template <class Bytes, class Action>
 void in_pieces(Bytes bytes, const Action& action) {
   constexpr std::size_t kPiece = std::size_t{1} << 30;

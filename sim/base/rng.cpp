@@ -59,7 +59,7 @@ BlockPlace place_of(const r123::Philox4x32::key_type& key, std::uint64_t step, s
   return {{key.v[0], key.v[1]}, step, lane, first};
 }
 
-/// 2 kBlocks standard normal numbers of kBlocks blocks: philox_blocks.hpp in double.
+/// Draws 2 kBlocks standard normal numbers from kBlocks blocks, as philox_blocks.hpp does, in double.
 void draw_normals(const BlockPlace& place, double* out) {
   using Numbers = Eigen::Array<double, static_cast<Eigen::Index>(kBlocks), 1>;
   Numbers radius;

@@ -6,7 +6,7 @@
 
 namespace nudge {
 
-/// What a random number is for. The numbers are part of the reproducibility promise: append only, never renumber.
+/// Use of a random number. The numbers are part of the reproducibility promise: append only, never renumber.
 enum class Purpose : std::uint32_t {
   weight_init = 1,
   batch_order = 2,
@@ -37,12 +37,12 @@ enum class Purpose : std::uint32_t {
   correlator = 38,
 };
 
-/// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based
+/// Key of one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based
 /// (Philox4x32-10 of Salmon et al., SC 2011, doi:10.1145/2063384.2063405), so it cannot depend on threads or on order.
 struct RngKey {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::probe;
-  std::uint32_t entity = 0;  ///< which array, parameter or device group
+  std::uint32_t entity = 0;  ///< number of the array, parameter or device group
 };
 
 /// Standard normal numbers; step and lane choose the place in the stream (training step and sequence or read number).

@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// The value with half of the others below it, of an even number the upper one of the middle two: one of the values. Needs some, none NaN.
+/// Upper median: the middle value, of an even number the upper of the middle two; always one of the values. Needs at least one, no NaN.
 inline double upper_median(std::vector<double> values) {
   NUDGE_EXPECT(!values.empty());
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -18,7 +18,7 @@ inline double upper_median(std::vector<double> values) {
   return *middle;
 }
 
-/// The same, of an even number the mean of the middle two.
+/// Median: the middle value, of an even number the mean of the middle two. Needs at least one, no NaN.
 inline double median(std::vector<double> values) {
   NUDGE_EXPECT(!values.empty());
   std::sort(values.begin(), values.end());
@@ -32,7 +32,7 @@ double student_t_quantile(double p, int degrees);
 /// Half of the 95 % interval of the mean of n normal numbers of sample deviation s: t(0.975, n − 1) s/√n; n ≥ 2.
 double student_t_half_width(double deviation, int n);
 
-/// Both ends of an interval; NaN where there is none.
+/// Two ends of an interval; NaN if there is none.
 struct Interval {
   double low = std::numeric_limits<double>::quiet_NaN(), high = std::numeric_limits<double>::quiet_NaN();
 };
@@ -42,7 +42,7 @@ struct Interval {
 /// (Wilson, J. Am. Stat. Assoc. 22 (1927) 209), within [0, 1] for every share. NaN for a share outside [0, 1] and for n < 1.
 Interval share_interval(double share, double n);
 
-/// Two-sided p value of the sign test: how often fair coins give at least as uneven a split of won + lost trials; 1 without one.
+/// Two-sided p value of the sign test: the probability that won + lost fair coins split at least as unevenly; 1 without a trial.
 double sign_test(int won, int lost);
 
 }  // namespace nudge

@@ -23,7 +23,7 @@ double inner_product_of_row(std::span<const S> x, std::span<const S> y) {
   return sum;
 }
 
-/// The same of two matrices of one shape, Σ x_ij y_ij.
+/// Σ x_ij y_ij of two matrices of one shape, in double.
 template <class S>
 double inner_product(ConstMatrixRef<S> x, ConstMatrixRef<S> y) {
   double sum = 0;

@@ -77,7 +77,7 @@ bool is_plain_number(std::string_view text) {
   return read.ec != std::errc::invalid_argument && read.ptr == text.data() + text.size();
 }
 
-/// Whether a spreadsheet may run it.
+/// True if a spreadsheet may run the text as a formula.
 bool is_formula(std::string_view text) {
   constexpr std::array<std::string_view, 11> first = {"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"};
   return std::any_of(first.begin(), first.end(), [&](std::string_view f) { return text.starts_with(f); }) &&

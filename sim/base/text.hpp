@@ -12,7 +12,7 @@ namespace nudge {
 /// "\u001b", bytes that are not UTF-8 "\xff". What comes out goes through unchanged, and JSON stays the same JSON.
 std::string printable(std::string_view text);
 
-/// The same on one line: "\n" and "\t" for line feeds and tabs too.
+/// Text of unknown origin on one line: as printable(), with "\n" and "\t" for line feeds and tabs too.
 std::string printable_line(std::string_view text);
 
 /// Text as a field of a CSV file (RFC 4180): in quotes, with inner ones doubled, when it holds a comma, a semicolon, a quote, a tab or a

@@ -117,10 +117,10 @@ std::optional<int> exponent_in(std::string_view text, const UnitInfo& info) {
   return std::nullopt;
 }
 
-/// Degrees Celsius are the one unit that has another zero.
+/// True for degrees Celsius, the one unit that has another zero.
 bool is_celsius(std::string_view text) { return text == "C" || text == "degC" || text == "\u00b0C"; }
 
-/// Seconds in a unit of time that is no power of ten of one; 0: none of these.
+/// Seconds in a unit of time that is no power of ten of a second; 0 for other units.
 double long_time_s(std::string_view text) {
   if (text == "min") return 60;
   if (text == "h") return 3600;
@@ -154,7 +154,7 @@ std::pair<std::string, int> decimal(double value, int digits) {
   return {figures.empty() ? "0" : figures, figures.empty() ? 0 : std::atoi(text.c_str() + e + 1)};
 }
 
-/// digits with the decimal point after `whole` of them.
+/// Writes digits with the decimal point after `whole` of them.
 std::string place_point(std::string digits, std::size_t whole) {
   if (digits.size() < whole) digits.append(whole - digits.size(), '0');
   return digits.size() == whole ? digits : digits.substr(0, whole) + "." + digits.substr(whole);

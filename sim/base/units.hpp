@@ -12,10 +12,10 @@ enum class Unit { none, siemens, ohm, volt, ampere, farad, second, hertz, joule,
 /// 0 °C in kelvins.
 inline constexpr double zero_celsius_K = 273.15;
 
-/// "S", "Ohm", "V", "A", "F", "s", "Hz", "J", "W", "K", "m"; "1" for a pure number.
+/// Symbol of a unit: "S", "Ohm", "V", "A", "F", "s", "Hz", "J", "W", "K", "m"; "1" for a pure number.
 std::string_view unit_symbol(Unit unit);
 
-/// A number in SI units, or why the text is not one.
+/// Number in SI units, or the reason why a text is none.
 struct Quantity {
   double value = 0;
   std::string problem;  ///< empty when the text was understood; else what is wrong, what is expected, and an example
@@ -26,7 +26,7 @@ struct Quantity {
 /// min, h or d. A prefix shifts the decimal exponent before the one rounding to double: "25 uS" is exactly 25e-6.
 Quantity read_quantity(std::string_view text, Unit unit);
 
-/// As read_quantity; throws UserError with the text and the problem.
+/// Reads a quantity as read_quantity() does; throws UserError with the text and the problem.
 double parse_quantity(std::string_view text, Unit unit);
 
 /// Writes "25 uS". digits = 0: the shortest text that read_quantity turns back into the same double; else that many

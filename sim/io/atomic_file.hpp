@@ -13,15 +13,15 @@
 
 namespace nudge {
 
-/// What a symbolic link in the place of an output means: the file that it leads to, or nothing that is written to.
+/// Treatment of a symbolic link in the place of an output: write to the file at its end, or refuse.
 enum class Links { followed, refused };
 
-/// The file that is written when `path` is the output: the end of its links, whether or not a file is there. A link stays a link. In a
-/// folder that everybody may write, as one for temporary files, a link is followed if it belongs to this user or to the folder's owner (the rule
-/// of Linux's fs.protected_symlinks). UserError: somebody else's link there, links without an end, and any with Links::refused.
+/// File to write when `path` is the output: the end of its links, whether or not a file is there. The link itself stays. In a folder that
+/// everybody may write, such as one for temporary files, a link is followed only if this user or the folder's owner owns it (the rule of
+/// Linux's fs.protected_symlinks). UserError: somebody else's link there, links without an end, and any link under Links::refused.
 std::filesystem::path output_target(const std::filesystem::path& path, Links links = Links::followed);
 
-/// What to do when the output file exists.
+/// Policy for an output file that exists already.
 enum class Overwrite { must_not_exist, replace };
 
 /// Checks before a long run that `path` can be written under the policy: its directory exists and takes files, the
@@ -37,19 +37,19 @@ void check_output_path(const std::filesystem::path& path, Overwrite overwrite, L
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes, Overwrite overwrite,
                       Links links = Links::followed);
 
-/// Who may do what with a file that is replaced: mode, owner, group and POSIX access list.
+/// Access rights of a file that is replaced, to be given to its successor: mode, owner, group and POSIX access list.
 class Permissions {
  public:
-  /// Those of the file at the path; nothing where none is.
+  /// Rights of the file at the path; nothing if there is none.
   static std::optional<Permissions> of(const std::filesystem::path& path);
 
-  /// Whether its owner may write it: root could without.
+  /// True if the file's owner may write it; root could write it even if not.
   bool owner_may_write() const;
 
   std::string octal() const;  ///< "0644"
 
-  /// Gives them to another file, as far as the system lets this user. Where group or list cannot be kept, the group gets no more
-  /// than everybody has. False with errno when not even the mode can be set.
+  /// Gives these rights to another file, as far as the system lets this user. Where group or list cannot be kept, the group
+  /// gets no more than everybody has. False with errno when not even the mode can be set.
   bool give_to(const Descriptor& file) const;
 
  private:

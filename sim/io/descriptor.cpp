@@ -87,7 +87,7 @@ std::array<std::byte, seal_bytes> seal_of(std::uint64_t hash) {
   return out;
 }
 
-/// Whether the file ends within its seal: at least half of the magic, and less than the whole hash behind it.
+/// True if the file ends within its seal: after at least half of the magic, and before the end of the hash behind it.
 bool ends_within_seal(std::ifstream& in, std::int64_t size) {
   constexpr std::int64_t least = 4;
   for (std::int64_t left = static_cast<std::int64_t>(seal_bytes) - 1; left >= least; --left) {

@@ -28,7 +28,7 @@ class Descriptor {
   int id() const { return id_; }
   bool ok() const { return id_ >= 0; }
 
-  /// 0, or -1 with errno: what was written may be lost.
+  /// Closes the file. Returns 0, or -1 with errno: then written data may be lost.
   int close();
 
  private:
@@ -40,13 +40,13 @@ class Descriptor {
 /// EINVAL for what is no plain file.
 Descriptor open_plain_file(const std::filesystem::path& path, int access);
 
-/// Whether the open file is the one of this name, and no link to it.
+/// True if the open file is the one of this name, and the name is no link to it.
 bool is_named(const Descriptor& file, const std::filesystem::path& path);
 
-/// At most `most` bytes from the place; fewer at the end of the file or where it cannot be read.
+/// Reads at most `most` bytes at the place `from`; fewer at the end of the file or where it cannot be read.
 std::string read_at(const Descriptor& file, std::size_t most, std::int64_t from = 0);
 
-/// All bytes at the place; false with errno.
+/// Writes all bytes at the place `from`; false with errno.
 bool write_at(const Descriptor& file, std::span<const std::byte> bytes, std::int64_t from);
 
 // HDF5 does not checksum variable-length text, and 1.10.8 may crash on a damaged one. So nudge's files end with a seal of
@@ -56,13 +56,13 @@ bool write_at(const Descriptor& file, std::span<const std::byte> bytes, std::int
 /// FNV-1a, 64 bit, of all bytes (draft-eastlake-fnv, section 5).
 std::uint64_t fnv_1a(std::span<const std::byte> bytes);
 
-/// Appends the seal.
+/// Appends the seal (16 bytes: "nudgeFNV" and the FNV-1a hash) to the bytes of a file.
 void seal(std::vector<std::byte>& bytes);
 
-/// Whether the file ends with a seal that does not fit its contents: it is damaged. False without a seal.
+/// True if the file ends with a seal that does not fit its contents: it is damaged. False without a seal.
 bool seal_is_broken(const std::filesystem::path& path);
 
-/// Whether the file ends with a seal, whole or broken.
+/// True if the file ends with a seal, whole or broken.
 bool has_seal(const std::filesystem::path& path);
 bool has_seal(const Descriptor& file);
 

@@ -9,7 +9,7 @@ namespace nudge {
 
 namespace {
 
-/// Without slashes at either end: the key of an object.
+/// Key of an object: its path without slashes at either end.
 std::string key(const std::string& path) {
   const std::size_t begin = path.find_first_not_of('/');
   if (begin == std::string::npos) return "";

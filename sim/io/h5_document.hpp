@@ -49,7 +49,7 @@ class H5Document {
   /// The bytes of the HDF5 file and its seal. Throws UserError where a dataset would be the group of another.
   std::vector<std::byte> bytes() const;
 
-  /// See write_atomically() of sim/io/atomic_file.hpp.
+  /// Writes the file by write_atomically() of sim/io/atomic_file.hpp.
   void write(const std::filesystem::path& path, Overwrite overwrite) const;
 
  private:

@@ -54,7 +54,7 @@ void write_dimension_labels(hid_t dataset, const std::vector<std::string>& label
           "dimension labels");
 }
 
-/// A scalar goes into the (checksummed) object header, the rest into chunks with checksums.
+/// Storage layout of a dataset. A scalar goes into the (checksummed) object header, the rest into chunks with checksums.
 H5Handle layout(const std::vector<hsize_t>& sizes, std::size_t element_bytes) {
   H5Handle properties = h5_made(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "the layout of a dataset");
   const bool empty = std::find(sizes.begin(), sizes.end(), 0u) != sizes.end();
@@ -147,7 +147,7 @@ struct H5Document::Writer {
   }
 };
 
-/// HDF5 has no object that is both: a resumed file that was edited may bring such a dataset.
+/// Checks that no dataset is also a group, which HDF5 cannot hold: a resumed file that was edited may bring such a dataset.
 void H5Document::check_groups() const {
   for (const auto& [path, data] : datasets_) {
     for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {

@@ -18,6 +18,7 @@
 namespace nudge {
 namespace {
 
+/// HDF5's callback at a link into another file: writes the name of that file to `out`, a std::string, and stops.
 herr_t stop_at_other_file(const char* /*file*/, const char* /*group*/, const char* other, const char* /*object*/,
                           unsigned* /*access*/, hid_t /*properties*/, void* out) {
   *static_cast<std::string*>(out) = other;

@@ -24,7 +24,7 @@ herr_t keep_first(unsigned /*n*/, const H5E_error2_t* error, void* text) {
   return 0;
 }
 
-/// "No space available for allocation" and its like: what HDF5 says where malloc() gave nothing.
+/// Finds "No space available for allocation" and its like on the error stack: HDF5's text where malloc() gave nothing.
 herr_t find_no_memory(unsigned /*n*/, const H5E_error2_t* error, void* found) {
   if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC) *static_cast<bool*>(found) = true;
   return 0;
@@ -98,6 +98,7 @@ constexpr std::size_t end_of_file_at = 8 + 4 + 8 + 8;
 
 void* make(std::size_t size, H5FD_file_image_op_t /*op*/, void* /*image*/) { return std::malloc(size); }
 
+/// HDF5's callback that copies a file image of `size` bytes; op and image are not needed.
 void* copy(void* to, const void* from, std::size_t size, H5FD_file_image_op_t /*op*/, void* /*image*/) {
   return std::memcpy(to, from, size);
 }

@@ -39,9 +39,9 @@ class H5Handle {
   Close close_ = nullptr;
 };
 
-/// Held during every call into HDF5: a serial HDF5 library may be built without locks of its own. Also keeps HDF5 from
-/// printing its error stack; h5_error() has what matters of it. A file decides by the number of a filter which plugin HDF5 loads, so
-/// none is loaded meanwhile; other users of the library in this process have theirs again afterwards.
+/// Guard held during every call into HDF5: a serial HDF5 library may be built without locks of its own. It keeps HDF5 from
+/// printing its error stack; h5_error() has the part that matters. It also keeps HDF5 from loading plugins, because a file
+/// could choose one by the number of a filter; other users of the library in this process have theirs again afterwards.
 class H5Session {
  public:
   H5Session();
@@ -49,26 +49,27 @@ class H5Session {
   H5Session& operator=(const H5Session&) = delete;
   ~H5Session();
 
-  /// To be called first in a child made by fork() while the parent's thread had a session: the lock names a thread that the
+  /// Must be called first in a child made by fork() while the parent's thread had a session: the lock names a thread that the
   /// child does not have.
   static void start_child();
 
  private:
   std::lock_guard<std::recursive_mutex> lock_;
-  unsigned plugins_ = 0;  ///< which kinds were loaded before
+  unsigned plugins_ = 0;  ///< kinds of plugins that were loaded before
 };
 
 /// The innermost message of HDF5's error stack, e.g. " (data error detected by Fletcher32 checksum)", or nothing.
 std::string h5_error();
 
-/// What a call into HDF5 has made: its identifier is negative where the call failed. OutOfMemory or an error of ours, as h5_need().
+/// Handle of an object that an HDF5 call made; the identifier is negative if the call failed. Errors as h5_need():
+/// OutOfMemory or a std::runtime_error.
 H5Handle h5_made(hid_t id, H5Handle::Close close, const std::string& what);
 
-/// Nothing a user does makes the calls fail that build a file in memory: OutOfMemory where HDF5's error stack says so, else a
-/// std::runtime_error "HDF5 could not make WHAT (…)", a bug of ours.
+/// Checks a call that builds a file in memory, which no user's input can make fail. OutOfMemory where HDF5's error stack says
+/// so, else a std::runtime_error "HDF5 could not make WHAT (…)", a bug of ours.
 void h5_need(bool ok, const std::string& what);
 
-/// Variable-length or, for size > 0, zero-padded fixed-length UTF-8 text.
+/// HDF5 type of UTF-8 text: of variable length or, for size > 0, of fixed length padded with zeros.
 H5Handle h5_text_type(std::size_t size = 0);
 
 /// A new HDF5 file that never touches a disk. HDF5's image of an open file (H5Fget_file_image) has a superblock with a

@@ -21,23 +21,23 @@ using H5Shape = std::vector<Index>;
 /// Value of an attribute.
 using H5Attribute = std::variant<std::int64_t, double, std::string>;
 
-/// What the elements of a dataset are: float32, float64, an integer of up to 64 bits, text, or something nudge never writes.
+/// Type of the elements of a dataset: float32, float64, an integer of up to 64 bits, text, or a type nudge never writes.
 enum class H5Type { real32, real64, integer, text, other };
 
-/// What a reader needs to understand a dataset: unit ("1" for a pure number), one sentence, and a name per dimension.
+/// Meaning of a dataset for its readers: unit ("1" for a pure number), one sentence, and a name per dimension.
 struct H5Meaning {
   std::string unit = "1";
   std::string description;
   std::vector<std::string> dimensions;
 };
 
-/// "(12, 40)", "(5,)" or "()" as Python writes it; -1 prints as "any".
+/// Shape as Python writes it: "(12, 40)", "(5,)" or "()"; -1 prints as "any".
 std::string to_string(const H5Shape& shape);
 
-/// "float32", "float64", "integer", "text" or "other".
+/// Name of a type: "float32", "float64", "integer", "text" or "other".
 std::string_view to_string(H5Type type);
 
-/// Whether NaN and infinities in a dataset are the user's error.
+/// Choice whether NaN and infinities in a dataset are the user's error.
 enum class NonFinite { allowed, rejected };
 
 /// An HDF5 file opened for reading. Everything that is wrong with the file (missing, not HDF5, truncated, a failed
@@ -51,10 +51,10 @@ class H5Reader {
   H5Reader(H5Reader&&) noexcept;
   H5Reader& operator=(H5Reader&&) noexcept;
 
-  /// The path as given, as it stands in messages.
+  /// Path of the file as given, for messages.
   const std::string& name() const;
 
-  /// Whether a group or dataset exists there.
+  /// True if a group or dataset exists at the path.
   bool has(const std::string& object) const;
 
   /// Names (not paths) of the groups, and of the datasets, directly in a group, in alphabetical order.
@@ -73,7 +73,8 @@ class H5Reader {
   bool has_attribute(const std::string& attribute, const std::string& object = "/") const;
   H5Attribute attribute(const std::string& attribute, const std::string& object = "/") const;
   std::int64_t integer_attribute(const std::string& attribute, const std::string& object = "/") const;
-  double real_attribute(const std::string& attribute, const std::string& object = "/") const;  ///< integers too
+  /// Value of an attribute that is a real number or an integer.
+  double real_attribute(const std::string& attribute, const std::string& object = "/") const;
   std::string text_attribute(const std::string& attribute, const std::string& object = "/") const;
 
   /// Names of the attributes of an object that are a list (one dimension) of integers, and such a list; a single integer is
@@ -86,7 +87,7 @@ class H5Reader {
   std::vector<S> reals(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,
                        NonFinite non_finite = NonFinite::allowed) const;
 
-  /// The same as a matrix: all dimensions but the last are rows, so (B, T, C) becomes (B·T, C), (n) one row, () 1 x 1.
+  /// float32 or float64 data as a matrix: all dimensions but the last are rows, so (B, T, C) becomes (B·T, C), (n) one row, () 1 x 1.
   template <class S>
   Matrix<S> matrix(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,
                    NonFinite non_finite = NonFinite::allowed) const;

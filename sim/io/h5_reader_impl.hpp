@@ -9,32 +9,31 @@
 namespace nudge {
 
 struct H5Reader::File {
-  static constexpr std::size_t deepest_group = 64;  ///< ours lie four deep
+  static constexpr std::size_t deepest_group = 64;  ///< limit on nested groups; those of nudge's files lie four deep
 
   std::string name;
-  mutable std::string other_file;  ///< the last one that a link led to
-  H5Handle links;                  ///< how links are followed
+  mutable std::string other_file;  ///< file that the last external link led to
+  H5Handle links;                  ///< property list for following links within the file
   H5Handle file;
-  mutable H5Handle
-      last;  ///< the object that was opened last: its type, shape, unit and values are asked for one after the other
+  mutable H5Handle last;  ///< object opened last: its type, shape, unit and values are asked for one after the other
   mutable std::string last_path;
-  mutable bool last_is_readable = false;  ///< a dataset whose values are its own
+  mutable bool last_is_readable = false;  ///< true if `last` is a dataset whose values lie in this file
 
   void open_file();
 
-  /// All that the functions of a reader can read, for what may go wrong on the way.
+  /// Reads everything that the functions of a reader can read, so that a damaged file fails here.
   void read_everything(const H5Reader& reader) const;
 
-  /// Of everything in a group, in alphabetical order.
+  /// Names of all members of a group, in alphabetical order.
   std::vector<std::string> names(const std::string& group) const;
 
   struct Members {
     std::vector<std::string> groups, datasets;
   };
-  /// The same apart, but for dimension scales without values, which are no data.
+  /// Groups and datasets of a group, apart. Dimension scales without values are left out: they are no data.
   Members members(const std::string& group) const;
 
-  /// The same text for every path of an object, which may have several.
+  /// Text that is the same for every path of one object, which may have several.
   std::string identity(const std::string& object) const;
 
   /// The object's path with exactly one leading slash.
@@ -44,7 +43,7 @@ struct H5Reader::File {
   [[noreturn]] void fail_damaged(const std::string& object) const;
   [[noreturn]] void fail_missing(const std::string& object) const;
   H5Handle open(const std::string& object) const;           ///< group or dataset
-  H5Handle open_dataset(const std::string& dataset) const;  ///< whose values are its own
+  H5Handle open_dataset(const std::string& dataset) const;  ///< only if its values lie in this file
   H5Handle open_group(const std::string& group) const;
 };
 

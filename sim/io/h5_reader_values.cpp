@@ -14,7 +14,7 @@ namespace {
 /// More elements than this in one dataset can only be a damaged size.
 constexpr hssize_t most_elements = hssize_t{1} << 31;
 
-/// Elements that were never written take no place in the file: so many are read all the same.
+/// Limit on elements that were never written: they take no place in the file, and yet so many are read.
 constexpr hssize_t most_unwritten = hssize_t{1} << 24;
 constexpr double most_deflated = 1032;  // zlib's technical details: the limit of its compression, 1032 to 1
 
@@ -38,7 +38,8 @@ hid_t native_type() {
   return sizeof(S) == sizeof(float) ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
 
-/// Opens a dataset of one of the allowed types, with the expected shape. `File` is H5Reader::File.
+/// Opens a dataset of one of the allowed types, with the expected shape. `File` is H5Reader::File; `wanted` names the allowed
+/// types in the error.
 template <class File>
 OpenData open_data(const File& file, const std::string& dataset, std::initializer_list<H5Type> allowed,
                    std::string_view wanted, const std::optional<H5Shape>& expected) {

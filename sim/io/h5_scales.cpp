@@ -17,14 +17,14 @@ struct Reference {
   int dimension;
 };
 
-/// "parameter group" as a name that programs take.
+/// Name for programs, made from a label such as "parameter group".
 std::string name_of(std::string label) {
   std::replace_if(
       label.begin(), label.end(), [](char c) { return c == ' ' || c == '/'; }, '_');
   return label;
 }
 
-/// Whether HDF5 takes it as the name of a dataset.
+/// True if HDF5 takes the label as the name of a dataset.
 bool is_name(const std::string& label) {
   return !label.empty() && label != "." && label.find('\0') == std::string::npos;
 }
@@ -49,6 +49,7 @@ void write_text(hid_t object, const char* name, const std::string& text) {
   h5_need(made.ok() && H5Awrite(made.id(), type.id(), text.c_str()) >= 0, name);
 }
 
+/// Writes `count` values of an HDF5 type as an attribute `name` of the object.
 void write_array(hid_t object, const char* name, hid_t type, const void* values, hsize_t count) {
   const H5Handle space = h5_made(H5Screate_simple(1, &count, nullptr), H5Sclose, name);
   const H5Handle made(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
@@ -66,7 +67,7 @@ void make_bare(hid_t file, const std::string& path, Index length) {
   write_text(made.id(), "description", "a dimension without coordinates: it has a length and no values");
 }
 
-/// What makes a dataset a scale: its class, its name, and where it is used.
+/// Makes a dataset a scale by writing its class, its name, and the places where it is used.
 void make_scale(hid_t file, const std::string& path, const std::string& name, const std::vector<Reference>& used) {
   const H5Handle scale(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
   h5_need(scale.ok(), "scale " + path);
@@ -100,7 +101,7 @@ std::string H5Scales::coordinate(const std::string& path, const Data& data, std:
   return fits(same) ? same : "";
 }
 
-/// What a dimension without coordinates is called: as the axis that lies in another group, or its own name.
+/// Name of a dimension without coordinates: that of its axis in another group, or its own.
 std::string H5Scales::label(const Data& data, std::size_t axis) {
   const std::string x = base_of(data.x);
   return name_of(axis == 0 && is_name(x) ? x : data.dimensions[axis]);

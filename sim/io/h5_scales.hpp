@@ -46,7 +46,7 @@ class H5Scales {
   std::set<std::string> taken_;
 };
 
-/// Whether an open dataset is a scale without values.
+/// True if an open dataset is a scale without values.
 bool is_bare_scale(hid_t dataset);
 
 /// The names of a dataset's dimensions as its file has them, or none where they do not name every dimension.

@@ -36,8 +36,8 @@ class Inflater {
   bool ok_ = false;
 };
 
-/// How many bytes will come: of a .gz its last member says so (RFC 1952, ISIZE), of an entry of an archive who asks for it. 0 where that is not
-/// told, or not possible: deflate makes at most 1032 bytes of one (zlib, "Maximum compression factor").
+/// Number of bytes to come. The last member of a .gz tells it (RFC 1952, ISIZE); for an entry of an archive it is `most`. 0
+/// where it is not told, or not possible: deflate makes at most 1032 bytes of one (zlib, "Maximum compression factor").
 std::size_t told_size(std::string_view compressed, Deflated wrapping, std::size_t most) {
   std::size_t told = most;
   if (wrapping == Deflated::gzip) {
@@ -49,7 +49,7 @@ std::size_t told_size(std::string_view compressed, Deflated wrapping, std::size_
   return told <= most && told <= 1032 * compressed.size() ? told : 0;
 }
 
-/// What may follow the last member of a .gz: nothing but zeros (tapes are padded with them).
+/// True if only zeros are left. They alone may follow the last member of a .gz: tapes are padded with them.
 bool only_zeros(std::string_view rest) {
   return std::all_of(rest.begin(), rest.end(), [](char c) { return c == '\0'; });
 }

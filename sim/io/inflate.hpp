@@ -9,23 +9,22 @@
 
 namespace nudge {
 
-/// How deflated bytes (RFC 1951) are wrapped: as a .gz file (RFC 1952, with a checksum and possibly several members one
-/// after the other), or bare, as in an entry of a zip archive.
+/// Wrapping of deflated bytes (RFC 1951): as a .gz file (RFC 1952, with a checksum and possibly several members one after the
+/// other), or bare, as in an entry of a zip archive.
 enum class Deflated { gzip, raw };
 
-/// What inflating gave.
+/// Inflated bytes, or the reason why the data is not complete.
 struct Inflated {
   std::string bytes;
   std::string problem;    ///< empty when all went well: "is truncated: …", "is damaged near byte …"
-  bool too_long = false;  ///< the problem is that there are more than `most` bytes
+  bool too_long = false;  ///< true if the problem is that there are more than `most` bytes
 };
 
-/// Decompresses all of `compressed` with zlib; `most` bounds the result (a damaged or hostile size), and what it holds while it works
-/// beside the result is a piece of 512 kB where the size is told truly. Never throws but for memory; what is wrong with the bytes stands
-/// in `problem`.
+/// Decompresses all of `compressed` with zlib; `most` bounds the result (a damaged or hostile size). Beside the result it holds a
+/// piece of 512 kB where the data tells its size truly. Throws only for lack of memory; errors in the bytes stand in `problem`.
 Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size_t most);
 
-/// The bytes of a file, inflated where they are those of a .gz. UserError "WHAT: the .gz is truncated …", and for more than `bound`.
+/// Bytes of a file, inflated if they are a .gz. UserError "WHAT: the .gz is truncated …", and if there are more than `bound`.
 std::string inflated_if_gzip(std::string bytes, const std::string& what, const ReadBound& bound = read_bound());
 
 /// The checksum of zip archives over bytes (CRC-32 of IEEE 802.3).

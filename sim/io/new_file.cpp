@@ -36,7 +36,7 @@ bool is_hidden_name(const std::string& name, const std::string& prefix) {
          name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string::npos;
 }
 
-/// Whether it is a leftover: see remove_leftovers().
+/// True if the file is a leftover as remove_leftovers() defines it.
 bool is_leftover(const Descriptor& file, const fs::path& target) {
   struct stat facts {
   }, of_target{};
@@ -82,7 +82,7 @@ NewFile::~NewFile() {
   if (!hidden_.empty()) ::unlink(hidden_.c_str());
 }
 
-/// What stands in the place of the mark comes last: a file without the mark is complete.
+/// Writes the bytes in the place of the mark last, so that a file without the mark is complete.
 void NewFile::write(std::span<const std::byte> bytes) {
   const std::size_t head = std::min(bytes.size(), kMark.size());
   const bool ok = write_at(file_, bytes.subspan(head), static_cast<std::int64_t>(head)) &&

@@ -37,7 +37,7 @@ fs::path lock_beside(const fs::path& target) {
   return target.parent_path() / fmt::format(".{}.lock", target.filename().string());
 }
 
-/// The holder that a lock file of ours names; nothing: it is no such file.
+/// Holder named in a lock file of ours; nothing if the file is none of ours.
 std::optional<std::string> holder_in(const Descriptor& lock) {
   std::string text = read_at(lock, kLongestLock);
   if (!text.starts_with(kLockMark)) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<std::string> holder_in(const Descriptor& lock) {
                           lock.string()));
 }
 
-/// A lock file of ours that exists; none where nothing is.
+/// Opens an existing lock file of ours; none if there is no file.
 Descriptor existing_lock(const fs::path& output, const fs::path& path) {
   Descriptor lock = open_plain_file(path, O_RDWR);
   if (!lock.ok() && (errno == EACCES || errno == EROFS)) lock = open_plain_file(path, O_RDONLY);  // of another user
@@ -66,7 +66,7 @@ Descriptor existing_lock(const fs::path& output, const fs::path& path) {
   return lock;
 }
 
-/// The lock as a file that names its holder from the first moment; none: another process was faster.
+/// Makes the lock as a file that names its holder from the first moment; none if another process was faster.
 Descriptor new_lock(const fs::path& output, const fs::path& path) {
   remove_leftovers(path);
   NewFile lock(path, output, 0666);

@@ -15,8 +15,8 @@ namespace nudge {
 /// removed. A file of that name that is none of ours (it does not say so, or is a link, a pipe, a folder) stays as it is.
 class OutputLock {
  public:
-  /// UserError naming host, process and time of the holder when another process writes the output, or the file
-  /// that is in the lock's place.
+  /// Takes the lock. UserError if another process writes the output (naming host, process and time of the holder), or if a
+  /// file that is not ours is in the lock's place.
   explicit OutputLock(const std::filesystem::path& output);
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
@@ -28,7 +28,7 @@ class OutputLock {
   std::optional<RemovedOnInterrupt> removed_;
 };
 
-/// Who writes the output now, as OutputLock says it; nothing: nobody, or a machine whose locks are not seen from here.
+/// Holder of the lock of an output, as OutputLock says it; nothing if nobody writes it, or a machine whose locks are not seen from here.
 std::optional<std::string> output_writer(const std::filesystem::path& output);
 
 }  // namespace nudge

@@ -8,7 +8,7 @@
 
 namespace nudge {
 
-/// What the program runs on.
+/// Processor and operating system that the program runs on.
 struct MachineFacts {
   std::string cpu_model;  ///< as the kernel names it, or "unknown"
   int cores = 0;          ///< logical processors
@@ -27,7 +27,7 @@ struct RunRecord {
   std::string precision;  ///< float or double
   int threads = 0;
   std::string started;     ///< now_utc() at the start
-  double wall_time_s = 0;  ///< so far, without the time between a kill and --resume
+  double wall_time_s = 0;  ///< time so far, without the time between a kill and --resume
 };
 
 /// Adds the record, the build and the machine as root attributes, as docs/file_format.md lists them.

@@ -15,7 +15,7 @@
 namespace nudge {
 namespace {
 
-/// At least ten rounding units: a smaller bound would reject every step.
+/// Error bound of the options, but at least ten rounding units: a smaller bound would reject every step.
 template <class S>
 double error_bound(const SettleOptions& options) {
   double bound = options.ode_relative_error;
@@ -23,8 +23,8 @@ double error_bound(const SettleOptions& options) {
   return std::max(bound, 10 * static_cast<double>(std::numeric_limits<S>::epsilon()));
 }
 
-/// Gives the six new evaluations of a step their share of it, so that the durations of all reads add up to the simulated
-/// time. A step that was taken back has been read, but no circuit went that way: what it was counted is taken off the next.
+/// Clock of reads: gives the six new evaluations of a step their share of it, so that the durations of all reads add up to the
+/// simulated time. A rejected step has been read, but no circuit went that way: its counted time is taken off the next step.
 template <class S>
 class ReadClock {
  public:

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// How to follow a system in physical time. Broken rules (in brackets) throw UserError.
+/// Options for following a system in physical time. Broken rules (in brackets) throw UserError.
 struct IntegrateOptions {
   std::string stepper = "dopri5";  ///< rk4 (fixed step) or dopri5 (adaptive)
   double tau_s = 1;                ///< the time constant τ in seconds: τ dz/dt = F(z)  [> 0]

@@ -38,14 +38,14 @@ struct Place {
 
   double share() const { return x(x.size() - 1); }
   double turn() const { return tangent(x.size() - 1); }  ///< dp/ds
-  /// Eigenvalues of real part above `least` of the largest that is known.
+  /// Number of eigenvalues whose real part is above `least` times the largest known |λ|.
   int unstable(double least = 0) const {
     double scale = 0;
     for (const Eigenvalue& e : spectrum.leading) scale = std::max(scale, std::abs(e.value));
     return static_cast<int>(std::count_if(spectrum.leading.begin(), spectrum.leading.end(),
                                           [=](const Eigenvalue& e) { return e.value.real() > least * scale; }));
   }
-  /// Of the eigenvalue of that rank; of one that was not asked for, the last, which is above it.
+  /// Eigenvalue of that rank; for a rank that was not computed the last one, whose real part is above it.
   std::complex<double> eigenvalue(int rank) const {
     const auto at = std::min(static_cast<std::size_t>(rank), spectrum.leading.size() - 1);
     return spectrum.leading[at].value;
@@ -115,7 +115,7 @@ class BranchWalk {
   bool converged_ = true;
 };
 
-/// (J F_p; rowᵀ) out = right.
+/// Solves (J F_p; rowᵀ) out = right; `slope` is F_p.
 bool BranchWalk::solve(Linearization<double>& here, const Unknowns& slope, const Unknowns& row, const Unknowns& right,
                        Unknowns& out) const {
   Matrix<double> v(rows_, cols_), jv(rows_, cols_);
@@ -170,7 +170,8 @@ bool BranchWalk::finish(Linearization<double>& here, const Unknowns& slope, cons
   return !place.spectrum.leading.empty();
 }
 
-/// Where on the line along the tangent of `here` the branch has value(place) = 0, which has two signs at the ends.
+/// Locates value(place) = 0 on the branch, over the line along the tangent of `here`; the value has two signs at the ends.
+/// `kind` and `rank` describe the eigenvalue that passes.
 template <class Value>
 Passing BranchWalk::locate(const Place& here, const Place& next, BranchKind kind, int rank, Value value) {
   const double end = here.tangent.dot(next.x - here.x), first = value(here), last = value(next);
@@ -197,7 +198,8 @@ Passing BranchWalk::locate(const Place& here, const Place& next, BranchKind kind
   return best;
 }
 
-/// Every passing of an eigenvalue between two points, in the order of the branch. continuous: they are of one branch.
+/// Every passing of an eigenvalue between two points, in the order of the branch. `continuous`: false if one of them is not
+/// of one branch with both points.
 std::vector<Passing> BranchWalk::passings(const Place& here, const Place& next, bool& continuous) {
   std::vector<Passing> found;
   bool turned = here.turn() * next.turn() < 0;

@@ -9,17 +9,17 @@
 
 namespace nudge {
 
-/// The system at a value of its parameter, valid until the next call; F(z; p) and its first derivatives are continuous in p.
+/// System at a value of its parameter, valid until the next call; F(z; p) and its first derivatives are continuous in p.
 using DynamicsAt = std::function<Dynamics<double>&(double parameter)>;
 
 struct ContinuationOptions {
   double step =
-      0.05;  ///< Δs at most: a share of the parameter's range, or of the state's scale, the rms of the start or 1  [> 0]
-  int max_points = 400;           ///< points at most, located ones beside them  [≥ 1]
-  SpectrumOptions spectrum = {};  ///< of the eigenvalues that are watched; more of them where all are unstable
+      0.05;  ///< largest Δs: a share of the parameter's range or of the state's scale (rms of the start, or 1)  [> 0]
+  int max_points = 400;           ///< limit on the points, located ones not counted  [≥ 1]
+  SpectrumOptions spectrum = {};  ///< options for the eigenvalues that are watched; more of them where all are unstable
 };
 
-/// What a point of a branch is.
+/// Kind of a point of a branch.
 enum class BranchKind {
   regular,
   fold,       ///< a real eigenvalue is 0, and the branch turns back in the parameter (det J = 0, dp/ds = 0)
@@ -32,35 +32,37 @@ struct BranchPoint {
   double parameter = 0;
   BranchKind kind = BranchKind::regular;
   double abscissa = 0;   ///< largest real part of an eigenvalue of J, 1/τ
-  double frequency = 0;  ///< |Im| of the eigenvalue that passes, of a regular point of the leading one, radians per τ
-  int unstable = 0;      ///< eigenvalues of positive real part; of a located point what is beside those that are at 0
-  HopfForm hopf = {};    ///< of kind hopf, where the pair leads and the state is small enough (hopf_limit)
+  double frequency = 0;  ///< |Im| of the eigenvalue that passes (regular point: of the leading one), radians per τ
+  int unstable = 0;      ///< eigenvalues of positive real part; at a located point without those at 0
+  HopfForm hopf = {};    ///< normal form at kind hopf, where the pair leads and the state is small enough (hopf_limit)
   double residual = 0;   ///< ‖F‖/‖z‖
   Matrix<double> z;      ///< (rows, cols)
 };
 
-/// Why a branch ends.
+/// Reason why a branch ends.
 enum class BranchEnd {
   reached,     ///< at the other end of the parameter's range
   returned,    ///< back at the end where it began, behind folds
   unfinished,  ///< at max_points
-  lost,  ///< no point of it a 4096th of the largest step further: the equilibrium, or a derivative of F, ends there
+  lost,        ///< no point within a 4096th of the largest step: the equilibrium, or a derivative of F, ends there
 };
 const char* to_string(BranchEnd end);
 
 struct Branch {
   std::vector<BranchPoint> points;  ///< in the order of the branch; empty: no equilibrium near the start
   BranchEnd end = BranchEnd::lost;
-  bool converged = true;  ///< the eigenvalues of all points have
+  bool converged = true;  ///< true if the eigenvalues of all points have converged
 };
 
-/// The equilibria F(z; p) = 0 that hang together with the one near `start` (rows, cols) at p = from, through folds, as long as p stays
-/// between from and to: pseudo-arclength continuation (Keller, in Applications of Bifurcation Theory, 1977, p. 359). With x = (z/max(‖start‖, √n),
-/// (p − from)/(to − from)), a step Δs along the unit tangent t is corrected by Newton's method on
+/// Follows the equilibria F(z; p) = 0 connected to the one near `start` (rows, cols) at p = from, through folds, as long as p
+/// stays between from and to: pseudo-arclength continuation (Keller, in Applications of Bifurcation Theory, 1977, p. 359). With
+/// x = (z/max(‖start‖, √n), (p − from)/(to − from)), a step Δs along the unit tangent t is corrected by Newton's method on
 ///     F(x) = 0,  tᵀ(x − x₀) = Δs,
-/// whose matrix (J F_p; tᵀ) is regular at a fold too; it and the tangents are solved for by GMRES on the jvp. Points where an eigenvalue
-/// of J passes the imaginary axis are bracketed between two steps and located within 1e-10 of s on the branch: folds as zeros of dp/ds, the others
-/// of the real part, in the order of their real parts, which is continuous. Two that pass there and back within one step are not seen. Not for systems in a box, whose J jumps.
+/// whose matrix (J F_p; tᵀ) is regular at a fold too; it and the tangents are solved for by GMRES on the jvp.
+///
+/// A point where an eigenvalue of J passes the imaginary axis is bracketed between two steps and located within 1e-10 of s.
+/// Folds are located as zeros of dp/ds. The others are zeros of the real part, taken in the order of their real parts, which is
+/// continuous. Two eigenvalues that pass there and back within one step are not seen. Not for systems in a box, whose J jumps.
 Branch follow_equilibrium(const DynamicsAt& at, double from, double to, const Matrix<double>& start,
                           const ContinuationOptions& options = {});
 

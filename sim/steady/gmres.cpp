@@ -17,8 +17,8 @@ class Cycle {
     sine_.resize(krylov);
   }
 
-  /// Adds to x the best correction for the residual r in at most `limit` applications, or as soon as the recursion's
-  /// residual is at most `target`. Returns the applications used.
+  /// Adds to x the best correction for the residual r in at most `limit` products with A, or stops as soon as the recursion's
+  /// residual is at most `target`. Returns the number of products.
   int run(const LinearOperator<S>& apply, const Vector<S>& r, Vector<S>& x, double target, int limit) {
     h_.setZero();
     rhs_.setZero();

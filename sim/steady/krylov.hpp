@@ -64,7 +64,7 @@ struct GmresOptions {
 struct GmresResult {
   Status status = Status::max_steps;
   int iterations = 0;
-  int applications = 0;  ///< of A, restarts included
+  int applications = 0;  ///< number of products with A, restarts included
   double residual = 1;   ///< ‖b − A x‖ / ‖b‖, computed from its definition, not from the recursion
 };
 

@@ -8,13 +8,13 @@
 
 namespace nudge {
 
-/// ‖x‖_F.
+/// Frobenius norm ‖x‖_F.
 template <class S>
 double frobenius_norm(ConstMatrixRef<S> x) {
   return std::sqrt(squared_norm<S>(x));
 }
 
-/// ‖m ⊙ f‖_F: of the forces that can move a state of the dynamics, which may keep it in a box. `held` is working memory.
+/// ‖m ⊙ f‖_F: norm of the forces that can move a state of the dynamics, which may keep it in a box. `held` is working memory.
 template <class S>
 double moving_norm(const Dynamics<S>& dynamics, ConstMatrixRef<S> z, ConstMatrixRef<S> f, Matrix<S>& held) {
   const Box<S>* box = dynamics.box();
@@ -24,7 +24,7 @@ double moving_norm(const Dynamics<S>& dynamics, ConstMatrixRef<S> z, ConstMatrix
   return frobenius_norm<S>(held);
 }
 
-/// ‖F‖/‖z‖; 0 of a state that is 0 and stays there (inputs that are all zero), infinite of one that is 0 and moves.
+/// Relative residual ‖F‖/‖z‖. A state that is 0 has 0 if it stays there (inputs that are all zero), and ∞ if it moves.
 double relative_residual(double force_norm, double state_norm);
 
 /// Judges a settling run by the norms of its states and forces: the inequalities of Status, in one place.
@@ -36,13 +36,13 @@ class Monitor {
   /// Takes ‖z_k‖ and ‖F(z_k)‖ of the next step (the first call is z_0). True: stop now, z_k is converged or diverged.
   bool observe(double state_norm, double force_norm);
 
-  /// The residual of a returned state that is not one of the steps (a mean).
+  /// Records the residual of a returned state that is not one of the steps (a mean).
   void observe_mean(double state_norm, double force_norm);
 
-  /// True, and the run has diverged, when a state of this norm is no use.
+  /// Returns true and marks the run as diverged if a state of this norm is too large or not finite.
   bool out_of_bounds(double state_norm);
 
-  /// The run cannot go on (line search, step size): `stalled` unless the residual is within tolerance.
+  /// Reports that the run cannot go on (line search, step size): `stalled` unless the residual is within tolerance.
   void give_up() { stuck_ = true; }
 
   double residual() const { return residual_; }
@@ -62,7 +62,7 @@ class Monitor {
   bool stuck_ = false;
 };
 
-/// The mean of the last n states of a fixed-step solver, and the last evaluation: shared by euler and rk4.
+/// End of a fixed-step solver: takes the mean of the last n states and the last evaluation. Shared by euler and rk4.
 template <class S>
 class FixedStepEnd {
  public:

@@ -39,7 +39,7 @@ class NewtonSystem {
     return frobenius_norm<S>(as_state(f, rows_, cols_));
   }
 
-  /// d with ‖J d + F‖ ≤ η ‖F‖, or as near as GMRES comes.
+  /// Computes d with ‖J d + F‖ ≤ η ‖F‖, or as near as GMRES comes.
   void direction(const Vector<S>& f, double eta, int krylov, Vector<S>& d) {
     Linearization<S>& at = dynamics_.linearize(z_);
     const LinearOperator<S> jacobian = [&](const Vector<S>& v, Vector<S>& out) {
