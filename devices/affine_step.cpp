@@ -7,12 +7,12 @@
 namespace nudge {
 namespace {
 
-/// Below this max(n, 1) q the binomial series of (1 − (1 − q)ⁿ)/q, cut after q⁴, is right to rounding: the next term is
-/// below x⁵/6 of it, 6e-10 (float) and 2e-16 (double). It spares most updates two transcendental functions.
+/// Limit on max(n, 1) q for the binomial series of (1 − (1 − q)ⁿ)/q, cut after q⁴. Below it the series is right to rounding:
+/// the next term is below x⁵/6 of it, 6e-10 (float) and 2e-16 (double). It spares most updates two transcendental functions.
 template <class S>
 constexpr S straight = sizeof(S) == 4 ? S(0.02) : S(1e-3);
 
-/// Largest q: beyond one pulse reaches the bound anyway (fewer than two pulses across the window).
+/// Largest q: beyond it one pulse reaches the bound anyway (fewer than two pulses across the window).
 constexpr double largest_q = 0.999;
 
 template <class S>

@@ -26,15 +26,15 @@ struct AffineStep {
   S change(const Element<S>& e, Direction direction, S n) const;
   template <class S>
   S noise(const Element<S>& e, Direction direction, S n, S sigma) const;
-  /// change and noise of a whole chunk by the same formulas; the series is used where all places allow it. With
-  /// D = (1 − (1 − q)ⁿ)/q the move is s f D. Noise of standard deviation `floor` s in every pulse, which the pull of f shrinks by
-  /// 1 − q with each later one, adds (floor s)² Σ_{k<n} (1 − q)²ᵏ = (floor s)² D (2 − q D)/(2 − q) to the variance.
+  /// Mean change and noise of a whole chunk, by the formulas of change() and noise(); the series is used where all places
+  /// allow it. With D = (1 − (1 − q)ⁿ)/q the move is s f D. Noise of standard deviation `floor` s in every pulse shrinks by 1
+  /// − q with each later pulse. It adds (floor s)² Σ_{k<n} (1 − q)²ᵏ = (floor s)² D (2 − q D)/(2 − q) to the variance.
   template <class S>
   void moves(const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& change, ChunkArray<S>& noise) const;
 };
 static_assert(ChunkRule<AffineStep, float> && ChunkRule<AffineStep, double>);
 
-/// Where `compound_decay` holds: q up to the first and n q up to the second.
+/// Limits of compound_decay(): q up to the first and n q up to the second.
 constexpr double compound_decay_q = 1.0 / 32;
 constexpr double compound_decay_nq = 4.0 / 3;
 
@@ -42,7 +42,7 @@ namespace compound_decay_detail {
 
 constexpr double factorial(int k) { return k < 2 ? 1 : k * factorial(k - 1); }
 
-/// 1/f(1) … 1/f(N)
+/// Array of 1/f(1) … 1/f(N).
 template <class S, std::size_t N>
 constexpr std::array<S, N> one_over(auto f) {
   std::array<S, N> out{};
@@ -50,7 +50,7 @@ constexpr std::array<S, N> one_over(auto f) {
   return out;
 }
 
-/// c₀ + c₁ x + c₂ x² + …
+/// Polynomial c₀ + c₁ x + c₂ x² + …
 template <class S, std::size_t N>
 S polynomial(const std::array<S, N>& c, S x) {
   S sum = c[N - 1];
@@ -60,12 +60,11 @@ S polynomial(const std::array<S, N>& c, S x) {
 
 }  // namespace compound_decay_detail
 
-/// out_i ← (1 − q_i)^n_i − 1 for `size` places, 0 ≤ q ≤ 1/32, n ≥ 0, n q ≤ 4/3: what is lost of 1 when it shrinks n times by
-/// the share q. To 6 units of the last place; with log1p and expm1 (vectorised, Eigen 3.4) an update of soft-bounds pairs takes 1.4
-/// times as long.
+/// out_i ← (1 − q_i)^n_i − 1 for `size` places, 0 ≤ q ≤ 1/32, n ≥ 0, n q ≤ 4/3: the loss of 1 when it shrinks n times by the share q.
+/// To 6 units of the last place; with log1p and expm1 (vectorised, Eigen 3.4) an update of soft-bounds pairs takes 1.4 times as long.
 ///
 ///     −ln(1 − q)/q = 1 + q/2 + q²/3 + …          5 terms in float (12 in double): the next is below q⁵/6 = 5e-9 (8e-20)
-///     u = n ln(1 − q)/4,  |u| ≤ .34
+///     u = n ln(1 − q)/4,  |u| ≤ 0.34
 ///     eᵘ − 1 = u + u²/2! + …                     7 terms (14): the next is below u⁷/8! = 1.3e-8 (2e-19) of the sum
 ///     e²ᵘ − 1 = (eᵘ − 1)(2 + (eᵘ − 1)),          twice; an error of eᵘ − 1 < 0 relative to itself does not grow
 template <class S>

@@ -21,28 +21,28 @@ struct DeviceCells {
   Matrix<S> gamma_up, gamma_down;  ///< slope of the linear step of each device; empty: the model's own
   Matrix<S> writes;  ///< pulses each device has received: its wear; whole numbers are exact up to 2^24 in float
   Matrix<S> life;    ///< pulses that each device lasts; empty: no device fails
-  std::vector<Matrix<S>> own = {};  ///< what the model declares (DeviceModel::states), in its order and units
+  std::vector<Matrix<S>> own = {};  ///< states that the model declares (DeviceModel::states), in its order and units
   S reference = 0;                  ///< conductance where the pulses have these sizes
-  S mean_step = 0;                  ///< s₀: what the controller believes one pulse does
+  S mean_step = 0;                  ///< s₀: change that the controller expects of one pulse
 };
 
-/// Ask every device i for g_i ← g_i + factor · delta_i.
+/// Request to every device i for g_i ← g_i + factor · delta_i.
 template <class S>
 struct UpdateRequest {
   const Matrix<S>& delta;
   S factor = 1;
   PulseMode mode = PulseMode::continuous;
-  S noise = 0;        ///< cycle-to-cycle std of one pulse, of that pulse
-  S noise_floor = 0;  ///< the same wherever the device stands, of its pulse at the reference
+  S noise = 0;        ///< cycle-to-cycle std of one pulse, as a share of that pulse
+  S noise_floor = 0;  ///< cycle-to-cycle std of one pulse at any conductance, as a share of the pulse at the reference
   std::uint64_t seed = 0;
-  std::uint32_t entity = 0;  ///< array
+  std::uint32_t entity = 0;  ///< number of the array
   std::uint32_t side = 0;    ///< 0 or 1: which array of a pair
-  std::uint64_t number = 0;  ///< of the operation on this array: another number draws other random numbers
-  S pulse = 0;               ///< what one pulse is believed to do; 0: mean_step
+  std::uint64_t number = 0;  ///< number of the operation on this array: another one draws other random numbers
+  S pulse = 0;               ///< change expected of one pulse; 0: mean_step
   int threads = 1;
 };
 
-/// The cells at the flat places `which`, as one row; scatter puts what a write changes (g, writes, own) back.
+/// Copies of the cells at the flat places `which`, as one row; scatter puts back the fields that a write changes (g, writes, own).
 template <class S>
 DeviceCells<S> gather(const DeviceCells<S>& cells, const std::vector<Index>& which);
 template <class S>

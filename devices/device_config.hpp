@@ -12,16 +12,16 @@ namespace nudge {
 /// has (device.g_min, ...), and those of each model as device.<model>.<parameter>. Made from the registry.
 ParamTable device_param_rows();
 
-/// Whether a configuration asks for devices; else weights are numbers.
+/// True if a configuration asks for devices; otherwise weights are numbers.
 bool on_devices(const Config& config);
 
-/// on_devices() of device.model, for keys that only devices read.
+/// Condition on_devices() of device.model, for keys that only devices read.
 Condition with_devices();
 
-/// The device of a configuration over a table that holds device_param_rows(). For "digital" only `model` is meant.
+/// Device of a configuration over a table that holds device_param_rows(). For "digital" only `model` is meaningful.
 DeviceSpec device_spec(const Config& config);
 
-/// A device as TOML text, [device] and [device.<model>]: what differs from the defaults, for a config file.
+/// Device as TOML text for a config file, [device] and [device.<model>]: values that differ from the defaults.
 std::string device_toml(const DeviceSpec& spec);
 
 /// A published device as TOML text for the preset layer of a configuration: [device] and [device.<model>].
@@ -30,15 +30,15 @@ std::string device_preset_toml(const std::string& name);
 /// All device models and presets, one line each (`nudge devices list`).
 std::string device_list_text();
 
-/// {"models": [{"name", "summary"}, ...], "presets": [{"name", "model", "summary"}, ...]}
+/// List of models and presets as JSON: {"models": [{"name", "summary"}, ...], "presets": [{"name", "model", "summary"}, ...]}
 std::string device_list_json();
 
 /// One model or preset in full: equation, parameter table (unit, range, value or default, source), limits, what is not
 /// modelled, citation (`nudge devices show NAME`). UserError with the closest names when it is neither.
 std::string device_show_text(const std::string& name);
 
-/// The same as JSON: {"name", "kind": "model" | "preset", ..., "parameters": [{"name", "unit", "range", "value",
-/// "default", "doc", "source"}, ...]}.
+/// One model or preset in full as JSON: {"name", "kind": "model" | "preset", ..., "parameters": [{"name", "unit", "range",
+/// "value", "default", "doc", "source"}, ...]}.
 std::string device_show_json(const std::string& name);
 
 }  // namespace nudge

@@ -11,7 +11,7 @@
 
 namespace nudge {
 
-/// Which array the random numbers of an array of devices belong to.
+/// Identity of an array of devices, from which its random numbers follow.
 struct ArrayIdentity {
   std::uint64_t seed = 0;
   std::uint32_t entity = 0;  ///< number of the crossbar in the model
@@ -21,8 +21,8 @@ struct ArrayIdentity {
 /// Devices that share one draw of random numbers: fixed, so that results do not depend on the number of threads.
 constexpr Index kDrawChunk = 1024;
 
-/// body(chunk, begin, end) for each chunk of so many devices. One chunk calls for no other threads: small arrays whose time passes in many
-/// short steps would wait for them most of the time.
+/// Calls body(chunk, begin, end) for each chunk of kDrawChunk devices. A single chunk runs without other threads: small
+/// arrays whose time passes in many short steps would wait for them most of the time.
 template <class Body>
 void for_draw_chunks(Index devices, int threads, const Body& body) {
   const Index chunks = (devices + kDrawChunk - 1) / kDrawChunk;
@@ -57,7 +57,7 @@ inline std::uint32_t draw_lane(const ArrayIdentity& identity, Index chunk, std::
   return (part << 27) + static_cast<std::uint32_t>(2 * chunk) + identity.side;
 }
 
-/// One standard normal number per device.
+/// One standard normal number per device, (rows, cols).
 template <class S>
 Matrix<S> draw_normal(const ArrayIdentity& identity, Purpose purpose, std::uint64_t step, Index rows, Index cols,
                       int threads, std::uint32_t part = 0) {

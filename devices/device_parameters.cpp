@@ -16,7 +16,7 @@ constexpr double none = std::numeric_limits<double>::infinity();
 const std::string ours = "chosen: 0 switches the effect off";
 const std::string spread = "form of IBM aihwkit's pulsed devices; default chosen: 0 switches the effect off";
 
-/// A row with values from 0 on, or above 0 when `positive`.
+/// Row of a parameter with values from 0 on, or above 0 when `positive`; field: its place in the spec.
 DeviceParameter row(std::string name, std::string unit, double& (*field)(Spec&), std::string doc, std::string source,
                     bool positive = false) {
   Spec spec;
@@ -24,13 +24,13 @@ DeviceParameter row(std::string name, std::string unit, double& (*field)(Spec&),
           std::move(doc),  std::move(source), field};
 }
 
-/// It acts only where the condition holds.
+/// Row of a parameter that acts only where the condition holds.
 DeviceParameter acting(const Condition& condition, DeviceParameter r) {
   r.when.push_back(condition);
   return r;
 }
 
-/// It acts only where another number is above 0.
+/// Row of a parameter that acts only where another number is above 0.
 DeviceParameter beside(const std::string& other, DeviceParameter r) {
   return acting(above_zero("device." + other), std::move(r));
 }

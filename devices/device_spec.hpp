@@ -16,7 +16,7 @@
 
 namespace nudge {
 
-/// At what voltages the lines of an array lie that are not selected while a cell is written.
+/// Scheme for the voltages of lines that are not selected while a cell is written.
 enum class WriteBias {
   isolated,  ///< other cells see nothing
   half,      ///< V/2: the selected row at V/2, its column at −V/2, all others at 0
@@ -29,13 +29,13 @@ struct WriteLines {
   Index tile_rows = 0, tile_columns = 0;  ///< lines end with their tile; 0: uncut
 };
 
-/// How a requested change dg becomes pulses of mean size s₀ = (g_max − g_min)/pulses, n = |dg|/s₀.
+/// Mode of turning a requested change dg into pulses of mean size s₀ = (g_max − g_min)/pulses, n = |dg|/s₀.
 enum class PulseMode {
   continuous,  ///< n stays a real number: the mean of many pulses; deterministic unless update_noise > 0
   pulsed,      ///< n is rounded to ⌊n⌋ or ⌈n⌉ with mean n (stochastic rounding): what a pulse counter can do
 };
 
-/// What becomes of a device that has received as many pulses as it lasts.
+/// Behaviour of a device that has received as many pulses as it lasts.
 enum class EnduranceFailure {
   none,   ///< it is counted as worn and works on
   stuck,  ///< it stays where it is: no pulse, programming or drift moves it any more
@@ -51,22 +51,23 @@ struct DeviceSpec {
   double pulses = 1000;           ///< mean-size pulses from bound to bound
   double reference = 0.5;         ///< place in the window where a pulse has its mean size (w = 0 of the papers)
   double asymmetry = 0;           ///< a > 0: down pulses are 1 − a times the up pulses; a < 0: up pulses 1 + a
-  double step_spread = 0;         ///< device to device, of the pulse size
-  double step_log_spread = 0;     ///< the same, as the factor exp(σ ξ) of median 1
-  double asymmetry_spread = 0;    ///< device to device, r added to up and taken from down, of the pulse size
+  double step_spread = 0;         ///< device to device, of the pulse size (relative)
+  double step_log_spread = 0;     ///< device to device, of the pulse size, as a factor exp(σ ξ) of median 1
+  double asymmetry_spread = 0;    ///< device to device: r added to up and taken from down pulses, of the pulse size
   double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
-  std::vector<double> joint_covariance = {};  ///< how all of these differ together (spreads.hpp), row by row
+  std::vector<double> joint_covariance = {};  ///< joint covariance of these numbers (spreads.hpp), row by row
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
-  double read_saturating_S = 0;   ///< A of the state-dependent part of that noise, A (1 − exp(−g/B)); squares add
-  double read_scale_S = 1e-6;     ///< B
-  double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
-  double update_noise_floor = 0;  ///< the same wherever the device stands, of its pulse at the reference; squares add
+  double read_saturating_S = 0;   ///< A of the state-dependent part of read noise, A (1 − exp(−g/B)); squares add
+  double read_scale_S = 1e-6;     ///< B of the state-dependent part of read noise
+  double update_noise = 0;        ///< cycle to cycle: std of one pulse, as a share of that pulse
+  double update_noise_floor = 0;  ///< cycle to cycle: std of one pulse, the same at every conductance, of the pulse at
+                                  ///< the reference; squares add
   double endurance = 0;           ///< mean number of pulses that a device lasts; 0: not known
-  double endurance_spread = 0;    ///< device to device, standard deviation of the logarithm of that number
+  double endurance_spread = 0;    ///< device to device, standard deviation of ln(pulses that a device lasts)
   EnduranceFailure endurance_failure = EnduranceFailure::none;
-  WritePulse pulse_up = {}, pulse_down = {};  ///< for the energy of updates
+  WritePulse pulse_up = {}, pulse_down = {};  ///< pulses, for the energy of updates
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
   std::map<std::string, std::vector<double>> tables = {};  ///< lists of the model's own; missing ones are empty
@@ -78,9 +79,9 @@ struct DeviceSpec {
   NoiseTable noise = {};
   FaultSpec faults = {};
   CurrentCurve curve = {};     ///< current over voltage at fixed conductance
-  SelectorSpec selector = {};  ///< in series with every device
-  WriteLines lines = {};       ///< along which they are written: of the array that they are in
-  double temperature_K = 300;  ///< of the devices; no key of its own: circuit.temperature
+  SelectorSpec selector = {};  ///< element in series with every device
+  WriteLines lines = {};       ///< lines of the array along which the devices are written
+  double temperature_K = 300;  ///< temperature of the devices; no key of its own: circuit.temperature
 
   double window_S() const { return g_max_S - g_min_S; }
   // The law of the fresh noise of a read of a conductance g, per √τ: σ² = σ_uniform² + A² (1 − exp(−g/B))² + σ_white(g)².
@@ -97,10 +98,10 @@ struct DeviceSpec {
   /// Throws UserError naming the field, its value, the rule and what to do.
   void validate() const;
 
-  /// Parameter of the model's own; its default when not given.
+  /// Value of one of the model's own parameters; its default when not given.
   double shape_value(const std::string& name) const;
 
-  /// List of the model's own; empty when not given.
+  /// One of the model's own lists; empty when not given.
   std::vector<double> table(const std::string& name) const;
 };
 
@@ -116,14 +117,14 @@ struct DeviceParameter {
   std::string doc;
   std::string source;
   double& (*field)(DeviceSpec&) = nullptr;  ///< null for a model's own parameter (DeviceSpec::shape)
-  std::vector<Condition> when = {};         ///< all that must hold for it to act
+  std::vector<Condition> when = {};         ///< conditions that must all hold for it to act
 
   double value(const DeviceSpec& spec) const { return field(const_cast<DeviceSpec&>(spec)); }
   bool contains(double value) const;
-  std::string range_text() const;  ///< "> 0", "in [0, 1)"
+  std::string range_text() const;  ///< range as text: "> 0", "in [0, 1)"
 };
 
-/// A list of numbers of a device: a fit's coefficients or a table. Empty: not used.
+/// List of numbers of a device: coefficients of a fit, or a table. Empty: not used.
 struct DeviceList {
   std::string name;
   std::string unit;
@@ -134,7 +135,7 @@ struct DeviceList {
   const std::vector<double>& value(const DeviceSpec& spec) const { return field(const_cast<DeviceSpec&>(spec)); }
 };
 
-/// The parameters and lists every model has (config keys device.<name>).
+/// Parameters and lists that every model has (config keys device.<name>).
 const std::vector<DeviceParameter>& device_parameters();
 const std::vector<DeviceList>& device_lists();
 

@@ -15,15 +15,15 @@ struct WritePulse {
   double width_s = 0;
 };
 
-/// What a programmed conductance misses its target by, drawn once per programming (static).
+/// Error by which a programmed conductance misses its target, drawn once per programming (static).
 struct ProgrammingErrorSpec {
   std::vector<double> fit_S = {};    ///< c₀, c₁, ... of σ(g) = Σ c_k (g/g_max)ᵏ, siemens
   double saturating_S = 0;           ///< A of σ(g) = A (1 − exp(−g/B)), added to the polynomial
   double saturating_scale_S = 1e-6;  ///< B
   double write_noise =
-      0;  ///< what is seen lies beside what is stored by this many mean pulses (std), anew at each write
+      0;  ///< std of the distance of the seen from the stored conductance, in mean pulses, drawn anew at each write
 
-  /// σ(g) ≥ 0 in siemens; 0 when no fit is given.
+  /// Standard deviation σ(g) ≥ 0 in siemens; 0 when no fit is given.
   double sigma_S(double g_S, double g_max_S) const {
     const double g = std::max(g_S, 0.0);
     double sigma = polynomial(fit_S, g / g_max_S);
@@ -33,7 +33,7 @@ struct ProgrammingErrorSpec {
   bool state_dependent() const { return !fit_S.empty() || saturating_S > 0; }
 };
 
-/// What becomes of a stored conductance with time since its last write.
+/// Change of a stored conductance with time since its last write.
 struct RetentionSpec {
   double drift_exponent = 0;        ///< mean ν of g(t) = g (t/t₀)^−ν for t > t₀
   double drift_spread = 0;          ///< device to device and write to write, of ν (absolute)
@@ -41,8 +41,8 @@ struct RetentionSpec {
   StateFit drift_spread_fit = {};   ///< spread of ν over the state; replaces drift_spread
   double drift_start_s = 1;         ///< t₀
   double decay_slope_S = 0;         ///< m of g(t) = g + m ln(t/t₁) + ξ (s + s′ ln(t/t₁)) for t > t₁
-  double decay_spread_S = 0;        ///< s
-  double decay_spread_slope_S = 0;  ///< s′
+  double decay_spread_S = 0;        ///< s, of decay
+  double decay_spread_slope_S = 0;  ///< s′, of decay
   double decay_start_s = 1;         ///< t₁
   double leak_time_s = 0;           ///< T of dg/dt = −(g − g_rest)/T; 0: none
   double leak_spread = 0;           ///< device to device, of T (relative)
@@ -58,22 +58,24 @@ struct RetentionSpec {
 /// Boltzmann's constant in eV/K: 1.380649e-23 J/K over 1.602176634e-19 C, both exact in the SI.
 inline constexpr double boltzmann_eV_per_K = 1.380649e-23 / 1.602176634e-19;
 
-/// Arrhenius' factor by which what is activated by E goes faster at T than at T₀: exp(E/k (1/T₀ − 1/T)); 1 without activation.
+/// Arrhenius' factor by which a process of activation energy E goes faster at T than at T₀: exp(E/k (1/T₀ − 1/T)); 1 without activation.
 inline double arrhenius_factor(double activation_eV, double reference_K, double temperature_K) {
   if (activation_eV == 0) return 1;
   return std::exp(activation_eV / boltzmann_eV_per_K * (1 / reference_K - 1 / temperature_K));
 }
 
-/// Relaxation: a cell wanders from where it was written, by a mean and a random amount that grow with the logarithm of the
-/// time since its last write, t arrhenius_factor() at another temperature than that of the tables. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both
-/// ascending, row by row; how they are read between their points and beyond: slow/relaxation_law.hpp.
+/// Relaxation: a cell wanders from the conductance it was written to, by a mean and a random amount that grow with the
+/// logarithm of the time t since its last write. At another temperature than that of the tables t counts arrhenius_factor()
+/// times. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both ascending, row by row.
+/// Values between and beyond their points: slow/relaxation_law.hpp.
 struct RelaxationSpec {
   std::vector<double> level_S = {};      ///< conductances as written
   std::vector<double> time_s = {};       ///< times since the write
-  std::vector<double> spread_S = {};     ///< standard deviation of the change there
-  std::vector<double> mean_S = {};       ///< mean change there
+  std::vector<double> spread_S = {};     ///< standard deviation of the change, per level and time
+  std::vector<double> mean_S = {};       ///< mean change, per level and time
   std::vector<double> jump_S = {};       ///< typical size of a jump, per level: heavy tails; empty: Gaussian
-  std::vector<double> volatility = {};   ///< standard deviation of ln of a cell's own scale of steps there; empty: 0
+  std::vector<double> volatility = {};   ///< standard deviation of ln of a cell's own scale of steps, per level and
+                                         ///< time; empty: 0
   double volatility_memory_decades = 0;  ///< decades of time after which 1/e of ln of that scale is left; 0: it stays
   double memory_decades = 0;             ///< decades of time after which 1/e of a change is left; 0: it stays
   double jump_share = 0.9;               ///< share of the variance that comes in jumps
@@ -104,7 +106,7 @@ struct FlickerSpec {
   double power = 0;         ///< p
   double limit = 1;         ///< largest Q
   double exponent = 1;      ///< α
-  StateFit fit = {};        ///< Q over the state; replaces the three
+  StateFit fit = {};        ///< Q over the state; replaces noise, power and limit
   double fastest_s = 1e-6;  ///< shortest time constant
   double slowest_s = 1e4;   ///< longest time constant
 

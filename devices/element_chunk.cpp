@@ -6,11 +6,11 @@
 namespace nudge {
 namespace {
 
-/// A field of a chunk's devices, in the memory of a chunk.
+/// Values of one field for the devices of a chunk, in the memory of a chunk.
 template <class S>
 using ChunkPart = Eigen::Array<S, Eigen::Dynamic, 1, 0, static_cast<int>(kDeviceChunk), 1>;
 
-/// What the devices of the chunk have in one of the flat arrays.
+/// Values that the devices of the chunk have in one of the flat arrays.
 template <class S>
 ChunkPart<S> gathered(const ElementChunk<S>& chunk, const Matrix<S>& all) {
   ChunkPart<S> out(chunk.size);
@@ -19,7 +19,7 @@ ChunkPart<S> gathered(const ElementChunk<S>& chunk, const Matrix<S>& all) {
   return out;
 }
 
-/// work(at): at(array) is what these devices have in a flat array, as an expression: the memory itself where all are there.
+/// Calls work(at): at(array) gives the values of these devices in a flat array, as an expression: the memory itself where all are there.
 template <class S, class Work>
 void with_fields(const ElementChunk<S>& chunk, const Work& work) {
   if (chunk.all) {
@@ -31,7 +31,7 @@ void with_fields(const ElementChunk<S>& chunk, const Work& work) {
   }
 }
 
-/// Asks all devices of the chunk for pulses, n and sign of them; of mortal ones, idle. False: none was asked for any.
+/// Asks all devices of the chunk for pulses and sets n, sign and, for mortal devices, idle. False: no device was asked for any.
 template <class S>
 bool ask_pulses(const DeviceCells<S>& cells, const UpdateRequest<S>& request, std::uint32_t lane,
                 ElementChunk<S>& chunk) {
@@ -63,8 +63,8 @@ bool ask_pulses(const DeviceCells<S>& cells, const UpdateRequest<S>& request, st
   return true;
 }
 
-/// Where at most half of the devices get a pulse, dead or not, leaves those: the rest of an update then takes them alone. Of more, sorting
-/// them out would take longer than it spares (measured), and those without one have n = 0.
+/// Leaves only the devices that get a pulse, dead or not, where these are at most half: the rest of an update then takes them
+/// alone. Sorting more of them out would take longer than it spares (measured); devices without a pulse then have n = 0.
 template <class S>
 void leave_active(ElementChunk<S>& chunk) {
   ChunkArray<S> sent;

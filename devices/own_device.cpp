@@ -39,7 +39,7 @@ Matrix<double> flat(const Matrix<S>& g) {
   return Eigen::Map<const Matrix<S>>(g.data(), 1, g.size()).template cast<double>();
 }
 
-/// Pulses of the law, rounded, worn and made noisy as those of every model: noise as of equal pulses, of the change that they make.
+/// Step of the program's law: its pulses are rounded, worn and made noisy as in every model, with the noise of equal pulses, of their change.
 class OwnStep final : public StepModel {
  public:
   explicit OwnStep(Law law) : law_(std::move(law)) {}

@@ -9,29 +9,30 @@
 
 namespace nudge {
 
-/// The value of device.model whose devices are code of a program that nudge is a library of.
+/// Value of device.model for devices whose code is that of a program which uses nudge as a library.
 inline constexpr const char* own_device_name = "own";
 
-/// What devices of a program's own do, as functions of their conductances g, S, and their own states, in the order and units of states(): all (1, n),
-/// one number per device. Called by one thread at a time. The functions may change the states; a conductance beyond its bounds is cut.
+/// Law of a program's own devices, as functions of their conductances g (S) and their own states, in the order and units of
+/// states(). All are (1, n), one number per device. Called by one thread at a time. The functions may change the states; a
+/// conductance beyond its bounds is cut.
 class OwnDeviceLaw {
  public:
   using States = std::vector<Matrix<double>>;
 
   virtual ~OwnDeviceLaw() = default;
   virtual std::vector<CellState> states() const = 0;
-  /// g after `pulses` pulses of each device, < 0: down; as many as were asked for, or whole numbers (device.update).
+  /// Conductances after `pulses` pulses of each device, < 0: down. These are as many as were asked for, or whole numbers (device.update).
   virtual Matrix<double> pulsed(const Matrix<double>& g, const Matrix<double>& pulses, States& own) = 0;
-  /// g after `seconds` without pulses at this temperature, once least_wait_s() have come together.
+  /// Behaviour without pulses: waited() gives g after `seconds` at this temperature, called once least_wait_s() have come together.
   virtual bool waits() const = 0;
   virtual double least_wait_s() const = 0;
   virtual Matrix<double> waited(const Matrix<double>& g, double seconds, double temperature_K, States& own) = 0;
-  /// Standard deviation of the fresh noise of a read per √τ, S, beside that of [device].
+  /// Noise of reads: standard deviation of the fresh noise of a read per √τ, S, beside that of [device].
   virtual bool reads_noisy() const = 0;
   virtual Matrix<double> read_noise_S(const Matrix<double>& g, States own) = 0;
 };
 
-/// What device.model = own is, of arrays that are made while this lives. One at a time: std::logic_error for a second.
+/// Lends the law of device.model = own to arrays that are made while this lives. One at a time: std::logic_error for a second.
 class LentDevice {
  public:
   explicit LentDevice(std::shared_ptr<OwnDeviceLaw> law);
@@ -40,10 +41,10 @@ class LentDevice {
   LentDevice& operator=(const LentDevice&) = delete;
 };
 
-/// Whether one is lent.
+/// True if a law is lent (LentDevice).
 bool own_device_lent();
 
-/// The model of that name. Its make() is a UserError where nothing is lent.
+/// Model named own_device_name. Its make() is a UserError where no law is lent.
 const DeviceModel& own_device_model();
 
 }  // namespace nudge

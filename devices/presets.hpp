@@ -8,18 +8,18 @@
 
 namespace nudge {
 
-/// A published device: the numbers of a paper as a DeviceSpec, and what of it is not in the spec.
+/// Published device: the numbers of a paper as a DeviceSpec, and what the spec leaves out.
 struct DevicePreset {
   std::string name;
   std::string summary;
-  std::string citation;  ///< data, and who fitted it
+  std::string citation;  ///< source of the data, and of the fit
   std::string note;      ///< choices of ours, effects of the source that are not modelled
   DeviceSpec spec;
 };
 
 const std::vector<DevicePreset>& device_presets();
 
-/// The preset of that name; UserError with the closest names otherwise.
+/// Preset of that name; UserError with the closest names otherwise.
 const DevicePreset& device_preset(const std::string& name);
 
 std::vector<DevicePreset> pulsed_presets();  ///< pulse statistics, normalised windows (aihwkit's fits)

@@ -108,13 +108,13 @@ namespace {
 
 bool given(const WritePulse& pulse) { return pulse.voltage_V > 0 && pulse.width_s > 0; }
 
-/// What the devices that were sent pulses of one direction took: n and n G, summed.
+/// Sums of n and n G over the devices that were sent pulses of one direction.
 struct Sums {
   double pulses = 0, pulses_S = 0;
 };
 
-/// n counts a device's pulses, which a float holds to 2⁻²⁴ of all it ever got: the sums say what share each device had, how
-/// many were sent the count says.
+/// Heat of the pulses of one direction. n counts a device's pulses, which a float holds to 2⁻²⁴ of all it ever got: the sums
+/// give each device's share, and the count `sent` the number of pulses.
 double heat_J(const Sums& sums, std::uint64_t sent, const WritePulse& pulse) {
   if (sent == 0 || !(sums.pulses > 0)) return 0;
   return static_cast<double>(sent) * sums.pulses_S / sums.pulses * pulse.voltage_V * pulse.voltage_V * pulse.width_s;

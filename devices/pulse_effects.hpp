@@ -14,7 +14,7 @@
 
 namespace nudge {
 
-/// Pulses other than a model's own: V ← share V ± add_V away from 0, width ← longer · width.
+/// Change of the pulses against a model's own: V ← share V ± add_V away from 0, width ← longer · width.
 struct PulseChange {
   double share = 1;
   double add_V = 0;
@@ -23,51 +23,51 @@ struct PulseChange {
 
   bool none() const { return *this == PulseChange{}; }
   double volts(double own_V) const { return share * own_V + std::copysign(add_V, own_V); }
-  /// This pulse as a cell sees it that gets the share `part` of its voltage.
+  /// Pulse as seen by a cell that gets the share `part` of its voltage.
   PulseChange seen_by(double part) const { return {part * share, part * add_V, longer, swapped}; }
   auto operator<=>(const PulseChange&) const = default;
 };
 
-/// The spec of a model that has a differential equation (DeviceModel::memristor), with other pulses.
+/// Spec of a model that has a differential equation (DeviceModel::memristor), with changed pulses.
 DeviceSpec with_change(const DeviceSpec& spec, const PulseChange& change);
 
-/// What pulses other than a model's own do to devices of one kind: each made when first asked for.
+/// Effect of changed pulses on devices of one kind: each change is worked out when first asked for.
 class ChangedPulses {
  public:
   struct Kind {
     std::shared_ptr<const StepModel> model;
     std::pair<WritePulse, WritePulse> pulses;  ///< up, down
   };
-  /// A pulse that moves nothing is one. Needs DeviceModel::memristor.
+  /// Effect of one change, which may be a pulse that moves nothing. Needs DeviceModel::memristor.
   const Kind& at(const DeviceSpec& spec, const PulseChange& change);
 
  private:
   std::map<PulseChange, Kind> kinds_;
 };
 
-/// Pulses that cells receive because others of their lines are written, one cell after another. Of a write that sends n_ij pulses of
-/// one polarity to the cells of a tile, cell (i, j) gets
+/// Counts of the disturb pulses that cells receive while other cells of their lines are written, one after another. If a
+/// write sends n_ij pulses of one polarity to the cells of a tile, cell (i, j) gets
 ///     V/2 scheme:  r_i + c_j − 2 n_ij  of half the voltage,     r_i = Σ_j n_ij, c_j = Σ_i n_ij
-///     V/3 scheme:  the same of a third, and Σ n − r_i − c_j + n_ij of minus a third.
+///     V/3 scheme:  r_i + c_j − 2 n_ij  of a third, and Σ n − r_i − c_j + n_ij of minus a third.
 template <class S>
 struct DisturbCounts {
-  Matrix<S> along;     ///< of a half or a third, of the polarity of the write
-  Matrix<S> opposite;  ///< of minus a third
+  Matrix<S> along;     ///< pulses of a half or a third of the voltage, of the write's polarity
+  Matrix<S> opposite;  ///< pulses of minus a third of the voltage
 };
-/// n (N, M): pulses of one polarity.
+/// Counts the disturb pulses of a write; n (N, M): its pulses, of one polarity.
 template <class S>
 DisturbCounts<S> disturb_counts(const Matrix<S>& n, const WriteLines& lines);
 
-/// What those pulses do to an array. They follow the pulses of the write that caused them, those that up pulses caused first, without noise
-/// from cycle to cycle, and are no wear.
+/// Applies the disturb pulses (DisturbCounts) to an array. They follow the pulses of the write that caused them, those caused
+/// by up pulses first. They have no noise from cycle to cycle and are no wear.
 template <class S>
 class HalfSelect {
  public:
   explicit HalfSelect(const DeviceSpec& spec) : lines_(spec.lines) {}
   bool active() const { return lines_.bias != WriteBias::isolated; }
 
-  /// To be called before and after a write of `cells` whose pulses, changed by `change`, went up where delta > 0 and down where it is
-  /// negative. Returns the heat of the pulses of half-selected cells, J.
+  /// begin() and end() must be called before and after a write of `cells` whose pulses, changed by `change`, went up where
+  /// delta > 0 and down where it is negative. end() returns the heat of the pulses of half-selected cells, J.
   void begin(const DeviceCells<S>& cells);
   double end(DeviceCells<S>& cells, const DeviceSpec& spec, const UpdateRequest<S>& request, const PulseChange& change,
              ChangedPulses& kinds);
@@ -80,51 +80,50 @@ class HalfSelect {
   Matrix<S> writes_;
 };
 
-/// The pulses of a device: device.pulse_voltage_* and pulse_width_* where both are given, else those of a model that has volts and
-/// widths of its own (vteam, yakopcic), else unknown (0).
+/// Up and down pulse of a device: device.pulse_voltage_* and pulse_width_* where both are given. Otherwise those of a model
+/// that has volts and widths of its own (vteam, yakopcic), else unknown (0).
 std::pair<WritePulse, WritePulse> write_pulses(const DeviceSpec& spec);
 
-/// Joule heat of the pulses that an array of devices has received,
+/// Joule heat of the pulses that an array of devices has received, and the time that the pulses take, one after another,
 ///     E = Σ n ∫ V I dt = Σ over writes and devices of n V² t_p (G_before + G_after)/2,
-/// n pulses of V volts and t_p seconds each that move a device from G_before to G_after. Between the two the conductance moves one
-/// way, so that n V² t_p |G_after − G_before|/2 bounds the error of each term: half the change of a write over its conductance,
-/// relative; it is exact where G moves at constant speed. G is that of a cell, behind its selector. Without drivers and lines. And the time
-/// that the pulses take, one after another.
+/// with n pulses of V volts and t_p seconds each that move a device from G_before to G_after. Between the two the conductance moves one
+/// way, so that n V² t_p |G_after − G_before|/2 bounds the error of each term: half the change of a write over its conductance, relative.
+/// It is exact where G moves at constant speed. G is the conductance of a cell, behind its selector. Drivers and lines are not counted.
 template <class S>
 class PulseHeat {
  public:
   explicit PulseHeat(const DeviceSpec& spec) : pulses_(write_pulses(spec)), selector_(spec.selector) {}
 
-  /// Whether the energy of a pulse is known.
+  /// True if the energy of a pulse is known.
   bool known() const {
     return pulses_.first.voltage_V * pulses_.first.width_s > 0 || pulses_.second.voltage_V * pulses_.second.width_s > 0;
   }
-  /// To be called before and after a write of `cells` that asks for request.factor · request.delta and sends `sent`.
+  /// begin() and end() must be called before and after a write of `cells` that asks for request.factor · request.delta and sends `sent`.
   void begin(const DeviceCells<S>& cells);
-  /// other: the pulses, up and down, where they were not the device's own.
+  /// end() of a write; other: the up and down pulses, if they were not the device's own.
   void end(const DeviceCells<S>& cells, const UpdateRequest<S>& request, const PulseCount& sent,
            const std::pair<WritePulse, WritePulse>* other = nullptr);
-  /// Heat elsewhere in the array.
+  /// Adds heat from elsewhere in the array.
   void add(double joules) { total_J_ += joules; }
   double total_J() const { return total_J_; }
   double total_s() const { return total_s_; }
-  double programming_J() const { return programming_J_; }  ///< of it, what programming took
+  double programming_J() const { return programming_J_; }  ///< part of total_J() that programming took
   double programming_s() const { return programming_s_; }
   void add_programming(double joules, double seconds) {
     programming_J_ += joules;
     programming_s_ += seconds;
   }
 
-  /// For checkpoints; nothing where pulses are unknown.
+  /// Appends the state for checkpoints; nothing if pulses are unknown.
   void append_state(std::vector<SlowArray<S>>& out);
   void state_restored();
 
  private:
   std::pair<WritePulse, WritePulse> pulses_;  ///< up, down
-  Matrix<S> g_, writes_;                      ///< before a write
+  Matrix<S> g_, writes_;                      ///< conductances and pulse counts before a write
   SelectorSpec selector_;
   double total_J_ = 0, programming_J_ = 0, total_s_ = 0, programming_s_ = 0;
-  Matrix<S> digits_ = Matrix<S>::Zero(4, 3);  ///< of these (store_double)
+  Matrix<S> digits_ = Matrix<S>::Zero(4, 3);  ///< digits of the totals (store_double)
 };
 
 }  // namespace nudge

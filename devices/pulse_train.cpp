@@ -22,8 +22,8 @@ constexpr Index kRows = 16;
 constexpr int kPlanesPerFlush = 31;
 constexpr Index kWord = 8;  ///< devices per 64-bit word, one byte each
 
-/// The trains of one block of samples. Rows: one word of slots per line. Columns: byte planes of eight slots, eight
-/// columns to a word, so that one word operation serves eight devices.
+/// Trains of one block of samples. Rows: one word of slots per line. Columns: byte planes of eight slots, eight columns to a
+/// word, so that one word operation serves eight devices.
 struct Trains {
   Trains(Index rows, Index columns)
       : words((columns + kWord - 1) / kWord),
@@ -43,7 +43,8 @@ struct Trains {
   std::vector<int> length;
 };
 
-/// The train of each line: `length` independent slots, fired with probability min(1, scale |v|).
+/// Draws the train of each line: `length` independent slots, fired with probability min(1, scale |v|). uniform: working
+/// memory; store(line, slots) takes each train.
 template <class S, class Store>
 void fire(const RngKey& key, const TrainStream& stream, std::uint32_t lane,
           Eigen::Ref<const Eigen::Array<S, 1, Eigen::Dynamic>> v, double scale, int length, std::vector<float>& uniform,
@@ -59,7 +60,8 @@ void fire(const RngKey& key, const TrainStream& stream, std::uint32_t lane,
   }
 }
 
-/// Draws the trains of one sample; false when one of its numbers is not finite.
+/// Draws the trains of one sample into place `slot` of the block; false when one of its numbers is not finite. lane: stream
+/// of its random numbers.
 template <class S>
 bool draw(const Eigen::Array<S, 1, Eigen::Dynamic>& x, const Eigen::Array<S, 1, Eigen::Dynamic>& y, double c,
           int max_length, const TrainStream& stream, std::uint32_t lane, Index slot, Trains& trains,
@@ -106,7 +108,7 @@ struct RowCounts {
   int planes = 0;
 };
 
-/// all += popcount of every byte of (slots & plane), up += the same where `positive` (or its complement) is set.
+/// all += popcount of every byte of (slots & plane), up += the same where `positive` (or its complement, by `flip`) is set.
 void add_plane(std::uint64_t slots, const std::uint64_t* plane, const std::uint64_t* positive, std::uint64_t flip,
                RowCounts& counts) {
   constexpr std::uint64_t kOnes = 0x0101010101010101U;

@@ -7,11 +7,11 @@
 
 namespace nudge {
 
-/// Where the random numbers of pulse trains come from: sample n of a count takes those of place `first` + n.
+/// Place of the random numbers of pulse trains: sample n of a count takes the numbers at place `first` + n.
 struct TrainStream {
   std::uint64_t seed = 0;
-  std::uint32_t entity = 0;  ///< array
-  std::uint64_t number = 0;  ///< of the operation on the array
+  std::uint32_t entity = 0;  ///< number of the array
+  std::uint64_t number = 0;  ///< number of the operation on the array
   std::uint32_t first = 0;
 };
 

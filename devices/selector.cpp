@@ -9,7 +9,7 @@
 namespace nudge {
 namespace {
 
-/// The root of an increasing function between 0 and `end` (of either sign), where it changes sign; to the last two bits.
+/// Root of an increasing function between 0 and `end` (of either sign), where it changes sign; to the last two bits.
 double root_to(double end, const std::function<double(double)>& f) {
   const double low = std::min(0.0, end), high = std::max(0.0, end);
   std::uintmax_t tries = 200;

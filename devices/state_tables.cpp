@@ -7,7 +7,7 @@
 namespace nudge {
 namespace {
 
-/// Level on the left and the share of the one on the right.
+/// Place between levels: the level on the left and the share of the level on the right.
 struct LevelPlace {
   std::size_t left = 0;
   double share = 0;

@@ -5,23 +5,23 @@
 
 namespace nudge {
 
-/// One trap at one conductance.
+/// Numbers of one trap at one conductance.
 struct TrapValues {
-  double amplitude = 0;  ///< distance of the two values, of the conductance
+  double amplitude = 0;  ///< distance of the two values, as a share of the conductance
   double high_s = 1, low_s = 1;
 
   double share_high() const { return high_s / (high_s + low_s); }
   double correlation_time_s() const { return 1 / (1 / high_s + 1 / low_s); }
 };
 
-/// Noise of a conductance as it was measured at some conductances, one number per level in each list that is not empty; of the
-/// end levels beyond, linear between levels but for the times, whose logarithms are. `devices fit FILE --noise` fills it.
+/// Noise of a conductance, measured at some conductances, one number per level in each list that is not empty. Values are linear
+/// between levels (for times their logarithms are) and beyond them those of the end levels. `devices fit FILE --noise` fills it.
 struct NoiseTable {
   std::vector<double> level_S = {};   ///< ascending
   std::vector<double> white_S = {};   ///< standard deviation of the fresh noise of one read per √τ
   std::vector<double> flicker = {};   ///< Q of S(f) = g² Q²/f (f/1 Hz)^(1 − α)
   std::vector<double> exponent = {};  ///< α
-  std::vector<double> trap = {};      ///< amplitude of telegraph noise, of the conductance
+  std::vector<double> trap = {};      ///< amplitude of telegraph noise, as a share of the conductance
   std::vector<double> trap_high_s = {}, trap_low_s = {};
 
   bool has_white() const { return !white_S.empty(); }
@@ -30,11 +30,11 @@ struct NoiseTable {
 
   double white_at(double g_S) const { return at(white_S, g_S); }
   double flicker_at(double g_S) const { return at(flicker, g_S); }
-  /// `standard`: where there is no list.
+  /// Exponent α at a conductance; `standard` if the list is empty.
   double exponent_at(double g_S, double standard) const { return exponent.empty() ? standard : at(exponent, g_S); }
   TrapValues trap_at(double g_S) const;
 
-  /// What is wrong with it; empty: nothing.
+  /// Error text of the table; empty: none.
   const char* problem() const;
 
  private:
@@ -60,9 +60,9 @@ struct StateFit {
   std::vector<double> numbers = {};
 
   bool given() const { return !numbers.empty(); }
-  /// r is taken at least 1e-7, as in the sources' programs.
+  /// Value of the fit at r, which is taken to be at least 1e-7, as in the sources' programs.
   double at(double r) const;
-  /// What is wrong with the list, or an empty text.
+  /// Error text of the list; empty: none.
   const char* problem() const;
 };
 

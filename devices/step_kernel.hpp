@@ -13,8 +13,8 @@
 
 namespace nudge {
 
-/// One device seen along the direction of the pulse: for a down pulse all conductances are negated and the bounds
-/// swapped, so that a rule is written once, for a step towards `upper`.
+/// Device seen along the direction of the pulse. For a down pulse all conductances are negated and the bounds swapped, so
+/// that a rule is written once, for a step towards `upper`.
 template <class S>
 struct Element {
   S g;
@@ -31,8 +31,8 @@ constexpr Index kDeviceChunk = 1024;
 template <class S>
 using ChunkArray = Eigen::Array<S, static_cast<int>(kDeviceChunk), 1>;
 
-/// The devices of one chunk, or those of them that get a pulse, along the direction of their pulses, as Element, one array per field: what a rule reads whose
-/// formula is written for vectors.
+/// Devices of one chunk, or those of them that get a pulse, as Element along the direction of their pulses, one array per
+/// field. Rules whose formula is written for vectors read these arrays.
 template <class S>
 struct ElementChunk {
   ChunkArray<S> g, upper, reference, width, step, n;
@@ -40,39 +40,40 @@ struct ElementChunk {
   ChunkArray<S> gamma;
   ChunkArray<S> idle;  ///< pulses that find the device worn out: sent, without effect
   std::array<std::int16_t, static_cast<std::size_t>(kDeviceChunk)>
-      place;               ///< where in the chunk; not filled where all are there
+      place;               ///< place in the chunk; not filled if all devices are there
   bool all = true;         ///< all devices are there
   bool own_gamma = false;  ///< gamma holds a slope of each device
   bool mortal = false;     ///< idle is in use
-  Index begin = 0;         ///< of the chunk in the flat arrays
-  Index size = 0;          ///< devices that are there
+  Index begin = 0;         ///< begin of the chunk in the flat arrays
+  Index size = 0;          ///< number of devices that are there
   Element<S> element(Index i) const {
     return {g[i], upper[i], reference[i], width[i], step[i], own_gamma ? gamma[i] : S(-1)};
   }
-  /// Place i in the flat arrays.
+  /// Place of device i in the flat arrays.
   Index at(Index i) const { return begin + (all ? i : place[static_cast<std::size_t>(i)]); }
   Direction direction(Index i) const { return sign[i] > 0 ? Direction::up : Direction::down; }
 };
 
-/// The devices [begin, end) of the flat arrays, at most kDeviceChunk, seen along the pulses that they are asked for; those without one are left
-/// out where they are many. `lane` of the request's random numbers rounds to whole pulses. False: none gets a pulse.
+/// Fills a chunk with the devices [begin, end) of the flat arrays, at most kDeviceChunk, seen along the pulses that they are
+/// asked for. Devices without a pulse are left out where they are many. `lane` of the request's random numbers rounds to
+/// whole pulses. False: none gets a pulse.
 template <class S>
 bool fill_chunk(const DeviceCells<S>& cells, const UpdateRequest<S>& request, std::uint32_t lane, Index begin,
                 Index end, ElementChunk<S>& chunk);
 
 /// Moves the devices of a chunk inside their bounds and counts their pulses. A device that time has taken out of its bounds
-/// is not moved further out. What was not finite shows as NaN and counts as no pulse.
+/// is not moved further out. A change that is not finite shows as NaN and counts as no pulse.
 template <class S>
 void apply_chunk(const ChunkArray<S>& change, ElementChunk<S>& chunk, DeviceCells<S>& cells);
 
-/// A rule that moves a whole chunk at once: change and noise of every place (0 where n = 0).
+/// Rule that moves a whole chunk at once: change and noise of every place (0 where n = 0).
 template <class Rule, class S>
 concept ChunkRule = requires(const Rule& rule, const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& out) {
   rule.moves(chunk, sigma, floor, out, out);
 };
 
-/// Mean change of every place and its standard deviation: of noise of the share sigma of every pulse, and of noise of `floor` mean
-/// steps in every pulse, √n of them after n.
+/// Mean change of every place and its standard deviation. The noise has a share sigma of every pulse, and a part of `floor`
+/// mean steps in every pulse, √n of them after n.
 template <class Rule, class S>
 void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& change,
                  ChunkArray<S>& noise) {
@@ -90,16 +91,17 @@ void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, S floo
   }
 }
 
-/// Change and noise of every place of a chunk: mean change of its pulses along their direction and its standard deviation.
+/// Function that gives change and noise of every place of a chunk: the mean change of its pulses along their direction, and
+/// its standard deviation.
 template <class S>
 using ChunkMoves =
     std::function<void(const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& change, ChunkArray<S>& noise)>;
 
-/// Sends what a request asks for, chunk by chunk, as `moves` has it.
+/// Sends the pulses that a request asks for, chunk by chunk, by the rule `moves`.
 template <class S>
 PulseCount update_devices(const ChunkMoves<S>& moves, DeviceCells<S>& cells, const UpdateRequest<S>& request);
 
-/// A bounded StepModel made of a rule: Rule::change(element, direction, n) is the mean change of n pulses and
+/// Bounded StepModel made of a rule: Rule::change(element, direction, n) is the mean change of n pulses and
 /// Rule::noise(element, direction, n, sigma) its standard deviation, both along the direction; or a ChunkRule.
 template <class Rule>
 class RuleModel final : public StepModel {
@@ -124,7 +126,7 @@ class RuleModel final : public StepModel {
   Rule rule_;
 };
 
-/// Where a device stands along the direction of its pulses: 0 at the bound behind it, 1 at the bound ahead.
+/// Place of a device along the direction of its pulses: 0 at the bound behind it, 1 at the bound ahead.
 template <class S>
 S place(const Element<S>& e) {
   return std::clamp(S(1) - (e.upper - e.g) / e.width, S(0), S(1));

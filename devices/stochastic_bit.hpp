@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// The statistics of a stochastic binary device (p-bit).
+/// Statistics of a stochastic binary device (p-bit).
 struct StochasticBitSpec {
   double gain = 1;           ///< slope of the log-odds per unit of x; 2 for the tanh convention of the p-bit papers
   double offset = 0;         ///< input at which both values are equally likely
@@ -40,17 +40,17 @@ struct StochasticBitSpec {
 /// m = sgn(u(−1, 1) + tanh I), so that P(+1) = 1/(1 + exp(−2 I)): gain 2. The memory ρ: derived here.
 class StochasticBits {
  public:
-  /// UserError for an invalid spec.
+  /// Draws the devices; UserError for an invalid spec.
   StochasticBits(const StochasticBitSpec& spec, Index devices, const ArrayIdentity& identity);
 
   Index devices() const { return static_cast<Index>(gain_.size()); }
   double gain(Index device) const { return gain_[static_cast<std::size_t>(device)]; }
   double offset(Index device) const { return offset_[static_cast<std::size_t>(device)]; }
 
-  /// P_i(1 | x).
+  /// Probability P_i(1 | x).
   double probability(Index device, double x) const;
 
-  /// One value, 0 or 1 (1 with exactly that probability, to 2⁻⁵³).
+  /// Value of a device, 0 or 1 (1 with exactly its probability, to 2⁻⁵³).
   bool sample(Index device, double x, std::uint64_t step, std::uint32_t lane = 0) const;
 
   /// probabilities(n, i) = P_i(1 | x(n, i)); both (rows, devices).
@@ -70,7 +70,7 @@ class StochasticBits {
   std::vector<double> offset_;
 };
 
-/// Its documentation for the catalogue (no step model: make is null).
+/// Documentation of the p-bit for the catalogue (no step model: make is null).
 const DeviceModel& stochastic_bit_description();
 
 }  // namespace nudge

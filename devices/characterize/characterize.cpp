@@ -20,7 +20,7 @@ void require(bool ok, const char* name, double value, const char* rule) {
 }
 
 double mean_of(const Matrix<double>& g) { return g.mean(); }
-/// Below this relative size a spread is rounding.
+/// Relative size below which a spread is rounding.
 constexpr double rounding = 1e-12;
 
 double spread_of(const Matrix<double>& g) {
@@ -32,13 +32,13 @@ Array make(const Characterization& c, std::uint32_t entity) {
   return {c.spec, 1, c.options.devices, {c.options.seed, entity, 0}, 1};
 }
 
-/// Sends `pulses` mean pulses to every device, up or down.
+/// Sends `pulses` mean pulses to every device, up or down; `step` numbers the operation.
 PulseCount send(Array& array, const Characterization& c, double pulses, bool up, std::uint64_t step) {
   const double request = pulses * c.spec.window_S() / c.spec.pulses;
   return array.update(Matrix<double>::Ones(1, c.options.devices), up ? request : -request, step);
 }
 
-/// Pulses from point `begin` until the mean has passed `middle`, linearly between points; 0 when it never does.
+/// Pulses from point `begin` of the mean curve g until it has passed `middle`, linearly between points; 0 if it does not by point `end`.
 double pulses_to(double middle, const std::vector<double>& g, std::size_t begin, std::size_t end,
                  double pulses_per_point) {
   for (std::size_t i = begin + 1; i <= end; ++i) {

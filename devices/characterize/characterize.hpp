@@ -13,28 +13,28 @@ namespace nudge {
 
 struct CharacterizeOptions {
   Index devices = 100;       ///< devices of each experiment  [1 to 100000]
-  int samples = 1024;        ///< looks of the noise record  [64 to 1e6]
-  double interval_s = 1e-3;  ///< time between two of them, over which a look integrates  [> 0]
+  int samples = 1024;        ///< number of looks in the noise record  [64 to 1e6]
+  double interval_s = 1e-3;  ///< time between two looks, over which a look integrates  [> 0]
   int cycles = 20;           ///< cycles between the bounds  [1 to 10000]
-  int points = 200;          ///< of either branch of the staircase, at most  [1 to 10000]
-  bool one_by_one = false;   ///< pulses of the staircase are sent one at a time, not those of a point at once
+  int points = 200;          ///< limit on the points of either branch of the staircase  [1 to 10000]
+  bool one_by_one = false;   ///< send the pulses of the staircase one at a time, not those of a point at once
   std::uint64_t seed = 1;
 
   /// UserError naming the option, its value and the rule.
   void validate() const;
 };
 
-/// Pulses up and then down, all devices starting at their lower bound.
+/// Staircase experiment: pulses up and then down, all devices starting at their lower bound.
 struct Staircase {
   double pulses_per_point = 0;
   std::vector<double> pulse;  ///< pulses sent: rising, then counted on while falling
   std::vector<double> mean_S, spread_S;
   Matrix<double> conductance_S;  ///< (devices, points)
   double half_up = 0;            ///< mean pulses from the lower bound to the middle of the mean device's range
-  double half_down = 0;          ///< and back from the top
+  double half_down = 0;          ///< mean pulses from the upper bound back to the middle
 };
 
-/// What the window becomes when devices are sent from bound to bound, three windows of pulses each way.
+/// Window of the devices after cycles from bound to bound, with three windows of pulses each way.
 struct Endurance {
   std::vector<double> cycle, low_S, low_spread_S, high_S, high_spread_S, pulses;
 };
@@ -43,29 +43,29 @@ struct Endurance {
 struct Retained {
   std::vector<double> time_s, target_S;
   Matrix<double> mean_S, spread_S;  ///< (levels, times)
-  std::vector<double> exponent;     ///< of a power law through the last four decades, per level
+  std::vector<double> exponent;     ///< exponent of a power law through the last four decades, per level
 };
 
-/// What a spectrum is like within a band.
+/// Kind of a noise spectrum within a band.
 enum class SpectrumKind {
-  none,        ///< nothing above what rounding and the curvature of drift leave
+  none,        ///< nothing above the remainder of rounding and curved drift
   one_over_f,  ///< slope −1 ± 0.25, and −1 ± 0.5 in either half of the band
   other,       ///< white, a Lorentzian, ...
 };
 
-/// Looks at devices programmed to the middle of the window, 1000 records after programming, so that what drift and decay
-/// still do is a straight line, which is taken off each device.
+/// Noise record: looks at devices programmed to the middle of the window, starting 1000 records after programming. By then
+/// drift and decay are a straight line, which is taken off each device.
 struct NoiseRecord {
   std::vector<double> deviation, share;  ///< histogram of (g − line of its device)/mean, at the ends of the looks
   std::vector<double> frequency_Hz, spectrum_Hz;  ///< one-sided, relative to g², mean over the devices; within the band
   double trend = 0;                               ///< rms of the lines' change over the record, relative
   double slow_std = 0;                            ///< rms of telegraph and 1/f noise within the record, relative
-  double fresh_std = 0;                           ///< of a read per sqrt(tau), relative
+  double fresh_std = 0;                           ///< rms of the fresh noise of a read per sqrt(tau), relative
   double floor = 0;                               ///< rms that rounding and curved drift may leave, relative
   SpectrumKind kind = SpectrumKind::none;
-  double slope = 0;                         ///< of ln spectrum over ln frequency; 0 for none
-  double slope_error = 0;                   ///< its standard error
-  double lower_slope = 0, upper_slope = 0;  ///< of the halves of the band
+  double slope = 0;                         ///< slope of ln spectrum over ln frequency; 0 if there is no spectrum
+  double slope_error = 0;                   ///< standard error of slope
+  double lower_slope = 0, upper_slope = 0;  ///< slopes in the two halves of the band
   double q = 0;                             ///< Q of S = Q²/f, geometric mean over the band; one_over_f only
 };
 
@@ -81,16 +81,16 @@ struct Characterization {
 /// Measures devices as one would on a prober: every number comes from DeviceArray, nothing from the formulas.
 Characterization characterize(const DeviceSpec& spec, const CharacterizeOptions& options);
 
-/// The measurements as groups of self-describing datasets.
+/// Writes the measurements as groups of self-describing datasets.
 void write(H5Document& file, const Characterization& c);
 
-/// A page of text; the same numbers as JSON.
+/// Summary as a page of text, and the same numbers as JSON.
 std::string summary_text(const Characterization& c, const std::string& name);
 std::string summary_json(const Characterization& c, const std::string& name);
 
-/// A look is the mean of the conductance at so many equally spaced moments of its interval dt: an integrating read-out. What
-/// is faster than dt/64 folds back with 1/64 of its variance, white over 32/dt: beside 1/f noise up to f_max a share
-/// (2 f dt/64) ln(f_max dt/32), below 5 % at 1/(8 dt) for f_max dt < 1e6; instantaneous looks would have 64 times that.
+/// Moments per look: a look is the mean of the conductance at this many equally spaced moments of its interval dt, an integrating
+/// read-out. Noise faster than dt/64 folds back with 1/64 of its variance, white over 32/dt. Beside 1/f noise up to f_max this is
+/// a share (2 f dt/64) ln(f_max dt/32), below 5 % at 1/(8 dt) for f_max dt < 1e6; instantaneous looks would have 64 times that.
 constexpr int looks_per_sample = 64;
 
 /// Measures the noise of devices as NoiseRecord says. Spectrum: straight line off, Hann window, periodogram from the fourth

@@ -12,7 +12,7 @@ namespace {
 constexpr double records_waited = 1000;
 constexpr double record_rounding = 1e-12;
 
-/// Looks of every device, (samples, devices): means over their intervals, and the last moment of each.
+/// Looks at every device, (samples, devices): means over their intervals, and the last moment of each.
 struct Looks {
   Matrix<double> mean, last;
 };

@@ -43,7 +43,8 @@ class Collapse {
  public:
   Collapse(const BakeData& data, const std::vector<std::vector<Moments>>& moments) : data_(&data), moments_(&moments) {}
 
-  /// Values beyond numbers: two curves of each level with two free numbers and two that are expected to be small, and one energy.
+  /// Degrees of freedom: values less the free numbers. Two curves of each level have two free numbers and two that are
+  /// expected to be small; one energy is free.
   double freedom() const {
     const auto points = static_cast<double>(data_->points.size());
     return std::max(2 * static_cast<double>(moments_->size()) * (points - 2) - 1, 1.0);
@@ -76,8 +77,8 @@ class Collapse {
   }
 
  private:
-  /// Of a cubic whose bends are of the size of the range of y: a free one would thread points of one time and several temperatures at
-  /// E near 0, where they lie side by side.
+  /// Squares that a cubic leaves whose bends are of the size of the range of y. A free cubic would thread points of one time
+  /// and several temperatures at E near 0, where they lie side by side.
   static double rest(const Eigen::VectorXd& u, const Eigen::VectorXd& y, const Eigen::VectorXd& error) {
     const Eigen::Index n = u.size();
     Eigen::MatrixXd weighted = Eigen::MatrixXd::Zero(n + 2, 4);

@@ -121,7 +121,7 @@ std::vector<BakePoint> find_points(std::vector<BakeRow>& rows) {
   return points;
 }
 
-/// Groups of equal size by start.
+/// Puts rows into levels: groups of equal size by start.
 void find_levels(std::vector<BakeRow>& rows, std::size_t points) {
   std::vector<std::size_t> cells(points);
   std::vector<double> sorted;

@@ -48,10 +48,10 @@ struct Side {
   double step = 0;
   double gamma = 0, A = 0;
   std::vector<double> table = {};
-  double error = 0;  ///< sum of squares
+  double error = 0;  ///< sum of squares that the fit leaves
 };
 
-/// u: distance along the direction from the reference (middle), −1/2 to 1/2.
+/// Distances u along the direction from the reference (middle), −1/2 to 1/2.
 Vector along(const Steps& s, Direction direction) {
   const Vector u = (s.x.array() - 0.5).matrix();
   return direction == Direction::up ? u : Vector(-u);
@@ -77,7 +77,7 @@ Side soft(const Steps& s, Direction direction) {
   return {f.dot(s.size) / f.squaredNorm(), 1};
 }
 
-/// size = step (1 − A exp(gamma u)): linear in (step, step A) for each gamma of one sign.
+/// Fit of size = step (1 − A exp(gamma u)): linear in (step, step A) for each gamma of one sign.
 Side exponential(const Steps& s, Direction direction, double sign) {
   const Vector u = along(s, direction);
   Side best{s.size.mean(), sign, 0.5 * sign, {}, std::numeric_limits<double>::infinity()};
@@ -94,7 +94,7 @@ Side exponential(const Steps& s, Direction direction, double sign) {
   return best;
 }
 
-/// Piecewise-linear least squares; a point without data is tied weakly to its neighbours.
+/// Fit of a table by piecewise-linear least squares; a point without data is tied weakly to its neighbours.
 Side table(const Steps& s, int points) {
   const Index n = points;
   Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(n, n);
@@ -124,13 +124,14 @@ Side table(const Steps& s, int points) {
   return side;
 }
 
-/// Noise of reads may turn a mean step around; a step of the size of the net way will do to begin with.
+/// First mean step of a search. Noise of reads may turn a mean step around; then a step of the size of the net way does.
 double begin_with(double step, const Steps& steps) {
   return step > 0 ? step : std::max(std::abs(steps.size.mean()), 1e-3);
 }
 
 using SideFit = Side (*)(const Steps&, Direction);
 
+/// Sets step and shape of the model from the steps of both directions. points: size of tables; sign: sign of gamma of exponential_step.
 void guess_shape(DeviceSpec& spec, const Steps& up, const Steps& down, int points, double sign) {
   const bool slopes = spec.model == "linear_step" || spec.model == "power_step" || spec.model == "label_curve";
   Side u, d;

@@ -66,8 +66,8 @@ Knots knots_of(const std::vector<BakePoint>& points, double activation_eV) {
   return knots;
 }
 
-/// Simulated changes of the cells of a level at each point, with the measured starts in turn. Pairs of cells have normal numbers of
-/// opposite signs: what of the mean is odd in them cancels.
+/// Moments of the simulated changes of the cells of a level, level `number`, at each point, with the measured starts in turn.
+/// Each of the `pairs` of cells has normal numbers of opposite signs, so that odd parts of the mean cancel.
 std::vector<Moments> simulate(const RelaxationSpec& spec, const std::vector<BakePoint>& points,
                               const std::vector<BakedCells>& level, std::size_t number, std::uint64_t seed,
                               std::size_t pairs) {
@@ -154,7 +154,7 @@ RelaxationSpec first_tables(const BakeData& data, const LevelMoments& measured, 
   return spec;
 }
 
-/// Moves each entry of the tables by what its points are off in the mean.
+/// Moves each entry of the tables by the mean error of its points.
 void correct(RelaxationSpec& spec, const LevelMoments& measured, const LevelMoments& model, const Knots& knots) {
   const std::size_t times = knots.time_s.size();
   for (std::size_t l = 0; l < measured.size(); ++l) {

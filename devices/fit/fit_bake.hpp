@@ -16,10 +16,10 @@ struct BakePoint {
   double temperature_K = 0, time_s = 0;
 };
 
-/// Cells of one level at one point.
+/// Cells of one level at one temperature and time.
 struct BakedCells {
-  std::vector<double> starts_S = {};   ///< as written
-  std::vector<double> changes_S = {};  ///< since then
+  std::vector<double> starts_S = {};   ///< conductances as written
+  std::vector<double> changes_S = {};  ///< changes of the conductance since the write
 };
 
 /// Cells that were written and left at temperatures: cells[level][point], levels by mean start.
@@ -31,20 +31,22 @@ struct BakeData {
 
 inline constexpr std::size_t least_baked_cells = 20;  // an sd is then known to 16 % (Gaussian)
 
-/// Reads tables of long_table.hpp. The first: columns cell, time, conductance, temperature_C or temperature_K and, as far as there, start (else the
-/// first measurement of the cell at that temperature) and level; without a header cell, time, resistance, conductance, temperature_C.
-/// A cell is written anew for each temperature. A second, if there is one: the same without temperatures, all at reference_K; without a header
-/// as for fit_relaxation(). Without levels cells are in groups of equal size by start, as many as leave 200 cells to each point, up to 32.
-/// Times of one temperature closer than a factor 1.5 are one. UserError with file:line for what parse_long_table() refuses and for temperatures
-/// not above 0 K; for fewer than 2 temperatures, or no level with enough cells.
+/// Reads one or two tables of long_table.hpp. The first has the columns cell, time, conductance, temperature_C or temperature_K
+/// and, optionally, start (else the first measurement of the cell at that temperature) and level. Without a header: cell, time,
+/// resistance, conductance, temperature_C. A cell is written anew for each temperature. The second has the same columns without
+/// temperatures, all at reference_K; without a header as for fit_relaxation(). Without levels cells are in groups of equal size by
+/// start: as many groups as leave 200 cells to each point, up to 32. Times of one temperature closer than a factor 1.5 are one.
+///
+/// UserError with file:line for tables that parse_long_table() refuses and for temperatures not above 0 K; also for fewer
+/// than 2 temperatures, or no level with enough cells.
 BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files, double reference_K);
 
-/// How an activation energy is known.
+/// Source of an activation energy.
 enum class ActivationSource {
   measured,  ///< from times at several temperatures that fall onto one curve
   kinetics,  ///< from the attempt frequency alone: the table has one time at each temperature
-  no_curve,  ///< likewise: its times at several temperatures fall onto no curve
-  given,     ///< by the user
+  no_curve,  ///< from the attempt frequency alone: times at several temperatures fall onto no curve
+  given,     ///< given by the user
 };
 
 struct ActivationEstimate {
@@ -55,14 +57,17 @@ struct ActivationEstimate {
 /// Attempt frequency of an activated step of atoms, kT/h at 480 K, a usual assumption for oxides (10^13 per second).
 inline constexpr double attempt_Hz = 1e13;
 
-/// Activation energy of relaxation. Where some temperature was measured at times a factor 3 apart, the energy for which variance and mean of
-/// each level are a cubic in ln(t exp(−E/kT)), with bends of the size of their range: weighted least squares, sampling errors and 3 % of the spread as errors, E
-/// between 0 and 4 eV; interval where the squares rise by 3.84 times their mean. Otherwise, and where the best is above 3.9 eV, nothing in the table says how a time compares with a temperature
-/// (a free curve fits any E): then E = kT ln(ν t), the barrier that a step of attempt frequency ν passes within the time, mean over
-/// the points. moments[level][point].
+/// Activation energy of relaxation; moments[level][point].
+///
+/// If some temperature was measured at times a factor 3 apart: the energy E between 0 and 4 eV for which variance and mean of
+/// each level are a cubic in ln(t exp(−E/kT)), with bends of the size of their range. It is a weighted least-squares fit with
+/// sampling errors and 3 % of the spread as errors; the interval ends where the squares have risen by 3.84 times their mean.
+///
+/// Otherwise, and where the best E is above 3.9 eV, the table does not tell how a time compares with a temperature (a free curve
+/// fits any E). Then E = kT ln(ν t), the barrier that a step of attempt frequency ν passes within the time, mean over the points.
 ActivationEstimate activation_of(const BakeData& data, const std::vector<std::vector<Moments>>& moments);
 
-/// One level of cells after a time at a temperature: change of the conductance, measured and of the fitted law.
+/// Row of the fit's report: one level of cells after a time at a temperature, with the change measured and that of the fitted law.
 struct BakeRowFit {
   double level_S = 0, temperature_K = 0, time_s = 0;
   std::size_t cells = 0;
@@ -75,8 +80,8 @@ struct BakeFit {
   ActivationEstimate activation = {};
   std::vector<BakeRowFit> rows = {};  ///< level by level
   std::size_t cells = 0;              ///< measurements after a time above 0 s
-  std::size_t left_out = 0;           ///< of levels with too few cells
-  double onset_s = 0;                 ///< time that was put before the measured ones; 0: none
+  std::size_t left_out = 0;           ///< measurements of levels with too few cells
+  double onset_s = 0;                 ///< time put before the measured ones; 0: none
 
   double worst_sd() const;      ///< largest |model/measured − 1|
   double worst_mean_S() const;  ///< largest |model − measured|
@@ -84,22 +89,23 @@ struct BakeFit {
 
 /// Temperature of the tables that fit_bake() writes: the default of circuit.temperature.
 inline constexpr double bake_reference_K = 300;
-/// Time after a write at which cells that were first looked at much later are taken to begin to change: at room temperature the variance of the
-/// cells of RRAM-Relaxation-Master-Model grows as ln(t · 400 Hz/2) (its analysis.ipynb).
+/// Time after a write at which cells are taken to begin to change if they were first looked at much later. At room
+/// temperature the variance of the cells of RRAM-Relaxation-Master-Model grows as ln(t · 400 Hz/2) (its analysis.ipynb).
 inline constexpr double relaxation_onset_s = 5e-3;
 
-/// Fits RelaxationLaw with an activation energy to tables of parse_bake(). Each temperature and time is a time t exp(E/k (1/T₀ − 1/T))
-/// at T₀, E of activation_of() or as given; those less than a factor 2 apart are one. There the law has the measured spread and mean of
-/// each level, corrected by simulation (seed fixed) until cells that stay at 0 S, and levels between those of the table, are as measured. Where the
-/// first of these times is above 10 onsets, the tables begin with 0 at relaxation_onset_s. Jumps as fit_relaxation(), no memory lost (a bake looks once).
-/// sd_model_S and mean_model_S are those of other simulated cells: 32768 antithetic pairs, an sd known to √((k − 1)/4/65536) (0.4 % for a kurtosis k of 5).
+/// Fits RelaxationLaw with an activation energy to tables of parse_bake(). Each temperature and time is a time t exp(E/k (1/T₀
+/// − 1/T)) at T₀, with E of activation_of() or as given; times less than a factor 2 apart are one. There the law has the
+/// measured spread and mean of each level. Both are corrected by simulation (seed fixed) until cells that stay at 0 S, and
+/// levels between those of the table, are as measured. If the first of these times is above 10 onsets, the tables begin with 0
+/// at relaxation_onset_s. Jumps as fit_relaxation(); no memory is lost (a bake looks once). sd_model_S and mean_model_S come
+/// from other simulated cells: 32768 antithetic pairs, an sd known to √((k − 1)/4/65536) (0.4 % for a kurtosis k of 5).
 BakeFit parse_and_fit_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files,
                            std::optional<double> activation_eV = {});
 BakeFit fit_bake(const std::vector<std::string>& paths, std::optional<double> activation_eV = {});
 
-/// The fit as TOML for a configuration, section [device], with what was found as comments.
+/// Fit as TOML for a configuration, section [device], with the findings as comments.
 std::string bake_toml(const BakeFit& fit, const std::string& source);
-/// The table for people, µS and °C.
+/// Table of the fit for people, µS and °C.
 std::string bake_text(const BakeFit& fit);
 
 }  // namespace nudge

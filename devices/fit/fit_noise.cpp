@@ -24,7 +24,7 @@ double mean_of(const std::vector<double>& x) {
   return mean;
 }
 
-/// Third central moment about the running mean over `width` samples, of the samples that have a whole one.
+/// Third central moment about the running mean over `width` samples, from the samples that have a whole running mean.
 double third_moment(const std::vector<double>& x, std::size_t width) {
   if (width >= x.size()) width = x.size() - 1;
   const double mean = mean_of(x);
@@ -40,8 +40,9 @@ double third_moment(const std::vector<double>& x, std::size_t width) {
   return third;
 }
 
-/// What of the third moment of a two-valued Markov process third_moment() sees with a window of w τ_c. As d² = p(1 − p) + (1 − 2p) d, three times
-/// have the moment m₃ exp(−(latest − earliest)/τ_c); that of d minus its mean over the window follows by expanding the cube.
+/// Share of the third moment of a two-valued Markov process that third_moment() sees with a window of w τ_c. As d² = p(1 − p)
+/// + (1 − 2p) d, three times have the moment m₃ exp(−(latest − earliest)/τ_c). The moment of d minus its mean over the window
+/// follows by expanding the cube.
 double third_share(double w) {
   constexpr int points = 40;
   std::array<double, points> at{};
@@ -60,7 +61,7 @@ double third_share(double w) {
   return 1 - 3 * one + 3 * two - three;
 }
 
-/// p of (1 − 2p)/√(p(1 − p)) = skewness r: with d = 1 − 2p that is 2d/√(1 − d²), so d = r/√(4 + r²).
+/// Probability p for which (1 − 2p)/√(p(1 − p)) = skewness r: with d = 1 − 2p that is 2d/√(1 − d²), so d = r/√(4 + r²).
 double share_high_of(double skewness) {
   const double d = skewness / std::sqrt(4 + skewness * skewness);
   return (1 - std::clamp(d, -most_skewed, most_skewed)) / 2;
@@ -134,7 +135,7 @@ void add_level(const std::vector<const ReadRecord*>& records, const Frame& frame
   fit.levels.push_back(std::move(level));
 }
 
-/// Times of levels without a trap are those of the nearest level that has one: they only matter between the two.
+/// Fills the times of levels without a trap with those of the nearest level that has one: they only matter between the two.
 void fill_times(NoiseTable& table) {
   std::vector<std::size_t> trapped;
   for (std::size_t l = 0; l < table.trap.size(); ++l) {

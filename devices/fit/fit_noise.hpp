@@ -12,13 +12,13 @@ namespace nudge {
 
 /// One-sided power spectral density over a band of frequencies.
 struct SpectrumBand {
-  double frequency_Hz = 0;  ///< geometric mean of its ends
+  double frequency_Hz = 0;  ///< geometric mean of the band's ends
   double psd = 0;           ///< mean over the band, unit²/Hz
-  double values = 0;        ///< independent values of a periodogram in it: a relative standard error of 1/√values
-  std::vector<double> points_Hz = {};  ///< evenly spaced over it: where a model is averaged
+  double values = 0;  ///< independent values of a periodogram in the band: a relative standard error of 1/√values
+  std::vector<double> points_Hz = {};  ///< points evenly spaced over the band, for the mean of a model
 };
 
-/// Standard error of psd in decibels, 10 lg(e)/√values.
+/// Standard error of a band's psd in decibels, 10 lg(e)/√values.
 double spectrum_error_dB(const SpectrumBand& band);
 
 /// Periodogram of evenly spaced samples under a Hann window w_t = 2 sin²(πt/n), (2 dt/n)(2/3) |Σ w x exp(−2πi k t/n)|², mean
@@ -27,8 +27,8 @@ double spectrum_error_dB(const SpectrumBand& band);
 /// spectrum fewer, (Σ1/f)²/Σ1/f² instead of m. All but the last samples are used, as many as have no prime factor above 5.
 std::vector<SpectrumBand> banded_spectrum(const std::vector<double>& samples, double interval_s);
 
-/// Spectrum of a process of variance 1 and correlation exp(−t/τ), sampled every dt: 2 dt (1 − c²)/(1 − 2c cos 2πf dt + c²), c = exp(−dt/τ): the
-/// Lorentzian 4τ/(1 + (2πfτ)²) with what sampling folds into the band.
+/// Spectrum of a process of variance 1 and correlation exp(−t/τ), sampled every dt: 2 dt (1 − c²)/(1 − 2c cos 2πf dt + c²), c
+/// = exp(−dt/τ). It is the Lorentzian 4τ/(1 + (2πfτ)²) with the frequencies that sampling folds into the band.
 double sampled_lorentzian(double frequency_Hz, double interval_s, double tau_s);
 
 /// A number and its 95 % interval.
@@ -36,10 +36,10 @@ struct NoiseEstimate {
   double value = 0, low = 0, high = 0;
 };
 
-/// Spectrum of reads dt apart: white noise, 1/f^α noise and one trap,
+/// Model of the spectrum of reads dt apart: white noise, 1/f^α noise and one trap,
 ///     S(f) = 2 dt σ² + Σ_k v_k L(f, τ_k) + V L(f, τ_c)
-/// with L of sampled_lorentzian(), v_k of flicker_variance(Q, α, τ_k) (Q in the unit of the reads) and V the variance of the trap. Sum over the
-/// very time constants that devices are simulated with: model and simulation differ by nothing but sampling.
+/// with L of sampled_lorentzian(), v_k of flicker_variance(Q, α, τ_k) (Q in the unit of the reads) and V the variance of the trap.
+/// The sum runs over the very time constants that devices are simulated with: model and simulation differ by nothing but sampling.
 struct NoiseModel {
   double interval_s = 0;
   std::vector<double> times_s = {};  ///< τ_k, a decade apart
@@ -51,33 +51,33 @@ struct NoiseModel {
 
   bool has_trap() const { return trap_sigma.value > 0; }
   double psd(double frequency_Hz) const;
-  /// Mean over a band.
+  /// Mean of the model's spectrum over a band.
   double psd(const SpectrumBand& band) const;
 };
 
-/// Time constants for records of reads dt apart: from dt/10, by decades, to the first that is at least 3 records long. Beyond both
-/// ends lies what was not measured: there the sum falls and goes flat.
+/// Time constants for records of reads dt apart: from dt/10, by decades, to the first that is at least 3 records long. Beyond
+/// both ends, where nothing was measured, the sum falls and goes flat.
 std::vector<double> noise_time_constants(double interval_s, double record_s);
 
-/// Least squares of the decibels of the bands by Levenberg–Marquardt from a grid of starts, errors √(sampling² + 0.5²) dB: 0.5 dB is what such a
-/// sum may be off in shape (the ripple of discrete time constants is 0.2 dB). A trap is taken where it lowers
-/// Schwarz's criterion. Intervals from the curvature, ±1.96 standard errors.
+/// Fits the model to the decibels of the bands by least squares: Levenberg–Marquardt from a grid of starts, errors
+/// √(sampling² + 0.5²) dB. Such a sum may be off in shape by 0.5 dB (the ripple of discrete time constants is 0.2 dB). A trap
+/// is taken where it lowers Schwarz's criterion. Intervals from the curvature, ±1.96 standard errors.
 NoiseModel fit_noise_model(const std::vector<SpectrumBand>& bands, double interval_s, std::vector<double> times_s);
 
 /// Spectrum of one level in one band of frequencies, measured and of the fitted model, S²/Hz, one-sided.
 struct NoiseRow {
   double level_S = 0, frequency_Hz = 0;
   double psd_measured = 0, psd_model = 0;
-  double error_dB = 0;  ///< standard error of the measured one
+  double error_dB = 0;  ///< standard error of the measured spectrum
 
   double off_dB() const;
 };
 
 struct NoiseLevel {
-  double level_S = 0;  ///< mean of its reads
+  double level_S = 0;  ///< mean of the level's reads
   std::size_t cells = 0, reads = 0;
   NoiseModel model = {};
-  TrapValues trap = {};  ///< relative amplitude; 0: none
+  TrapValues trap = {};  ///< trap with relative amplitude; 0: none
 };
 
 struct NoiseFit {
@@ -85,29 +85,29 @@ struct NoiseFit {
   std::vector<NoiseLevel> levels = {};
   std::vector<NoiseRow> rows = {};  ///< level by level
   NoiseTable table = {};
-  double fastest_s = 0, slowest_s = 0;  ///< time constants of 1/f^α noise
+  double fastest_s = 0, slowest_s = 0;  ///< time constants of 1/f^α noise: shortest and longest
 
   double worst_dB() const;
 };
 
-/// Fits the noise of reads over level to records of parse_read_records(): for each level the mean spectrum of its cells
-/// (banded_spectrum()), to that NoiseModel. How long a trap stays in either state comes from the skewness of the reads about their running mean over
-/// 8 τ_c: all else is Gaussian, and of a two-valued process of variance V it is (1 − 2p)/√(p(1 − p)) (p limited to 0.05 to 0.95).
-/// UserError also for levels whose reads are not equally far apart, or have the same mean or one below 0 S.
+/// Fits the noise of reads over level to records of parse_read_records(): for each level a NoiseModel of the mean spectrum of its
+/// cells (banded_spectrum()). The times that a trap stays in its two states come from the skewness of the reads about their
+/// running mean over 8 τ_c. All other noise is Gaussian, and a two-valued process has the skewness (1 − 2p)/√(p(1 − p)) (p limited
+/// to 0.05 to 0.95). UserError also for levels whose reads are not equally far apart, or have the same mean or one below 0 S.
 NoiseFit fit_noise(const std::string& path, double rate_Hz);
 NoiseFit parse_and_fit_noise(std::string_view text, const std::string& file, double rate_Hz);
 
-/// The fit as TOML for a configuration, section [device], with the numbers and their intervals as comments.
+/// Fit as TOML for a configuration, section [device], with the numbers and their intervals as comments.
 std::string noise_toml(const NoiseFit& fit, const std::string& source);
-/// For people, µS: the numbers of each level, then measured beside model.
+/// Report of the fit for people, µS: the numbers of each level, then measured beside model.
 std::string noise_text(const NoiseFit& fit);
 
 /// Successive reads of one cell, an interval apart.
 struct ReadRecord {
-  double level = 0;  ///< what was programmed, as the table names it; the cell's number without a level
+  double level = 0;  ///< programmed level, as the table names it; the cell's number without a level
   double interval_s = 0;
   std::vector<double> conductance_S = {};
-  std::string where = {};  ///< file:line of its beginning
+  std::string where = {};  ///< file:line of the record's beginning
 };
 
 /// Reads per second of the tables without a header that RRAM-Relaxation-Master-Model publishes (its settings.json: fs).

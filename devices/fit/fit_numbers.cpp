@@ -10,7 +10,8 @@
 namespace nudge {
 namespace {
 
-/// Values of a table stay within e^±7 = 10^±3 of the mean pulse: places that a record hardly visits say nothing of theirs.
+/// Limit on the values of a table: they stay within e^±7 = 10^±3 of the mean pulse. Places that a record hardly visits do not
+/// fix their values.
 constexpr double steepest = 7;
 constexpr double widest_label = 9.89;
 
@@ -26,7 +27,7 @@ void add_bounds(FitNumbers& out, const RecordRange& range) {
   out.numbers.push_back({"g_max", "S", {high, high}, [=](double x) { return middle + size * std::exp(x); }, high});
 }
 
-/// Pulses of a direction behind one another, at most.
+/// Largest number of pulses of a direction behind one another.
 double longest_run(const std::vector<PulseRecord>& records, Direction direction) {
   double longest = 1;
   for (const PulseRecord& record : records) {
@@ -82,7 +83,7 @@ void add_shape(FitNumbers& out, const DeviceSpec& first) {
   }
 }
 
-/// A table of mean 1 from the differences of its logarithms.
+/// Table of mean 1 from the differences of its logarithms.
 std::vector<double> table_of(const double* differences, std::size_t size) {
   std::vector<double> table = {1};
   double level = 0, sum = 1;

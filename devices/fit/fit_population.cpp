@@ -35,8 +35,8 @@ std::vector<LabDevice> by_device(const std::vector<LabRecord>& records) {
   return devices;
 }
 
-/// Sum over pulses of the variance over cycles of the conductance, of the window squared, and how many pulses; zero where the
-/// cycles differ in their pulses.
+/// Sum over pulses of the variance over cycles of the conductance, of the window squared, and the number of pulses; zero
+/// where the cycles differ in their pulses.
 std::pair<double, double> repeat_of(const LabDevice& device, double window) {
   const auto& cycles = device.cycles;
   const bool same = std::all_of(cycles.begin(), cycles.end(), [&](const PulseRecord& c) {
@@ -63,8 +63,8 @@ std::string estimate_row(const char* name, const DeviceEstimate& e, Unit unit) {
                      text(e.mean_high), text(e.deviation), text(e.deviation_low), text(e.deviation_high));
 }
 
-/// The spec with its pulses and slopes at another reference conductance; the curve stays. Tables and label curves have none; of
-/// exponential_step the curve moves with it, so that its pulses are those at the new one.
+/// Spec with its pulses and slopes at another reference conductance; the curve stays. Tables and label curves have no slopes.
+/// The curve of exponential_step moves with the reference, so that its pulses are those at the new one.
 DeviceSpec at_reference(DeviceSpec spec, double g_S) {
   const bool lines = spec.model == "linear_step" || spec.model == "soft_bounds";
   const double above = spec.g_max_S - g_S, below = g_S - spec.g_min_S;
@@ -88,7 +88,7 @@ DeviceSpec at_reference(DeviceSpec spec, double g_S) {
   return spec;
 }
 
-/// Mean of what devices have beside their joint coordinates.
+/// Sets the numbers that are no joint coordinates to their means over the devices.
 void set_mean_shape(DeviceSpec& spec, const std::vector<DeviceFit>& each) {
   const auto n = static_cast<double>(each.size());
   for (auto& [name, value] : spec.shape) {
@@ -106,7 +106,7 @@ void set_mean_shape(DeviceSpec& spec, const std::vector<DeviceFit>& each) {
   spec.update_noise = std::sqrt(squares);
 }
 
-/// Sample mean and covariance of the devices in joint coordinates.
+/// Sets the sample mean and covariance of the devices in joint coordinates.
 void set_joint(DeviceSpec& spec, const std::vector<DeviceFit>& each, double reference_S) {
   const Eigen::Index size = joint_size(spec.model);
   const auto n = static_cast<Eigen::Index>(each.size());
@@ -122,7 +122,7 @@ void set_joint(DeviceSpec& spec, const std::vector<DeviceFit>& each, double refe
   spec.joint_covariance.assign(covariance.data(), covariance.data() + covariance.size());
 }
 
-/// What each fit leaves: root mean squares over devices; criteria of them all.
+/// Sets the residuals to root mean squares over devices, and the criteria to those of all.
 void add_residuals(PulseFit& common, const std::vector<DeviceFit>& each) {
   const auto n = static_cast<double>(each.size());
   const auto rms = [&](double PulseFit::*field) {

@@ -17,7 +17,7 @@
 namespace nudge {
 namespace {
 
-/// Sums over the reads of records that the residuals are made of.
+/// Sums over the reads of records, from which the residuals are made.
 struct Sums {
   double steps = 0, whole = 0, curve = 0, pulses = 0, flat = 0;
   double turned = 0, turns = 0, lag = 0;
@@ -87,7 +87,7 @@ void finish(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.spec.validate();
 }
 
-/// "12.3 uS (11.8 to 12.9)"; an open end is "?".
+/// Number with its interval, "12.3 uS (11.8 to 12.9)"; an open end is "?".
 std::string interval_of(const FittedNumber& n) {
   const auto text = [&](const std::optional<double>& v) {
     if (!v) return std::string("?");

@@ -15,38 +15,40 @@ struct PulseFit {
   DeviceSpec spec;
   double step_residual = 0;   ///< rms of measured minus predicted single steps, in mean pulses
   double curve_residual = 0;  ///< rms distance of the replayed curve, of the record's range
-  double mean_residual = 0;   ///< the same of a horizontal line
-  /// Of the differences d_i of that distance from pulse to pulse, white noise σ of reads has ⟨d_i d_{i+1}⟩ = −σ² and adds 2 σ² to ⟨d²⟩;
-  /// the rest is noise of pulses. σ, of the record's range; 0 where none shows. It knows nothing of the likelihood's noise.
+  double mean_residual = 0;   ///< rms distance of a horizontal line, of the record's range
+  /// Standard deviation σ of white noise of reads, of the record's range; 0 where none shows. With d_i the differences of the
+  /// curve's distance from pulse to pulse, this noise has ⟨d_i d_{i+1}⟩ = −σ² and adds 2 σ² to ⟨d²⟩; the rest is noise of
+  /// pulses. The noise in `likelihood` is estimated apart.
   double read_noise = 0;
-  /// Of that distance from one pulse to the next: near 1, noise of pulses or a curve of another shape; near 0, noise of reads.
+  /// Correlation of the curve's distance from one pulse to the next. Near 1: noise of pulses, or a curve of another shape;
+  /// near 0: noise of reads.
   double autocorrelation = 0;
   LikelihoodFit likelihood;
-  RecordRange range = {};                    ///< of the reads
-  std::vector<FittedNumber> intervals = {};  ///< by add_intervals()
+  RecordRange range = {};                    ///< range of the reads
+  std::vector<FittedNumber> intervals = {};  ///< intervals found by add_intervals()
 
-  /// Whether the curve beats a horizontal line by Akaike's criterion n ln(residual²) + 2 · numbers.
+  /// True if the curve beats a horizontal line by Akaike's criterion n ln(residual²) + 2 · numbers.
   bool better_than_mean() const;
-  /// What should be known before the fit is believed: bounds that were never approached, errors that are not white.
+  /// Warnings to read before believing the fit: bounds that were never approached, errors that are not white.
   std::vector<std::string> warnings() const;
 };
 
-/// The models that fit_pulses knows. Not among them: ideal, which has no pulses, and soft_bounds_reference, of one device soft_bounds
-/// with other bounds. vteam and yakopcic need voltages.
+/// Models that fit_pulses() knows. Not among them: ideal, which has no pulses, and soft_bounds_reference, which for one
+/// device is soft_bounds with other bounds. vteam and yakopcic need voltages.
 const std::vector<std::string>& fitted_models();
 
-/// Fits a model to a whole record by largest_likelihood(), from first_guesses(). Noise of pulses is update_noise; noise of reads
-/// (likelihood.noise) is the device's and the instrument's, and not in the spec. UserError for an unknown model (closest name) or a
-/// record without a window.
+/// Fits a model to a whole record by largest_likelihood(), from first_guesses(). Noise of pulses becomes update_noise. Noise
+/// of reads (likelihood.noise) belongs to the device and the instrument, and is not in the spec. UserError for an unknown
+/// model (closest name) or a record without a window.
 PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points = 9);
 
-/// One device of several records (cycles).
+/// Fits a model to several records (cycles) of one device, as fit_pulses() does.
 PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points = 9);
 
 /// Adds the 95 % intervals of profile_intervals(), which take a few times as long as the fit.
 void add_intervals(PulseFit& fit, const std::vector<PulseRecord>& records);
 
-/// The fit as TOML for a configuration, with its residuals and intervals as comments.
+/// Fit as TOML for a configuration, with its residuals and intervals as comments.
 std::string fit_toml(const PulseFit& fit, const std::string& source);
 
 /// A number over n devices: mean m with the interval m ± t(0.975, n − 1) s/√n of Student's t, and standard deviation s with
@@ -60,16 +62,16 @@ struct DeviceEstimate {
 
 DeviceEstimate device_estimate(const std::vector<double>& values);
 
-/// One of several devices.
+/// Fit of one device among several.
 struct DeviceFit {
   std::string name;
   PulseFit fit;
 };
 
-/// Devices of one wafer: each, and how they differ.
+/// Fits of the devices of one wafer, and their spread.
 struct PopulationFit {
-  /// Of one device its fit. Of several the device in their middle, whose spec has how they differ; residuals are rms over devices,
-  /// the likelihood's deviance and numbers are summed.
+  /// Fit of the only device; of several, the device in their middle, with their spread in its spec. Residuals are then rms
+  /// over devices, and the likelihood's deviance and numbers are summed.
   PulseFit common;
   std::vector<DeviceFit> each = {};
   int devices = 0, records = 0;
@@ -79,23 +81,24 @@ struct PopulationFit {
   double repeat = 0;  ///< rms over cycles of the conductance after the same pulses, of the window; NaN: one cycle each
 };
 
-/// Fits the model to each device (its cycles together). The population is the sample mean and covariance of the devices in the coordinates of
-/// JointSpread (devices/spreads.hpp), with the pulses of each at one reference, the middle of the mean window: the spec's bounds and
-/// pulses are the mean's, device.joint_covariance is the covariance, update_noise the rms over devices, and other numbers of the shape are
-/// their means. Errors of the single fits are in the covariance too (two-stage estimate; Davidian and Giltinan, Nonlinear Models for
-/// Repeated Measurement Data, 1995, ch. 5). programming_error is the repeatability of pulses
-/// sent blindly: the standard deviation over a device's cycles of the conductance reached by the same pulses, rms over pulses and
-/// devices, of the window. A device's cycles must have the same pulses for that; devices that have not are left out of it.
-/// UserError as fit_pulses(), naming the device.
+/// Fits the model to each device (its cycles together). The population is the sample mean and covariance of the devices in
+/// the joint coordinates of devices/spreads.hpp, with the pulses of each at one reference, the middle of the mean
+/// window. The spec's bounds and pulses are the mean's, device.joint_covariance is the covariance, update_noise the rms over
+/// devices, and other numbers of the shape are their means. Errors of the single fits are in the covariance too (two-stage
+/// estimate; Davidian and Giltinan, Nonlinear Models for Repeated Measurement Data, 1995, ch. 5).
+///
+/// programming_error is the repeatability of pulses sent blindly: the standard deviation over a device's cycles of the
+/// conductance reached by the same pulses, rms over pulses and devices, of the window. A device's cycles must have the same
+/// pulses for that; other devices are left out of it. UserError as fit_pulses(), naming the device.
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points = 9);
 
-/// add_intervals() of the only device; of several, how they differ says more.
+/// Adds the intervals of the only device; nothing for several devices, whose spread says more.
 void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records);
 
-/// As TOML for a configuration, with the intervals as comments.
+/// Population as TOML for a configuration, with the intervals as comments.
 std::string fit_toml(const PopulationFit& fit, const std::string& source);
 
-/// The table of estimates for people.
+/// Table of the population's estimates for people.
 std::string population_text(const PopulationFit& fit);
 
 }  // namespace nudge

@@ -38,7 +38,7 @@ std::vector<double> values_of_cells(const std::map<double, double>& changes) {
   return x;
 }
 
-/// Times that are meant, ascending, and which of them each row has; rows at 0 s have none (size of times).
+/// Intended times, ascending, and the index of each row's time in them; rows at 0 s have none (size of times).
 std::vector<double> group_times(const LongTable& table, std::vector<std::size_t>& which) {
   const bool named = !table.columns[nominal_column].empty();
   const std::vector<double>& t = table.columns[named ? nominal_column : time_column];
@@ -89,7 +89,7 @@ std::vector<double> levels_of(const LongTable& table, const std::vector<double>&
   return levels;
 }
 
-/// Levels by mean start, those with too few cells left out.
+/// Levels by mean start; levels with too few cells are left out and their rows counted in left_out.
 std::vector<LevelCells> gather_levels(const LongTable& table, const std::vector<std::size_t>& which, std::size_t times,
                                       std::size_t& left_out) {
   const std::vector<double> starts = starts_of(table);
@@ -117,7 +117,7 @@ std::vector<LevelCells> gather_levels(const LongTable& table, const std::vector<
   return kept;
 }
 
-/// Simulated changes of cells of a level at all times, with `seed` and the measured starts in turn.
+/// Moments of simulated changes of the cells of level `number` at all times, with `seed` and the measured starts in turn.
 std::vector<Moments> simulate(const RelaxationSpec& spec, const LevelCells& level, std::size_t number,
                               std::uint64_t seed) {
   std::vector<Moments> out;
@@ -164,8 +164,8 @@ void fit_memory(const std::vector<LevelCells>& levels, const std::vector<std::ve
   fit.correlation_error = std::sqrt(best / static_cast<double>(pairs.size()));
 }
 
-/// Moves the tables by what the law's moments are off in the mean over the cells of each level. Where cells that would pass 0 S stay
-/// there what is drawn must be wider and lower, which simulated cells tell; elsewhere it is the starts, which lie between levels.
+/// Moves the tables by the mean errors of the law's moments over the cells of each level. Simulated cells tell these errors where
+/// cells that would pass 0 S stay there, so that draws must be wider and lower; elsewhere starts between levels cause them.
 void correct(const std::vector<LevelCells>& levels, const std::vector<std::vector<Moments>>& measured,
              RelaxationSpec& spec) {
   const RelaxationSpec now = spec;

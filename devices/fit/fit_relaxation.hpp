@@ -13,39 +13,39 @@
 
 namespace nudge {
 
-/// Moments of what cells have changed by.
+/// Moments of the cells' changes.
 struct Moments {
   double mean = 0, sd = 0, kurtosis = 3;
   double absolute = 0;  ///< mean distance from the mean
-  double tail = 0;      ///< share of them beyond 4 standard deviations
+  double tail = 0;      ///< share of cells beyond 4 standard deviations
 };
 
 Moments moments_of(const std::vector<double>& x);
 
-/// Cells of one level: their conductances as programmed, and what they have changed by since, changes[time][cell].
+/// Cells of one level: their conductances as programmed, and their changes since, changes[time][cell].
 struct LevelCells {
   std::vector<double> starts_S;
   std::map<std::size_t, std::map<double, double>> changes;
 };
 
-/// Changes of simulated cells of level `number` at all times of the tables, [time][cell], from the measured starts in turn.
+/// Changes of simulated cells of level `number` at all times of the tables, [time][cell], starting from the measured starts in turn.
 std::vector<std::vector<double>> simulated_changes(const RelaxationSpec& spec, const LevelCells& level,
                                                    std::size_t number, std::uint64_t seed, std::size_t cells);
 
-/// What the same cells have changed by at two times.
+/// Changes of the same cells at two times.
 struct PairedChanges {
   std::vector<double> early, late;
 };
 PairedChanges paired(const std::map<double, double>& early, const std::map<double, double>& late);
 
-/// Pearson's correlation.
+/// Pearson's correlation of early and late changes.
 double correlation_of(const PairedChanges& x);
 
-/// Spearman's correlation of |early| and |late − r early|, r the regression: 0 where what comes later does not depend on what came
-/// before, positive where a cell that has gone far goes on in larger steps.
+/// Spearman's correlation of |early| and |late − r early|, r the regression. 0 if later changes do not depend on earlier
+/// ones, positive if a cell that has gone far goes on in larger steps.
 double persistence_of(const PairedChanges& x);
 
-/// How far tails and persistence of a fitted law are from the cells'.
+/// Distance of the tails and persistence of a fitted law from those of the cells.
 struct VolatilityFit {
   double persistence_measured = 0, persistence_model = 0;  ///< persistence_of(), mean over levels and pairs of times
   double persistence_error = 0;                            ///< rms over the pairs of times
@@ -53,13 +53,13 @@ struct VolatilityFit {
 
 /// Fits volatility and its memory (RelaxationLaw) to the cells, of at least 20 at each time of each level.
 ///     volatility: a normal number times exp(½ ω h − ¼ ω²) has ⟨|x|⟩/sd = √(2/π) exp(−ω²/8), which unlike a kurtosis is not decided by the two or
-///         three farthest cells. A level of 500 cells still knows ω² to .3 only: what is met, at each time, is its straight line over the
-///         conductances. The table is moved until simulated cells have the same lines, ω² = 4 w² staying below 3.24 (kurtosis 77): 16000
+///         three farthest cells. A level of 500 cells still knows ω² to 0.3 only, so the fit meets the straight line of ω² over the conductances
+///         at each time. The table is moved until simulated cells have the same lines, ω² = 4 w² staying below 3.24 (kurtosis 77): 16000
 ///         cells know the sd of such a law to 3 %;
-///     memory: of .5 to 4 decades by factors of √2 the one with the least squares of persistence_of(), means over levels, of all pairs of times.
+///     memory: of 0.5 to 4 decades by factors of √2 the one with the least squares of persistence_of(), means over levels, of all pairs of times.
 VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSpec& spec);
 
-/// One level of cells at one time after programming: change of the conductance, measured and of the fitted law.
+/// Row of the fit's report: one level of cells at one time after programming, with the change measured and that of the fitted law.
 struct RelaxationRow {
   double level_S = 0, time_s = 0;
   std::size_t cells = 0;
@@ -78,23 +78,23 @@ struct RelaxationFit {
   VolatilityFit volatility = {};
 };
 
-/// Fits the tables of RelaxationLaw to a long table: columns cell, time, conductance and, as far as there, start (conductance as
-/// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal (time that is
-/// meant; else times less than a factor 1.5 apart are one). resistance is known and not used. A table without a header
-/// has cell, time, resistance, conductance, start, level, nominal.
+/// Fits the tables of RelaxationLaw to a long table. Columns: cell, time, conductance and, optionally, start (conductance as
+/// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal
+/// (intended time; else times less than a factor 1.5 apart are one). resistance is known and not used. A table without a
+/// header has cell, time, resistance, conductance, start, level, nominal.
 ///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed) where cells that
 ///         would pass 0 S stay there, and for starts between levels;
 ///     volatility and its memory: fit_volatility();
 ///     memory: least squares of the correlations of two times over all levels.
-/// sd_model_S and mean_model_S are those of other simulated cells (16000 a level, another seed): their sampling error is
-/// √((k − 1)/4/16000) of an sd, 1.3 % for a kurtosis k of 11. UserError for what parse_long_table() refuses, for a level with
+/// sd_model_S and mean_model_S come from other simulated cells (16000 a level, another seed): their sampling error is √((k −
+/// 1)/4/16000) of an sd, 1.3 % for a kurtosis k of 11. UserError for tables that parse_long_table() refuses, for a level with
 /// one time only or without a spread, and where no level has 20 cells.
 RelaxationFit fit_relaxation(const std::string& path);
 RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file);
 
-/// The fit as TOML for a configuration, section [device], with the table as comments.
+/// Fit as TOML for a configuration, section [device], with the table as comments.
 std::string relaxation_toml(const RelaxationFit& fit, const std::string& source);
-/// The table for people, µS.
+/// Table of the fit for people, µS.
 std::string relaxation_text(const RelaxationFit& fit);
 
 }  // namespace nudge

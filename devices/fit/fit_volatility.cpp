@@ -23,7 +23,7 @@ double log_variance(const Moments& m) {
   return m.sd > 0 ? -8 * std::log(m.absolute / m.sd * std::sqrt(M_PI / 2)) : 0;  // cells that all stay at 0 S have none
 }
 
-/// In place: at each time the straight line of least squares over the levels; of one level itself.
+/// Replaces the table, at each time, by the straight line of least squares over the levels; a single level stays.
 void straighten(Table& table, const std::vector<double>& level_S) {
   const auto n = static_cast<double>(level_S.size());
   double middle = 0, wide = 0;
@@ -39,7 +39,7 @@ void straighten(Table& table, const std::vector<double>& level_S) {
   }
 }
 
-/// What is to be met: lines of ω², and the persistence of each pair of times, mean over levels.
+/// Target of the fit: lines of ω², and the persistence of each pair of times, mean over levels.
 struct Shape {
   Table log_variances = {};
   std::vector<double> persistence = {};
@@ -51,7 +51,7 @@ std::vector<double> values_of(const std::map<double, double>& changes) {
   return out;
 }
 
-/// `changes(l, k)`: values; `pair(l, i, j)`: those of the same cells.
+/// Shape of changes(l, k), the values of level l at time k, and pair(l, i, j), those of the same cells at times i and j.
 template <class Changes, class Pair>
 Shape shape_of(const RelaxationSpec& spec, bool with_pairs, const Changes& changes, const Pair& pair) {
   const std::size_t levels = spec.level_S.size(), times = spec.time_s.size();

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kMostOfDevice_S = 0.1;  // as for pulses: 10 ohm, a wire
 
-/// Which known column a place of the header is, and what its numbers are multiplied by.
+/// Known column at a place of the header, and the factor on its numbers.
 struct HeaderPlace {
   std::size_t column = 0;
   double factor = 1;
@@ -146,7 +146,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
 }
 
-/// No device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
+/// Largest conductance of a device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
 constexpr double kMostConductance_S = 0.1;
 
 bool has_unit(const std::string& text) {

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// A column that a table of measurements may have. The unit stands in its name, "time_ms"; without one it is the SI unit.
+/// Column that a table of measurements may have. Its unit stands in its name, "time_ms"; without one it is the SI unit.
 struct LongColumn {
   std::string name;
   Unit unit = Unit::none;
@@ -31,16 +31,16 @@ struct LongTable {
 LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
                            const std::vector<std::string>& bare);
 
-/// The text of a table's file, inflated if it is a .gz.
+/// Text of a table's file, inflated if it is a .gz.
 std::string read_table_text(const std::string& path);
 
-/// A cell as a number in SI units, as parse_long_table() checks it.
+/// Cell as a number in SI units, checked as parse_long_table() does.
 double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where);
 
-/// The cells of a line, without blanks and quotes around them.
+/// Cells of a line, without blanks and quotes around them.
 std::vector<std::string> split_table_line(std::string_view line, char separator);
 
-/// The same of a file, inflated if it is a .gz.
+/// Reads a table as parse_long_table() does, from a file, inflated if it is a .gz.
 LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
                           const std::vector<std::string>& bare);
 
@@ -50,20 +50,20 @@ struct CsvRow {
   std::vector<std::string> cells;
 };
 
-/// All lines but empty ones and those that start with #; a byte order mark is skipped.
+/// Rows of a text, without empty lines and lines that start with #; a byte order mark is skipped.
 std::vector<CsvRow> csv_rows(std::string_view text);
 
 /// Throws the UserError "WHERE: WHAT".
 [[noreturn]] void csv_fail(const std::string& where, const std::string& what);
 
-/// A conductance in siemens; `unit` (" uS") is that of cells without one, empty: S. UserError for what is no finite number ≥ 0 of
-/// at most 0.1 S (no device: the unit is missing).
+/// Conductance of a cell in siemens; `unit` (" uS") is that of cells without one, empty: S. UserError unless it is a finite
+/// number ≥ 0 of at most 0.1 S (above: no device, the unit is missing).
 double csv_conductance(const std::string& cell, const std::string& unit, const std::string& where);
 
-/// Whether a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan".
+/// True if a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan".
 bool csv_is_number(const std::string& cell);
 
-/// The text of a file, or of what a pipe gives; UserError when it cannot be read, or is longer than read_bound().
+/// Text of a file or a pipe; UserError if it cannot be read, or is longer than read_bound().
 std::string read_csv_text(const std::string& path);
 
 }  // namespace nudge

@@ -22,14 +22,14 @@ constexpr int plain_numbers = 3;
 constexpr int trap_numbers = 5;
 constexpr int trap_starts = 7;
 
-/// (low, high) for any real x, and back: bounds that a solver without bounds keeps.
+/// Maps any real x to (low, high), and back: bounds that a solver without bounds keeps.
 double bounded(double x, double low, double high) { return low + (high - low) / (1 + std::exp(-x)); }
 double unbounded(double value, double low, double high) { return std::log((value - low) / (high - value)); }
 
 constexpr double lowest_exponent = 0.05;
 constexpr double highest_exponent = 1.95;
 
-/// The residuals as a function of ln σ, ln Q, α bounded, and of ln √V and ln τ_c bounded.
+/// Residuals as a function of ln σ, ln Q, α bounded, and of ln √V and ln τ_c bounded.
 class NoiseResiduals : public ResidualVector {
  public:
   NoiseResiduals(const std::vector<SpectrumBand>& bands, const NoiseModel& frame, bool trap)
@@ -87,7 +87,7 @@ class NoiseResiduals : public ResidualVector {
   const NoiseModel* frame_;
   bool trap_;
   double lowest_trap_, highest_trap_;
-  std::vector<double> lorentzians_ = {};  ///< of each band and τ_k
+  std::vector<double> lorentzians_ = {};  ///< lorentzian of each band and τ_k
 };
 
 struct Found {

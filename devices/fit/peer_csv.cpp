@@ -15,7 +15,7 @@
 namespace nudge {
 namespace {
 
-/// What a cell stands for, in siemens; told where it stands.
+/// Conversion of a cell to siemens; `where` names its place for errors.
 using Convert = std::function<double(const std::string& cell, const std::string& where)>;
 
 std::string place(const std::string& name, const CsvRow& row) { return fmt::format("{}:{}", name, row.line); }
@@ -27,7 +27,7 @@ double finite_number(const std::string& cell, const std::string& where) {
   return value;
 }
 
-/// The columns of rows[begin ...], each up to its first empty cell.
+/// Columns of rows[begin ...], each up to its first empty cell.
 std::vector<std::vector<double>> columns_of(const std::vector<CsvRow>& rows, std::size_t begin, const std::string& name,
                                             const Convert& convert) {
   const std::size_t width = rows.front().cells.size();
@@ -60,7 +60,7 @@ PulseRecord joined(const std::vector<double>& up, const std::vector<double>& dow
   return record;
 }
 
-/// "up_uS" with the stem "up": " uS"; "up" and "up_data": nothing. No value: another name.
+/// True if a cell is a stem such as "up", "up_uS" or "up_data"; sets `unit` to " uS" for "up_uS".
 bool names_column(const std::string& cell, const std::string& stem, std::string& unit) {
   if (cell == stem || cell == stem + "_data") return true;
   for (const char* of : {"S", "mS", "uS", "nS"}) {
@@ -75,7 +75,7 @@ bool is_header(const CsvRow& row) {
   return std::none_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return csv_is_number(cell); });
 }
 
-/// 0, 1, 2, ...: the number of the pulse, and no conductance.
+/// True if the first column counts pulses, 0, 1, 2, ..., and is no conductance.
 bool counts_pulses(const std::vector<CsvRow>& rows, std::size_t begin) {
   if (rows.size() < begin + 2) return false;
   for (std::size_t r = begin; r + 1 < rows.size(); ++r) {
@@ -85,7 +85,7 @@ bool counts_pulses(const std::vector<CsvRow>& rows, std::size_t begin) {
   return true;
 }
 
-/// A cell of a file without a window.
+/// Conductance of a cell in a file without a window.
 double up_down_conductance(const std::string& cell, const std::string& unit, const std::string& where) {
   if (!cell.empty() && cell.front() == '-' && std::isfinite(std::strtod(cell.c_str(), nullptr))) {
     csv_fail(where,

@@ -22,13 +22,13 @@ constexpr double farthest = 6;         // coordinates are logarithms and logits:
 constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
 constexpr double better = 0.1;         // of the deviance: another maximum; less moves an end by less than close_enough
 
-/// A maximum, or a place of its region that a descent from there does not find.
+/// Maximum, or a place of its region that a descent from it does not find.
 struct Maximum {
   Vector at;
   Eigen::MatrixXd covariance;
 };
 
-/// The profile of one coordinate over all maxima of a region, above the first and lowest.
+/// Profile of one coordinate over all maxima of a region, above the first and lowest.
 class Profile {
  public:
   Profile(const PulseResiduals& residuals, const std::vector<Maximum>& maxima, Index k)
@@ -38,8 +38,9 @@ class Profile {
         least_(deviance_of(maxima[0].at)),
         lowest_(residuals.deviance(maxima[0].at, true)) {}
 
-  /// Where the rise is `allowed`, on the side of `sign` of the outermost maximum; absent where it stays below up to the farthest coordinate. Narrow
-  /// bends lead descents astray: an end counts where none of the maxima leads to a place there that is lower.
+  /// End of the interval: the coordinate where the rise is `allowed`, on the side of `sign` of the outermost maximum. Absent
+  /// where the rise stays below up to the farthest coordinate. Narrow bends lead descents astray: an end counts where no
+  /// maximum leads to a lower place there.
   std::optional<double> end(double sign, double allowed) {
     const auto outer = [&](const Maximum& a, const Maximum& b) { return sign * a.at[k_] < sign * b.at[k_]; };
     const Maximum& from = *std::max_element(maxima_.begin(), maxima_.end(), outer);
@@ -59,7 +60,7 @@ class Profile {
   const Vector& point() const { return point_; }
 
  private:
-  /// The deviance above its minimum where coordinate k is `at`, by a descent from x.
+  /// Rise of the deviance above its minimum where coordinate k is `at`, by a descent from x.
   double rise(double at, Vector& x) {
     residuals_.hold(k_, at);
     residuals_.descend(x, 3);
@@ -68,7 +69,7 @@ class Profile {
     return deviance_of(x) - least_;
   }
 
-  /// The next end beyond the farthest place that was inside.
+  /// Next end beyond the farthest place that was inside.
   std::optional<double> next_end(double sign, double allowed, double step) {
     const double wanted = std::sqrt(allowed), last = first_ + sign * farthest;
     const auto root_of = [](double above) { return std::sqrt(std::max(above, 0.0)); };
@@ -101,7 +102,7 @@ class Profile {
     return next;
   }
 
-  /// Whether some maximum leads to a place there that is clearly inside, from which the search then goes on.
+  /// True if some maximum leads to a place there that is clearly inside, from which the search then goes on.
   bool lower_from_others(double at, double allowed) {
     for (const Maximum& maximum : maxima_) {
       point_ = maximum.at;
@@ -113,7 +114,7 @@ class Profile {
     return false;
   }
 
-  /// What is expected of the number itself is left out: an interval is the record's, and open where that says nothing.
+  /// Deviance without the expected value of the number itself: an interval is the record's, and open where the record does not close it.
   double deviance_of(const Vector& all) const {
     return residuals_.deviance(all, true) - residuals_.off_expected(all, k_);
   }
@@ -133,15 +134,15 @@ void take(LikelihoodFit& fit, const PulseResiduals& residuals, Vector x) {
   fit.noise = residuals.noise_of(x);
 }
 
-/// Where the deviance is within some depth of its minimum.
+/// Region where the deviance is within some depth of its minimum.
 struct Region {
-  std::vector<Maximum> maxima;  ///< the fit's own first
-  bool reaches_bounds = true;   ///< false: with a bound farther out it is within too
+  std::vector<Maximum> maxima;  ///< maxima of the region, the fit's own first
+  bool reaches_bounds = true;   ///< false: also within the depth with a bound farther out
 };
 
-/// Maxima that a region of this depth holds: where other searches ended, as with a curve that bends the other way; and with bounds farther out.
-/// Where a record comes near a bound at most once or twice the likelihood has one maximum with the bound at the outermost reads, and a flat one
-/// with it anywhere beyond: a profile that begins in one does not see the other.
+/// Maxima in a region of this depth: the ends of other searches, as with a curve that bends the other way, and those with bounds
+/// farther out. If a record comes near a bound at most once or twice, the likelihood has one maximum with the bound at the
+/// outermost reads. It has another, flat one with the bound anywhere beyond: a profile that begins in one does not see the other.
 Region region_of(PulseResiduals residuals, const LikelihoodFit& fit, double depth) {
   Region out;
   std::vector<Maximum>& maxima = out.maxima;
@@ -172,16 +173,16 @@ Region region_of(PulseResiduals residuals, const LikelihoodFit& fit, double dept
   return out;
 }
 
-/// Of `joint` numbers that `counted` values depend on linearly, −2 ln L rises by n ln(1 + j F/f) to the surface of their 95 % region (j = 1:
-/// Student's interval). In short records the curve bends after noise of pulses, whose maximum is then too low for all numbers: their intervals
-/// are those of the region that a number has together with both noises. In long ones that do not reach a bound it may lie at any of many outermost
-/// reads, the best of which gains by chance: a number counts together with that bound.
+/// Depth of a 95 % region: of `joint` numbers on which `counted` values depend linearly, −2 ln L rises by n ln(1 + j F/f) to its
+/// surface (j = 1: Student's interval). In short records the curve bends after noise of pulses, whose maximum is then too low for
+/// all numbers: their intervals are those of the region that a number has together with both noises. In long ones that do not reach
+/// a bound it may lie at any of many outermost reads, the best of which gains by chance: a number counts together with that bound.
 double depth_of(int joint, double counted, double freedom) {
   const double f = boost::math::quantile(boost::math::fisher_f(joint, freedom), 0.95);
   return counted * std::log1p(joint * f / freedom);
 }
 
-/// Numbers that the record determines. A value of a table that says no more than was expected of it counts as none.
+/// Number of coordinates that the record determines. A value of a table that the record tells no better than its expectation counts as none.
 double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
   const Eigen::VectorXd variance = inverse(residuals.information(at)).diagonal();
   double sum = 0;
@@ -192,16 +193,16 @@ double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
   return sum;
 }
 
-/// What is left of `counted` values once their numbers are fitted has σ² χ² of `freedom`, and −2 ln L of σ rises by n (ln(n/χ²) + χ²/n − 1)
-/// from its maximum to the upper end of the interval of σ, where χ² is the quantile .025: more than that of other numbers in short records.
+/// Rise of −2 ln L from its maximum to the upper end of the interval of a noise σ. The rest of `counted` values after the fit has
+/// σ² χ² of `freedom`, so this is n (ln(n/χ²) + χ²/n − 1) with χ² the quantile 0.025: more than for other numbers in short records.
 double depth_above_noise(double counted, double freedom) {
   const double least = boost::math::quantile(boost::math::chi_squared(freedom), 0.025);
   return counted * (std::log(counted / least) + least / counted - 1);
 }
 
-/// By how much −2 ln L of noise rises too fast where errors of prediction have heavier tails than the normal ones that it is made for: its score
-/// then varies by (kurtosis − 1)/2 of what it should (quasi-likelihood; White, Econometrica 50:1 (1982)). 1 within three deviations of a
-/// normal sample's kurtosis, √(24/n). Tails are heavy where a bound stops noise of pulses that reads without noise show, and where reads jump.
+/// Factor by which −2 ln L of noise rises too fast where prediction errors have heavier tails than normal ones: its score then varies
+/// by (kurtosis − 1)/2 of what it should (quasi-likelihood; White, Econometrica 50:1 (1982)). 1 within three deviations of a normal
+/// sample's kurtosis, √(24/n). Tails are heavy where a bound stops noise of pulses that reads without noise show, and where reads jump.
 double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
   Vector error(residuals.reads()), variance(residuals.reads());
   if (!residuals.predict(at, error, variance)) return 1;
@@ -210,7 +211,7 @@ double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
   return excess > 3 * std::sqrt(24 / static_cast<double>(residuals.reads())) ? 1 + excess / 2 : 1;
 }
 
-/// Moves `fit` should a better maximum be met.
+/// Profile intervals of all numbers; moves `fit` should a better maximum be met.
 std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals) {
   residuals.descend(fit.at, 4);
   const std::vector<FitNumber> numbers = residuals.all_numbers();
@@ -273,7 +274,7 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
   return {};
 }
 
-/// The widest of both; an end that one leaves open is open.
+/// Widens an interval to span both; an end that one of them leaves open is open.
 void join(FittedNumber& number, const FittedNumber& other) {
   const auto wider = [](std::optional<double>& one, const std::optional<double>& two, auto pick) {
     one = one && two ? std::optional<double>(pick(*one, *two)) : std::nullopt;

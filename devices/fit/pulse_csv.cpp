@@ -16,15 +16,16 @@ namespace {
 
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
-/// LabHeader of the header; kAbsent where there is none.
+/// Places of the columns named in the header; kAbsent where there is none.
 struct LabHeader {
   std::size_t pulse = kAbsent, conductance = kAbsent, direction = kAbsent, device = kAbsent, cycle = kAbsent;
   std::size_t voltage = kAbsent, width = kAbsent;
-  /// Of cells without one, from the name of the column: " uS", " mV", " ns".
+  /// Units of cells without one, from the name of the column: " uS", " mV", " ns".
   std::string unit = {}, voltage_unit = {}, width_unit = {};
 };
 
-/// "conductance_uS", "G_uS" and "G" are the conductance, "voltage_mV" the voltage, "width_ns" the width; the unit goes to `at`.
+/// Plain name of a column: "conductance_uS", "G_uS" and "G" are the conductance, "voltage_mV" the voltage, "width_ns" the
+/// width; the unit goes to `at`.
 std::string plain_name(const std::string& cell, LabHeader& at) {
   struct Stem {
     const char *stem, *name;
@@ -46,7 +47,7 @@ std::string plain_name(const std::string& cell, LabHeader& at) {
   return cell;
 }
 
-/// What is wrong with header[c]; a header without any known name may be that of another program.
+/// Error text for header[c], an unknown column; a header without any known name may be that of another program.
 std::string unknown_column(const std::vector<std::string>& header, std::size_t c,
                            const std::vector<std::string>& names) {
   LabHeader ignored;
@@ -105,6 +106,7 @@ Direction direction_of(const std::string& text, const std::string& where) {
   csv_fail(where, fmt::format("direction \"{}\" must be up or down (or +1, -1)", text));
 }
 
+/// Cell as a number in SI units of kind `of`. unit: that of cells without one; name: of the column, for errors; where: line of the file.
 double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
                    const std::string& where) {
   const bool bare = text.empty() || std::isalpha(static_cast<unsigned char>(text.back())) == 0;
@@ -114,7 +116,7 @@ double cell_number(const std::string& text, const std::string& unit, Unit of, co
   return q.value;
 }
 
-/// Direction, and where the file has them volts and width, of the pulse of a row.
+/// Appends the pulse of a row: its direction and, where the file has them, volts and width.
 void add_pulse(const LabHeader& at, const std::vector<std::string>& cells, const std::string& where,
                PulseRecord& record) {
   const bool first = record.direction.empty();  // before the first pulse

@@ -10,28 +10,28 @@
 
 namespace nudge {
 
-/// Measured pulses of one device: conductance_S[0] before the first pulse, conductance_S[i] after pulse i of direction[i]
-/// (direction[0] means nothing).
+/// Measured pulses of one device: conductance_S[0] before the first pulse, conductance_S[i] after pulse i of direction[i].
+/// direction[0] has no meaning.
 struct PulseRecord {
   std::vector<double> conductance_S;
   std::vector<Direction> direction;
-  std::vector<double> volts = {}, width_s = {};  ///< of pulse i, negative downwards; empty: not known
+  std::vector<double> volts = {}, width_s = {};  ///< of pulse i, volts negative downwards; empty: unknown
   std::size_t pulses() const { return conductance_S.empty() ? 0 : conductance_S.size() - 1; }
 };
 
-/// The record of one device in one cycle; names are as in the file, empty where it has no such column.
+/// Record of one device in one cycle; names are as in the file, empty where it has no such column.
 struct LabRecord {
   std::string device, cycle;
   PulseRecord pulses;
 };
 
-/// What the numbers of a file stand for that has no units of its own.
+/// Scale of the numbers of a file that has no units.
 struct CsvScale {
-  double low_S = 0, high_S = 0;  ///< of the smallest and the largest number; 0, 0: the numbers are siemens
-  double read_voltage_V = 0;     ///< the numbers are currents at this voltage; 0: they are not
+  double low_S = 0, high_S = 0;  ///< conductances of the smallest and the largest number; 0, 0: the numbers are siemens
+  double read_voltage_V = 0;     ///< voltage at which the numbers are currents; 0: they are no currents
 };
 
-/// UserError for a record of fewer than 4 pulses or 2 of one direction.
+/// Throws UserError if a record has fewer than 4 pulses or 2 of one direction.
 void check_record(const PulseRecord& record, const std::string& name);
 
 /// Reads CSV with the header `pulse,conductance,direction` and, for several records, `device` and `cycle` (columns in any order):
@@ -44,34 +44,34 @@ void check_record(const PulseRecord& record, const std::string& name);
 /// A file of two columns, up and down, is read by parse_up_down_csv; only there the scale may have a window.
 std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name, const CsvScale& scale = {});
 
-/// The same from a file; UserError when it cannot be read.
+/// Reads measured pulses as parse_lab_csv() does, from a file; UserError if it cannot be read.
 std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& scale = {});
 
-/// A file that holds one record; UserError when it holds several.
+/// Record of a file that holds only one; UserError if it holds several.
 PulseRecord parse_pulse_csv(std::string_view text, const std::string& name);
 PulseRecord read_pulse_csv(const std::string& path);
 
-/// The two columns of IBM aihwkit's example 21 (fit device data): conductances after successive pulses up, and after successive
-/// pulses down that follow them, one row per pulse, without a header or with one of the names up,down and up_data,down_data, to
-/// which a unit may be added (up_uS,down_uS). The first value is the conductance before the first pulse that is known. A column
-/// may end before the other (empty cells). Whether a file is one of these:
+/// True if a file has the two columns of IBM aihwkit's example 21 (fit device data): conductances after successive pulses up,
+/// and after successive pulses down that follow them, one row per pulse. There is no header, or one of the names up,down and
+/// up_data,down_data, to which a unit may be added (up_uS,down_uS). The first value is the conductance before the first known
+/// pulse. A column may end before the other (empty cells).
 bool is_up_down_csv(const std::vector<CsvRow>& rows);
 
-/// One record of such a file. Numbers are siemens or have a unit; with a window they have none, may be negative, and the smallest
-/// and largest of the file stand for its ends (aihwkit's own files hold weights in [-1, 1]). UserError with name:line for another
-/// number of cells, a value after an empty cell, a number that is not finite, negative or that of a wire, a first column that
-/// counts pulses, one that holds steps (up_pulse,down_pulse), or fewer than 4 pulses or 2 of one direction.
+/// Reads a two-column file (is_up_down_csv()) as one record. Numbers are siemens or have a unit. With a window they have none and may be
+/// negative; then the smallest and largest of the file stand for its ends (aihwkit's own files hold weights in [-1, 1]). UserError with
+/// name:line for another number of cells, a value after an empty cell, or a number that is not finite, negative or that of a wire. UserError
+/// also for a first column that counts pulses, one that holds steps (up_pulse,down_pulse), or fewer than 4 pulses or 2 of one direction.
 std::vector<LabRecord> parse_up_down_csv(const std::vector<CsvRow>& rows, const std::string& name,
                                          const CsvScale& scale);
 
-/// CrossSim's set.csv and reset.csv: a column per run, the first row may name them; the values are the currents after successive
-/// pulses, read at scale.read_voltage_V. Run k of the second file, which falls, follows run k of the first, which rises: together
-/// they are cycle k of one device. Columns may end before others (empty cells). UserError as above, without a read voltage, for
-/// different numbers of runs, or for a run that goes the other way.
+/// Reads CrossSim's set.csv and reset.csv: a column per run, the first row may name them; the values are the currents after
+/// successive pulses, read at scale.read_voltage_V. Run k of the second file, which falls, follows run k of the first, which
+/// rises: together they are cycle k of one device. Columns may end before others (empty cells). UserError as
+/// parse_up_down_csv(), also without a read voltage, for different numbers of runs, or for a run that goes the other way.
 std::vector<LabRecord> parse_set_reset_csv(std::string_view set, const std::string& set_name, std::string_view reset,
                                            const std::string& reset_name, const CsvScale& scale);
 
-/// One file of any kind that parse_lab_csv knows, or CrossSim's two. UserError for options that the files have no use for.
+/// Reads one file of any kind that parse_lab_csv() knows, or CrossSim's two. UserError for options that the files have no use for.
 std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale);
 
 }  // namespace nudge

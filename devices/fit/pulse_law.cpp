@@ -162,7 +162,7 @@ class Belief {
   double conductance_S() const { return mean_[0]; }
   double variance_S2() const { return covariance_[0]; }
 
-  /// A pulse: mean, variance and slope of where it takes the conductance.
+  /// Updates by a pulse, given mean, variance and slope of the conductance it leads to.
   void pulse(double mean, double variance, double slope) {
     mean_[0] = mean;
     at(0, 0) = variance;
@@ -180,7 +180,7 @@ class Belief {
     return sum;
   }
 
-  /// A read that differs from predicted_S() by `error`; returns the variance of that.
+  /// Updates by a read that differs from predicted_S() by `error`; returns the variance of that difference.
   double read(double error) {
     std::array<double, most> seen{};  // covariance of each with the read
     double total = noise_.read_S * noise_.read_S;

@@ -21,8 +21,8 @@ Vector start_of(const PulseResiduals& residuals, std::size_t start) {
   return x;
 }
 
-/// The first start with both bounds inside the extremes of the record, by as much as noise of reads may have put those outside: from bounds
-/// that no read reaches the search finds noise of pulses that stands for a bound, and stays there.
+/// First start with both bounds inside the extremes of the record, by as much as noise of reads may have put the extremes
+/// outside. From bounds that no read reaches the search finds noise of pulses that stands for a bound, and stays there.
 Vector start_within(const PulseResiduals& residuals, const FitNumbers& numbers,
                     const std::vector<PulseRecord>& records) {
   Vector x = start_of(residuals, 0);
@@ -52,6 +52,7 @@ double correlation(const Vector& error, const Vector& variance, const std::vecto
   return lag / z.squaredNorm();
 }
 
+/// LikelihoodFit at the coordinates `at` of the numbers, without a search. guess: spec whose other numbers stay; kind: noise of reads.
 LikelihoodFit fit_at(const DeviceSpec& guess, FitNumbers numbers, const std::vector<PulseRecord>& records,
                      ReadNoiseKind kind, const Vector& at) {
   const PulseResiduals residuals(guess, numbers, records, kind);
@@ -69,7 +70,7 @@ LikelihoodFit fit_at(const DeviceSpec& guess, FitNumbers numbers, const std::vec
   return out;
 }
 
-/// The best of all guesses and starts; `behind` is a fit with fewer kinds of noise, one more start.
+/// Best fit from all guesses and starts; `behind` is a fit with fewer kinds of noise, one more start.
 LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records,
                       ReadNoiseKind kind, const LikelihoodFit* behind) {
   LikelihoodFit best;
@@ -108,7 +109,7 @@ LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<
   return best;
 }
 
-/// From the largest likelihood to the largest restricted one; criteria stay those of the former.
+/// Fit moved from the largest likelihood to the largest restricted one; its criteria stay those of the former.
 LikelihoodFit restricted(const LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
   if (!fit.is_long()) return fit;
   Vector x = fit.at;

@@ -15,8 +15,8 @@
 
 namespace nudge {
 
-/// A number of a fit with its 95 % interval. An end that the record does not close is absent: a bound that no pulse came near, noise
-/// that may be none.
+/// Number of a fit with its 95 % interval. An end that the record does not determine is absent: a bound that no pulse came
+/// near, noise that may be none.
 struct FittedNumber {
   std::string name;  ///< as FitNumber's; "update_noise" and "read_noise" (S) too
   std::string unit;
@@ -27,68 +27,77 @@ struct FittedNumber {
 /// Noise of reads in a fit: white, or white and one SlowReadNoise.
 enum class ReadNoiseKind { white, white_and_slow };
 
-/// A model at the largest likelihood of some records of one device.
+/// Model at the largest likelihood of some records of one device.
 struct LikelihoodFit {
-  DeviceSpec spec;         ///< update_noise among it
-  RecordNoise noise;       ///< of reads too
+  DeviceSpec spec;         ///< fitted spec, with update_noise
+  RecordNoise noise;       ///< noise, that of reads included
   double deviance = 0;     ///< −2 ln L of the reads over their range
-  std::size_t values = 0;  ///< reads behind a pulse
-  int numbers = 0;         ///< that were fitted
-  /// Of the errors of prediction, each over its deviation, from one pulse to the next: 0 where the model and its noise are the record's.
+  std::size_t values = 0;  ///< number of reads after a pulse
+  int numbers = 0;         ///< count of fitted numbers
+  /// Correlation from one pulse to the next of the prediction errors, each over its deviation: 0 where model and noise are the record's.
   double innovation_correlation = 0;
   FitNumbers coordinates = {};
   ReadNoiseKind kind = ReadNoiseKind::white;
-  Eigen::VectorXd at = {};                   ///< PulseResiduals' coordinates
-  std::vector<Eigen::VectorXd> others = {};  ///< where the searches from other guesses and starts ended
+  Eigen::VectorXd at = {};                   ///< fit in the coordinates of PulseResiduals
+  std::vector<Eigen::VectorXd> others = {};  ///< ends of the searches from other guesses and starts
 
-  /// Ten reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
+  /// True with ten reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
   bool is_long() const;
-  /// White errors of prediction, and noise of pulses smaller than a pulse: nothing wanders that slow noise would explain.
+  /// True if prediction errors are white and noise of pulses is smaller than a pulse, or if both noises are negligible:
+  /// nothing wanders that slow noise would explain.
   bool is_plain() const;
   double akaike() const { return deviance + 2.0 * numbers; }
   double schwarz() const;
 };
 
-/// Moves the numbers of a model, its update noise and the noise of reads to the largest likelihood of filter_pulses(), from each guess and
-/// each of the starts of fit_numbers(); the best counts. Slow noise of reads is in it where Schwarz's criterion pays for its two numbers: without
-/// it, noise of pulses has to stand for whatever wanders, and bends the curve after it. By Levenberg–Marquardt (Eigen's MINPACK; Moré, Lecture Notes in Mathematics
-/// 630:105 (1978)): e²/S + ln S is a sum of two squares once ln S is counted from a floor, here 1e-6 of the range, and there are eight to
-/// twenty numbers, for which a Gauss–Newton method takes tens of evaluations where one without residuals takes thousands.
+/// Moves the numbers of a model, its update noise and the noise of reads to the largest likelihood of filter_pulses(), from each
+/// guess and each of the starts of fit_numbers(); the best counts. Slow noise of reads is included where Schwarz's criterion
+/// pays for its two numbers. Without it, noise of pulses has to stand for whatever wanders, and bends the curve after it.
+///
+/// The method is Levenberg–Marquardt (Eigen's MINPACK; Moré, Lecture Notes in Mathematics 630:105 (1978)): e²/S + ln S is a
+/// sum of two squares once ln S is counted from a floor, here 1e-6 of the range. For eight to twenty numbers a Gauss–Newton
+/// method takes tens of evaluations, where one without residuals takes thousands.
 LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records);
 
-/// Intervals by the profile of the likelihood: the values of a number for which −2 ln L, least over all others, is within
-/// (n − p) ln(1 + t²/(n − p)) of its minimum, t = t(0.975, n − p), p of n reads being what the record's numbers take (NoisePenalty). That is
-/// Student's interval where values are linear in p numbers, and χ²(0.95, 1) = 3.84 for large n (Venzon and Moolgavkar,
-/// J. R. Stat. Soc. C 37:87 (1988)). In records that are not long it is n ln(1 + 3 F(0.95; 3, n − p)/(n − p)), the region of a number and
-/// both noises (of tables, with and without NoisePenalty, the wider end); the upper end of noise is that of χ². In long records that do not reach a bound it is the region of a number and that
-/// bound (2 F(0.95; 2, n − p)), and deeper by what errors of prediction with heavy tails ask for. Where the likelihood has other maxima so close, as with a curve that bends the other way or a bound
-/// farther out, an interval spans them.
-/// Values of tables, which lean on what is expected of a table, are left out. Moves `fit` should a better one be met.
+/// Intervals by the profile of the likelihood: the values of a number for which −2 ln L, least over all others, is within (n
+/// − p) ln(1 + t²/(n − p)) of its minimum. Here t = t(0.975, n − p), and p of n reads are taken by the record's numbers
+/// (NoisePenalty). That is Student's interval where values are linear in p numbers, and χ²(0.95, 1) = 3.84 for large n
+/// (Venzon and Moolgavkar, J. R. Stat. Soc. C 37:87 (1988)).
+///
+/// In records that are not long it is n ln(1 + 3 F(0.95; 3, n − p)/(n − p)), the region of a number and both noises (of tables,
+/// with and without NoisePenalty, the wider end); the upper end of noise is that of χ². In long records that do not reach a bound
+/// it is the region of a number and that bound (2 F(0.95; 2, n − p)), deeper where prediction errors have heavy tails. Where the
+/// likelihood has other maxima so close, as with a curve that bends the other way or a bound farther out, an interval spans them.
+///
+/// Values of tables, which lean on their expected values, are left out. Moves `fit` should a better maximum be met.
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records);
 
-/// What is left of a likelihood's dependence on noise once the numbers of the model are integrated out: ln det of their information, as
-/// restricted maximum likelihood has it (Patterson and Thompson, Biometrika 58:545 (1971); Cox and Reid, J. R. Stat. Soc. B 49:1 (1987)). Without
-/// it a curve that bends after noise of pulses leaves too little of that, and intervals are too narrow.
-/// Information times κ² = σ_r² + s² σ_u² depends on the ratio of both noises alone: −2 · determined · ln κ + h(ln(s σ_u/σ_r)), h in a table, s
-/// a mean pulse, or that at the reference where the law's noise is of that size everywhere. Beyond e times the ratio around which it was made h is constant: where noise of pulses stands for the whole record nothing of
-/// the curve is determined, and Laplace's approximation is none.
+/// Penalty of a likelihood's dependence on noise after the numbers of the model are integrated out: ln det of their information,
+/// as in restricted maximum likelihood (Patterson and Thompson, Biometrika 58:545 (1971); Cox and Reid, J. R. Stat. Soc. B 49:1
+/// (1987)). Without it a curve that bends after noise of pulses leaves too little of that noise, and intervals are too narrow.
+///
+/// Information times κ² = σ_r² + s² σ_u² depends on the ratio of both noises alone: −2 · determined · ln κ + h(ln(s
+/// σ_u/σ_r)), h in a table. s is a mean pulse, or the pulse at the reference where the law's noise is of that size
+/// everywhere. h is constant beyond e times the ratio around which it was made: where noise of pulses stands for the whole
+/// record nothing of the curve is determined, and Laplace's approximation does not hold.
 struct NoisePenalty {
-  double determined = 0;  ///< numbers that the record, and not what is expected of them, determines
+  double determined = 0;  ///< count of numbers that the record determines, not only their expectation
   double log_pulse = 0;   ///< ln(s/range)
-  double ratio = 0;       ///< around which it was made
+  double ratio = 0;       ///< ratio around which the table was made
   std::vector<double> h = {};
 
-  static constexpr double first = -6, step = 1;  ///< of the table
+  static constexpr double first = -6, step = 1;  ///< ln of the first ratio of the table, and its step
   static constexpr int places = 12;
-  /// Of ln(s σ_u/range) and ln(σ_r/range), above its minimum; > 0 while noise is below the range.
+  /// Penalty at ln(s σ_u/range) and ln(σ_r/range), above its minimum; > 0 while noise is below the range.
   double of(double log_pulses, double log_read) const;
 };
 
-/// The deviance of records as a sum of squares over the coordinates of fit_numbers(), then ln update_noise, ln(read_noise/range) and, with slow
-/// noise of reads, ln(its deviation/range) and ln(pulses that it lasts): for each read e/√S and √(1 + ln(S/floor²)), of the range, then what each coordinate is off what is expected of it, over its deviation, or, of noise, √(2 ln(10⁴/σ)): a prior
-/// that grows with σ (gamma, shape 2, rate 0), which keeps estimates of noise off 0 by about one standard error (Chung, Rabe-Hesketh, Dorie, Gelman and Liu,
-/// Psychometrika 78:685 (2013)). Without it a curve that bends after noise of pulses leaves none of that: the estimate piles up at 0, and all intervals are
-/// too narrow; and the NoisePenalty. Some coordinate may be held.
+/// Deviance of records as a sum of squares over the coordinates of fit_numbers(), then ln update_noise, ln(read_noise/range) and, with
+/// slow noise of reads, ln(its deviation/range) and ln(pulses that it lasts). Each read gives e/√S and √(1 + ln(S/floor²)), of the range.
+/// Each coordinate gives its distance from its expected value, over its deviation; noise of reads σ gives √(2 ln(10⁴/σ)). That is a prior
+/// which grows with σ (gamma, shape 2, rate 0) and keeps estimates of noise off 0 by about one standard error (Chung, Rabe-Hesketh,
+/// Dorie, Gelman and Liu, Psychometrika 78:685 (2013)). Without it a curve that bends after noise of pulses leaves none of that noise:
+/// the estimate piles up at 0, and all intervals are too narrow. The last value is the NoisePenalty. One coordinate may be held.
 class PulseResiduals : public ResidualVector {
  public:
   PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers, const std::vector<PulseRecord>& records,
@@ -105,43 +114,43 @@ class PulseResiduals : public ResidualVector {
   Index noise_at() const { return noise_; }
   double range_S() const { return range_S_; }
 
-  /// From now on with the penalty of noise around these coordinates.
+  /// Adds, from now on, the penalty of noise around these coordinates.
   void penalise(const Eigen::VectorXd& all);
 
-  /// Holds coordinate k at a value; −1: none.
+  /// Holds coordinate k at a value; k = −1: none.
   void hold(Index k, double value) { held_ = k, held_value_ = value; }
   Eigen::VectorXd without_held(const Eigen::VectorXd& all) const;
   Eigen::VectorXd with_held(const Eigen::VectorXd& x) const;
 
-  /// Of all coordinates: errors and variances of prediction, of the range. False where they make no device.
+  /// Errors and variances of prediction at all coordinates, of the range. False if the coordinates make no device.
   bool predict(const Eigen::VectorXd& all, Eigen::VectorXd& error, Eigen::VectorXd& variance) const;
-  /// Fisher's information of what was read, and of what is expected.
+  /// Fisher's information of the reads and of the expected values.
   Eigen::MatrixXd information(const Eigen::VectorXd& all) const;
-  /// What is expected of coordinate k, as part of what is minimised.
+  /// Contribution of the expected value of coordinate k to the minimised sum.
   double off_expected(const Eigen::VectorXd& all, Index k) const;
-  /// −2 ln L of the reads; with what is expected, what is minimised.
+  /// Deviance −2 ln L of the reads; with `expected` also the terms of the expected values and the NoisePenalty, the sum of descend().
   double deviance(const Eigen::VectorXd& all, bool expected) const;
 
-  /// Minimises over the coordinates that are not held, in place, by Levenberg–Marquardt; begun anew up to `rounds` times while that gains,
-  /// it takes steps of another scale, which leads out of narrow bends.
+  /// Minimises over the coordinates that are not held, in place, by Levenberg–Marquardt. It starts again up to `rounds` times
+  /// while that gains: a new start takes steps of another scale, which leads out of narrow bends.
   void descend(Eigen::VectorXd& all, int rounds) const;
 
   DeviceSpec spec_of(const Eigen::VectorXd& all) const;
   RecordNoise noise_of(const Eigen::VectorXd& all) const;
-  /// Those of the model and of noise.
+  /// Numbers of the model and of noise.
   const std::vector<FitNumber>& all_numbers() const { return all_; }
 
  private:
   std::vector<FitNumber> numbers_of_noise() const;
   double penalty(const Eigen::VectorXd& all) const;
   double log_pulse(const Eigen::VectorXd& all) const;
-  /// Short records are not worth a second thread.
+  /// Threads to use: one for short records, which are not worth a second.
   int threads() const { return reads_ < 1000 ? 1 : 0; }
 
   const DeviceSpec* spec_;
   const FitNumbers* numbers_;
   std::vector<FitNumber> all_;
-  Eigen::VectorXd expected_, weight_;  ///< of each coordinate, and one over its deviation
+  Eigen::VectorXd expected_, weight_;  ///< expected value of each coordinate, and one over its deviation
   const std::vector<PulseRecord>* records_;
   Index reads_ = 0, held_ = -1, noise_;
   bool slow_;

@@ -20,12 +20,12 @@ constexpr double useless = 1e3;               // residual of numbers that make n
 const double log_most_noise = std::log(1e4);  // of the range, or of a pulse
 constexpr double difference = 1e-6;  // its error is 1e-6 f''/2, rounding 1e-15/1e-6; a bound may be known to 1e-6
 
-/// A correlation below half a pulse is white, one beyond 10^5 does not decay.
+/// Correlation length in pulses: below half a pulse the noise is white, beyond 10^5 it does not decay.
 double slow_pulses(double x) { return std::exp(std::clamp(x, std::log(0.5), std::log(1e5))); }
 
 double log_variance(double variance) { return 1 + std::log(variance / (floor_of_range * floor_of_range)); }
 
-/// White noise of this size, of the range, would make the differences from pulse to pulse: each has it twice.
+/// Size of white noise, of the range, that would make the differences from pulse to pulse: each difference has it twice.
 double rough_noise(const std::vector<PulseRecord>& records, double range_S) {
   double squares = 0, n = 0;
   for (const PulseRecord& record : records) {
@@ -132,8 +132,8 @@ double NoisePenalty::of(double log_pulses, double log_read) const {
   return std::max(least + value - *std::min_element(h.begin(), h.end()) + 2 * determined * (widest - log_both), 0.0);
 }
 
-/// ln(s/range) of what noise of pulses is a part of. Where that is the pulse at the reference and not what pulses did it moves with the numbers: a
-/// steep curve has a small pulse there.
+/// ln(s/range), s the pulse that noise of pulses is a share of. If s is the pulse at the reference and not the pulses' own
+/// size, it moves with the numbers: a steep curve has a small pulse there.
 double PulseResiduals::log_pulse(const Vector& all) const {
   if (!has_constant_noise(spec_->model)) return penalty_.log_pulse;
   const auto [up, down] = steps_of_spec(spec_of(all));

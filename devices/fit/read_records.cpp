@@ -38,7 +38,7 @@ void check_record(const ReadRecord& record) {
   }
 }
 
-/// The first line that is not empty and no comment.
+/// First line that is not empty and no comment.
 std::string_view first_line(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

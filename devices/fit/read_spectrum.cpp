@@ -15,7 +15,7 @@ constexpr double band_ratio = 1.4142135623730951;  // half an octave
 constexpr double hann_correlation = 35.0 / 18;     // n Σw⁴/(Σw²)²
 constexpr std::size_t most_points = 16;
 
-/// The largest number up to n without prime factors above 5: others cost n² in the transform.
+/// Largest number up to n without prime factors above 5: others cost n² in the transform.
 std::size_t smooth_length(std::size_t n) {
   for (;; --n) {
     std::size_t rest = n;

@@ -8,7 +8,7 @@
 namespace nudge {
 namespace {
 
-/// What Eigen::LevenbergMarquardt asks of residuals.
+/// Adapter with the members that Eigen::LevenbergMarquardt asks of residuals.
 struct Functor {
   using Scalar = double;
   enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };

@@ -11,7 +11,7 @@ struct ForwardDifferences {
   int threads = 1;
 };
 
-/// Residuals r(x), both of any size.
+/// Residual vector r(x); r and x of any size.
 class ResidualVector {
  public:
   virtual ~ResidualVector() = default;
@@ -19,11 +19,11 @@ class ResidualVector {
   virtual Index values() const = 0;
   virtual void residuals(const Eigen::VectorXd& x, Eigen::VectorXd& r) const = 0;
   virtual ForwardDifferences differences() const = 0;
-  /// dr/dx, values × inputs.
+  /// Jacobian dr/dx, values × inputs.
   void jacobian(const Eigen::VectorXd& x, Eigen::MatrixXd& j) const;
 };
 
-/// When a descent ends: after so many evaluations, or at so small a relative change of the sum of squares or of x.
+/// End of a descent: after so many evaluations, or at so small a relative change of the sum of squares or of x.
 struct DescentEnd {
   int evaluations;
   double squares, x;

@@ -17,7 +17,7 @@ namespace {
 double share(double x) { return 1 / (1 + std::exp(-x)); }
 double power(double x) { return std::exp(std::min(x, std::log(10.0))); }
 
-/// Pulses of one direction: sizes of their volts, their widths, and how many come behind one another.
+/// Pulses of one direction: sizes of their volts, their widths, and the number of them behind one another.
 struct VoltSide {
   std::vector<double> volts, widths;
   std::size_t longest_run = 1;
@@ -50,11 +50,12 @@ double typical_speed(const VoltSide& side) {
 struct Adder {
   FitNumbers& out;
   const DeviceSpec& first;
+  /// Adds a number with its name and unit. value: from its coordinate; start, second: coordinates where the two searches begin.
   void add(const std::string& name, const std::string& unit, std::function<double(double)> value, double start,
            double second) const {
     out.numbers.push_back({first.model + "." + name, unit, {start, second}, std::move(value), start});
   }
-  /// A speed, and half an order of magnitude more.
+  /// Adds a speed, whose second start is half an order of magnitude higher.
   void add_speed(const std::string& name) const {
     const double start = first.shape_value(name);
     add(

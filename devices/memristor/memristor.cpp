@@ -34,7 +34,7 @@ class Clocked final : public Dynamics<double> {
   double speed_;
 };
 
-/// State after each of `samples` equal parts of the unit interval of s.
+/// State after each of `samples` equal parts of the unit interval of s. clock0, speed: clock at s = 0 and its rate; error: local error bound.
 Trajectory<double> solve(std::function<double(double, double)> rate, double x0, double clock0, double speed,
                          int samples, double error) {
   Clocked dynamics(std::move(rate), speed);
@@ -78,7 +78,7 @@ constexpr int straight = ConstantVoltageMotion::cells / 8 * 7;
 // Cells in which d falls e-fold: the spacing does not jump at the knee.
 constexpr double per_e_fold = ConstantVoltageMotion::cells * (1 - knee);
 constexpr int graded = 9545;
-/// d where the last cell begins: 1e-9.
+/// Distance d at which the last cell begins: 1e-9.
 const double nearest_share = (1 - knee) * std::exp(-graded / per_e_fold);
 
 }  // namespace
@@ -156,7 +156,7 @@ double ConstantVoltageMotion::advance(double place, double seconds) const {
 
 namespace {
 
-/// A memristor behind a selector: driven by the voltage of the cell.
+/// Memristor behind a selector, driven by the voltage of the cell.
 struct SelectedMemristor final : Memristor {
   std::shared_ptr<const Memristor> own;
   SelectorSpec selector;

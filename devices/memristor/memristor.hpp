@@ -12,13 +12,13 @@ namespace nudge {
 class Memristor {
  public:
   virtual ~Memristor() = default;
-  /// dx/dt in 1/s at state x under `volts`.
+  /// Speed dx/dt in 1/s at state x under `volts`.
   virtual double rate(double x, double volts) const = 0;
-  /// Amperes at state x under `volts`.
+  /// Current in amperes at state x under `volts`.
   virtual double current(double x, double volts) const = 0;
 };
 
-/// A memristor driven by a voltage: rows of equal length.
+/// Trace of a memristor driven by a voltage: rows of equal length.
 struct MemristorTrace {
   std::vector<double> time_s, volts, state, current_A;
 };
@@ -39,17 +39,17 @@ MemristorTrace drive(const Memristor& memristor, double x0, const std::function<
 /// the state.
 class ConstantVoltageMotion {
  public:
-  /// `volts` must move x one way: upwards for `up`, else downwards. A place where the speed is 0 is not passed. UserError
-  /// naming the voltage when nothing moves.
+  /// Tabulates the motion under `volts`, which must move x one way: upwards for `up`, else downwards. A place where the speed
+  /// is 0 is not passed. UserError naming the voltage when nothing moves.
   ConstantVoltageMotion(const Memristor& memristor, double volts, bool up);
-  /// Whether `volts` moves x that way anywhere.
+  /// True if `volts` moves x upwards (`up`) or downwards (else) anywhere.
   static bool moves(const Memristor& memristor, double volts, bool up);
 
   /// Distance moved along the direction within `seconds` from `place`: 0 at the end behind, 1 at the end ahead. NaN
   /// where either is.
   double advance(double place, double seconds) const;
 
-  /// Seconds from place 0 to the last place that can be reached, and that place: 1 unless the speed is 0 on the way.
+  /// Seconds from place 0 to the last place that can be reached, and that last place: 1 unless the speed is 0 on the way.
   double whole_s() const { return time_s_.back(); }
   double reach() const { return place_of(static_cast<double>(time_s_.size() - 1)); }
 
@@ -58,14 +58,14 @@ class ConstantVoltageMotion {
   static constexpr int cells = 4096;
 
  private:
-  /// The place as a coordinate in which the points are 0, 1, 2, ..., and back.
+  /// Coordinate of a place, in which the points are 0, 1, 2, ..., and the place of a coordinate.
   static double coordinate(double place);
   static double place_of(double coordinate);
 
   std::vector<double> time_s_;  ///< T at each point
 };
 
-/// See devices/models/vteam.cpp.
+/// VTEAM memristor model; equations in devices/models/vteam.cpp.
 struct Vteam final : Memristor {
   double threshold_up_V = 0, threshold_down_V = 0;
   double k_up_Hz = 0, k_down_Hz = 0;
@@ -77,7 +77,7 @@ struct Vteam final : Memristor {
   double current(double x, double volts) const override;
 };
 
-/// See devices/models/yakopcic.cpp.
+/// Yakopcic memristor model; equations in devices/models/yakopcic.cpp.
 struct Yakopcic final : Memristor {
   double a1_A = 0, a2_A = 0, b = 0;
   double threshold_up_V = 0, threshold_down_V = 0;
@@ -104,20 +104,20 @@ struct TableMemristor final : Memristor {
   double current(double x, double v) const override;
 };
 
-/// What was evaluated of a circuit model with one state: at these voltages and states (both ascending, states in the model's own unit), row by
-/// row, dstate/dt in that unit per second and the current in A.
+/// Table of a circuit model with one state, evaluated at voltages and states (both ascending, states in the model's own
+/// unit): row by row, dstate/dt in that unit per second and the current in A.
 struct StateTable {
   std::vector<double> volts, states;
   std::vector<double> rate, current_A;
 };
 
-/// States between the same ends at which the conductance at `read_V` is about equally spaced, as far as the table tells: where it bends, a table
-/// that is evaluated there is finer. The conductance must rise or fall all the way.
+/// States between the same ends at which the conductance at `read_V` is about equally spaced, as far as the table tells. Where
+/// the conductance bends, a table that is evaluated at these states is finer. The conductance must rise or fall all the way.
 std::vector<double> even_states(const StateTable& table, double read_V);
 
-/// The device (model memristor_table) that behaves so: its state is turned into u = (g − g_min)/(g_max − g_min), g the current over the
-/// voltage `read_V`, so that the conductance is linear in it; on `points` equally spaced u. UserError where g is not monotonic in the state, has
-/// no window, or a number is not finite.
+/// Device (model memristor_table) that behaves as the table says, on `points` equally spaced u = (g − g_min)/(g_max − g_min).
+/// g is the current over the voltage `read_V`; u replaces the state, so that the conductance is linear in it. UserError where
+/// g is not monotonic in the state, has no window, or a number is not finite.
 DeviceSpec tabulated_device(const StateTable& table, double read_V, int points = 65);
 
 }  // namespace nudge

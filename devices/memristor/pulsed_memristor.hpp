@@ -9,19 +9,20 @@
 
 namespace nudge {
 
-/// Whether the model of a device has a differential equation (DeviceModel::memristor), and the volts of its pulses.
+/// True if the model of a device has a differential equation (DeviceModel::memristor), and the volts of its pulses are known.
 bool has_equation(const DeviceSpec& spec);
 
-/// That equation under the voltage of a cell, behind the spec's selector. Needs has_equation().
+/// Differential equation of a device under the voltage of its cell, behind the spec's selector. Needs has_equation().
 std::shared_ptr<const Memristor> cell_memristor(const DeviceSpec& spec);
 
-/// DeviceModel::make of such a model: the pulses pulse_up, pulse_down, pulse_width of the spec. UserError where one does not move the state.
+/// Makes the StepModel of a model with a differential equation (DeviceModel::make), with the pulses pulse_up, pulse_down,
+/// pulse_width of the spec. UserError where one of them does not move the state.
 std::unique_ptr<StepModel> make_pulsed_memristor(const DeviceSpec& spec);
-/// The same where a pulse may move nothing.
+/// Makes the StepModel as make_pulsed_memristor() does, but allows pulses that move nothing.
 std::unique_ptr<StepModel> make_resting_memristor(const DeviceSpec& spec);
 
-/// The rule of a memristor under pulses of constant amplitude and width: n pulses last n · width, longer or shorter for a
-/// device whose pulse size differs from the mean.
+/// Rule of a memristor under pulses of constant amplitude and width: n pulses last n · width, longer or shorter for a device
+/// whose pulse size differs from the mean.
 struct PulsedMemristor {
   std::shared_ptr<const ConstantVoltageMotion> up, down;  ///< null: it does not move
   double width_up_s, width_down_s;

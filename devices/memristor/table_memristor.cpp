@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// Where a number stands among ascending ones: the interval and the share of it that is passed.
+/// Place of a number among ascending ones: the interval and the share of it that is passed.
 struct Between {
   std::size_t at = 0;
   double share = 0;
@@ -33,13 +33,13 @@ double along_state(const double* row, std::size_t states, double x) {
   return linear(row[k], row[k + 1], place - static_cast<double>(k));
 }
 
-/// Between speeds of one sign their logarithm is linear.
+/// Speed between two speeds: for speeds of one sign their logarithm is linear.
 double between_speeds(double a, double b, double share) {
   if (!(a * b > 0)) return linear(a, b, share);
   return std::copysign(std::exp(linear(std::log(std::abs(a)), std::log(std::abs(b)), share)), a);
 }
 
-/// dy/dx of an increasing function at every point, of the parabola through it and its neighbours.
+/// Slopes dy/dx of an increasing function at every point, of the parabola through it and its neighbours.
 std::vector<double> slopes_of(const std::vector<double>& x, const std::vector<double>& y) {
   const std::size_t last = x.size() - 1;
   const auto chord = [&](std::size_t k) { return (y[k + 1] - y[k]) / (x[k + 1] - x[k]); };

@@ -32,13 +32,13 @@ struct ExponentialStep {
     return std::min(-std::log1p(growth) / (gamma * kappa), e.width);
   }
 
-  /// The n pulses taken as equal: sigma |change|/sqrt(n). Exact for one pulse and where the curve does not bend.
+  /// Noise of n pulses taken as equal: sigma |change|/sqrt(n). Exact for one pulse and where the curve does not bend.
   template <class S>
   S noise(const Element<S>& e, Direction direction, S n, S sigma) const {
     return sigma * change(e, direction, n) / std::sqrt(n);
   }
 
-  /// The same for a whole chunk, as vectors; noise of `floor` mean steps in every pulse, √n of them after n, is added to the variance.
+  /// Change and noise of a whole chunk, as vectors; noise of `floor` mean steps in every pulse, √n of them after n, is added to the variance.
   template <class S>
   void moves(const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& change, ChunkArray<S>& noise) const {
     ChunkArray<S> z_all, A_all, rate_all, growth_all;

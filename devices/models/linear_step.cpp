@@ -9,7 +9,7 @@
 namespace nudge {
 namespace {
 
-/// The linear step with slopes |gamma + spread N(0, 1)| of each device, relative to its own bounds or to the mean ones.
+/// Linear step with slopes |gamma + spread N(0, 1)| of each device, relative to its own bounds or to the mean ones.
 class LinearStep final : public StepModel {
  public:
   struct MeanBounds {

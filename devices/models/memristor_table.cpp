@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// Linear drift: three voltages and two states say it.
+/// Memristor table of linear drift, which three voltages and two states describe.
 TableMemristor drift(const DeviceSpec& spec) {
   constexpr double mobility = 1e6, end_V = 100;
   TableMemristor m;
@@ -59,7 +59,7 @@ void check_memristor_table(const DeviceSpec& spec) {
   }
 }
 
-/// The volts that heat a conductance by V² G as the device in the middle of its window.
+/// Voltage that heats a conductance by V² G as the device in the middle of its window.
 double heating_volts(const DeviceSpec& spec, const TableMemristor& m, double volts) {
   const double g = 0.5 * (spec.g_min_S + spec.g_max_S);
   return std::sqrt(std::max(volts * m.current(0.5, volts), 0.0) / g);

@@ -12,10 +12,10 @@
 namespace nudge {
 namespace {
 
-/// A table in the order of the direction of its pulses: value k belongs to place k/(size − 1).
+/// Table in the order of the direction of its pulses: value k belongs to place k/(size − 1).
 using Table = std::vector<double>;
 
-/// Places passed along a table from x during `pulses` · rate, rate = step/width: dx/dm = t(x), m = n step/width.
+/// Distance passed along a table from place x: dx/dm = t(x), m = n step/width for n pulses.
 double advance(const Table& t, double x, double m) {
   const double cells = static_cast<double>(t.size() - 1);
   auto k = std::min(static_cast<std::size_t>(x * cells), t.size() - 2);

@@ -18,12 +18,12 @@ double acceleration(const DeviceSpec& spec) {
   return arrhenius_factor(spec.shape_value("activation"), 300, spec.temperature_K);
 }
 
-/// T at the temperature of the devices.
+/// Fading time T at the temperature of the devices.
 double fading_s(const DeviceSpec& spec) { return spec.shape_value("short_time") / acceleration(spec); }
 
 constexpr double gathered_share = 1e-4;  // of T, before it is applied: a change well above the rounding of a float
 
-/// g_short is DeviceCells::own[0].
+/// Fading of the short-term share g_short, which is DeviceCells::own[0].
 template <class S>
 class FadingShare final : public DevicePart<S> {
  public:

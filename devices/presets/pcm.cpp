@@ -13,7 +13,7 @@ std::vector<double> in_siemens(std::vector<double> micro) {
   return micro;
 }
 
-/// The window of a fit whose lower end is the reset state.
+/// Window of a fit whose lower end is the reset state.
 DeviceSpec window_of(double g_max_uS, double on_off) {
   DeviceSpec spec;
   spec.model = "constant_step";
@@ -22,7 +22,7 @@ DeviceSpec window_of(double g_max_uS, double on_off) {
   return spec;
 }
 
-/// 1/f noise whose published variance Q² ln((t + t_read)/(2 t_read)) counts frequencies up to 1/(2 t_read): the fastest
+/// Sets 1/f noise whose published variance Q² ln((t + t_read)/(2 t_read)) counts frequencies up to 1/(2 t_read): the fastest
 /// process has 1/(2 pi tau) there.
 void flicker_from(DeviceSpec& spec, double t_read_s) { spec.flicker.fastest_s = t_read_s / pi; }
 
@@ -39,6 +39,8 @@ DeviceSpec pcm_like() {
   return spec;
 }
 
+/// Device of a HERMES fit. t0_s: t₀ of drift; programming_uS: coefficients of the programming error; spread: StateFit of the
+/// spread of ν; flicker: StateFit of Q.
 DeviceSpec hermes(double g_max_uS, double t0_s, std::vector<double> programming_uS, std::vector<double> spread,
                   std::vector<double> flicker) {
   DeviceSpec spec = window_of(g_max_uS, 100);

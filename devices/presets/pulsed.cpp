@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// The normalised numbers of one published fit, in the order of the sources.
+/// Normalised numbers of one published fit, in the order of the sources.
 struct Published {
   std::string model;
   double dw_min, w_max, w_min;
@@ -21,7 +21,7 @@ struct Published {
   double write_noise = 0;
 };
 
-/// Update noise as a share of the step at hand, or of the same size everywhere.
+/// Kind of update noise: a share of the step at hand, or of the same size everywhere.
 enum class Noise { of_step, floor };
 
 DeviceSpec spec_of(const Published& p, std::map<std::string, double> shape = {}, Noise noise = Noise::of_step) {
@@ -42,7 +42,7 @@ DeviceSpec spec_of(const Published& p, std::map<std::string, double> shape = {},
   return spec;
 }
 
-/// The same with the log-normal spread of the pulse size of the array fits.
+/// Preset of an array fit: the numbers of p with the log-normal spread of the pulse size.
 DeviceSpec array_of(const Published& p, double log_spread) {
   DeviceSpec spec = spec_of(p, {{"symmetry_spread", 0.025}}, Noise::floor);
   spec.step_log_spread = log_spread;

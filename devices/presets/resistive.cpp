@@ -18,7 +18,7 @@ DeviceSpec window_of(double g_min_uS, double g_max_uS) {
   return spec;
 }
 
-/// Fourth-order fit over r = g/40 uS, and the 1 % short read noise that goes with it.
+/// Fit of fourth order over r = g/40 uS, with its short read noise of 1 %.
 DeviceSpec wan(const std::vector<double>& micro) {
   DeviceSpec spec = window_of(0, 40);
   for (double c : micro) spec.programming.fit_S.push_back(c * uS);
@@ -55,7 +55,7 @@ DeviceSpec cmo(double constant_uS, double per_uS) {
   return spec;
 }
 
-/// Currents at 0.2 V (3.2 uA at 16 uS): sigma_I = A (1 - exp(-I/B)).
+/// Fit of currents at 0.2 V (3.2 uA at 16 uS): sigma_I = A (1 - exp(-I/B)).
 DeviceSpec sonos(double a_nA, double b_nA) {
   constexpr double volts = 0.2;
   DeviceSpec spec = window_of(0, 16);

@@ -8,15 +8,13 @@
 
 namespace nudge {
 
-/// What stored conductances lose with time: power-law drift g (t/t₀)^−ν, logarithmic decay
-/// g + m ln(t/t₁) + ξ (s + s′ ln(t/t₁)), and exponential leak towards a rest value. Drift and decay count the time t of
-/// each device since its last write and begin at t₀ and t₁: a conductance as programmed is the one seen until then. ν and
-/// ξ are drawn at each write, ν with mean and spread of the state just written.
+/// Loss of stored conductances with time: power-law drift g (t/t₀)^−ν, logarithmic decay g + m ln(t/t₁) + ξ (s + s′ ln(t/t₁)), and
+/// exponential leak towards a rest value. Drift and decay count the time t of each device since its last write and begin at t₀ and t₁: until
+/// then the conductance seen is the programmed one. ν and ξ are drawn at each write, ν with mean and spread of the state just written.
 ///
-/// Changes are applied in place, so that later pulses start from what is left, and exactly: two spans of time equal their
-/// sum. They are applied when enough time has gathered: 0.1 % of the youngest age (at least of t₀, t₁) or 0.01 % of the
-/// shortest leak time, so that a float array follows steps of any size; until then a conductance lags by less than
-/// 0.1 % ν or 0.01 %.
+/// Changes are applied in place, so that later pulses start from what is left, and exactly: two spans of time equal their sum.
+/// They are applied when enough time has gathered: 0.1 % of the youngest age (at least of t₀, t₁) or 0.01 % of the shortest
+/// leak time, so that a float array follows steps of any size. Until then a conductance lags by less than 0.1 % ν or 0.01 %.
 template <class S>
 class Retention final : public DevicePart<S> {
  public:
@@ -43,18 +41,17 @@ class Retention final : public DevicePart<S> {
   ArraySite site_;
   double shortest_leak_s_ = 0;
   GatheredTime<S> waiting_;
-  Matrix<S> age_s_;       ///< since the last write
+  Matrix<S> age_s_;       ///< time since the last write
   Matrix<S> exponent_;    ///< ν
   Matrix<S> decay_draw_;  ///< ξ
   Matrix<S> leak_s_;      ///< T of each device
 };
 
-/// RelaxationLaw for an array: each cell counts the time since its own last write. A write gives a cell a number of 24 bits;
-/// with the seed, the array and the place it names the z of the law, so that the state is that of the last write and its
-/// age alone, whenever and however often the cell was looked at since. The conductance is set to that of the law, in place;
-/// later writes start from there. Ages are those at the reference temperature: time passes RelaxationSpec::acceleration() times
-/// as fast. It gathers to 0.1 % of the youngest age (0.1 % of the first time of the table at least)
-/// before it is applied.
+/// RelaxationLaw for an array: each cell counts the time since its own last write. A write gives a cell a number of 24 bits.
+/// With the seed, the array and the place, this number determines the z of the law, so that the state depends on the last write
+/// and its age alone, however often the cell was looked at since. The conductance is set to that of the law, in place; later
+/// writes start from there. Ages are those at the reference temperature: time passes RelaxationSpec::acceleration() times as
+/// fast. Time gathers to 0.1 % of the youngest age (at least 0.1 % of the first time of the table) before it is applied.
 template <class S>
 class Relaxation final : public DevicePart<S> {
  public:
@@ -74,7 +71,7 @@ class Relaxation final : public DevicePart<S> {
   ArraySite site_;
   GatheredTime<S> waiting_;
   Matrix<S> age_s_;
-  Matrix<S> start_S_;  ///< as written
+  Matrix<S> start_S_;  ///< conductance as written
   Matrix<S> write_;    ///< number of the write, a whole number below 2^24
 };
 

@@ -7,9 +7,9 @@
 
 namespace nudge {
 
-/// Devices that never move: those that are stuck from the beginning, drawn by FaultSpec or measured (ArraySite::stuck_S), within their bounds
-/// or not; and those that have received as many pulses as they last (endurance_failure = stuck), which stay where the last one left
-/// them. How many each device lasts is lognormal with the mean of the source, in DeviceCells::life.
+/// Devices that never move. Some are stuck from the beginning, drawn by FaultSpec or measured (ArraySite::stuck_S), within
+/// their bounds or not. Others have received as many pulses as they last (endurance_failure = stuck) and stay where the last
+/// one left them. The number of pulses that a device lasts is lognormal with the mean of the source, in DeviceCells::life.
 template <class S>
 class FixedDevices final : public DevicePart<S> {
  public:

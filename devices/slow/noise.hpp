@@ -28,18 +28,18 @@ class Flicker final : public DevicePart<S> {
 
   Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t step, Gathering gathering) override;
   bool shows() const override { return true; }
-  /// Adds Σ √v_k x_k (for 1/f noise Q √h Σ x_k) of each device, of the processes with τ_k ≥ split.
+  /// Adds Σ √v_k x_k (for 1/f noise Q √h Σ x_k) of each device, over the processes with τ_k ≥ split.
   void show(const DeviceCells<S>& cells, double split_s, Matrix<S>& relative, Matrix<S>& offset_S) const override;
   void append_moving(const DeviceCells<S>& cells, double split_s, std::vector<MovingDevices<S>>& out) const override;
   std::vector<SlowArray<S>> state() override;
   void restored(DeviceCells<S>& cells) override;
 
  private:
-  /// How many processes have τ_k < split.
+  /// Number of processes with τ_k < split.
   std::size_t faster_than(double split_s) const;
-  /// Whether all processes have the same variance.
+  /// True if all processes have the same variance.
   bool even() const { return spec_.exponent == 1 && !table_.has_flicker(); }
-  /// v of the process of time constant τ at the conductance g, siemens: Q² h where they are even.
+  /// Variance v of the process of time constant τ at the conductance g, siemens: Q² h where the variances are even.
   double relative_variance(double g, double tau_s) const;
   double q(double g) const;
   double exponent(double g) const;
@@ -50,7 +50,7 @@ class Flicker final : public DevicePart<S> {
   double g_max_S_;
   ArraySite site_;
   std::vector<double> times_s_;       ///< τ_k, ascending
-  std::vector<double> waiting_s_;     ///< per process
+  std::vector<double> waiting_s_;     ///< gathered time of each process
   std::vector<Matrix<S>> processes_;  ///< x_k
   Matrix<S> clock_;                   ///< (k, 3): image of waiting_s_
 };
@@ -74,28 +74,28 @@ class Telegraph final : public DevicePart<S> {
   bool follows_writes() const override { return table_.has_traps(); }
   Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t step, Gathering gathering) override;
   bool shows() const override { return true; }
-  /// Adds a (s − p) of each device.
+  /// Adds a (s − p) of each device to `relative`.
   void show(const DeviceCells<S>& cells, double split_s, Matrix<S>& relative, Matrix<S>& offset_S) const override;
-  /// With the variance a² g² p (1 − p) and τ_c: what a sum over many devices sees of them is Gaussian of the sum of these variances, and
-  /// of correlation exp(−t/τ_c) (central limit; times alike).
+  /// Appends the trap noise as processes with the variance a² g² p (1 − p) and τ_c. A sum over many devices sees it as
+  /// Gaussian, with the sum of these variances and the correlation exp(−t/τ_c) (central limit; times alike).
   void append_moving(const DeviceCells<S>& cells, double split_s, std::vector<MovingDevices<S>>& out) const override;
   std::vector<SlowArray<S>> state() override;
 
  private:
-  /// τ_c at the mean times; of a table the longest.
+  /// Correlation time τ_c at the mean times; with a table the longest.
   double correlation_time_s() const;
-  /// Of device i at the conductance g, without its factor on the times.
+  /// Trap of device i at the conductance g, without the device's factor on the times.
   TrapValues trap(double g, Index i) const;
 
   TelegraphSpec spec_;
   NoiseTable table_;
   ArraySite site_;
   Matrix<S> occupied_;     ///< s: 0 or 1
-  Matrix<S> amplitude_;    ///< a, with a table its factor; 0 without a trap
-  Matrix<S> time_factor_;  ///< of both times
+  Matrix<S> amplitude_;    ///< a; with a table the device's factor on it; 0 without a trap
+  Matrix<S> time_factor_;  ///< factor on both times
 };
 
-/// What is seen of a device lies beside what is stored by write_noise mean pulses (standard deviation), anew at each write.
+/// Write noise: the seen conductance lies beside the stored one by write_noise mean pulses (standard deviation), drawn anew at each write.
 template <class S>
 class WriteNoise final : public DevicePart<S> {
  public:

@@ -8,59 +8,62 @@
 
 namespace nudge {
 
-/// How far a cell has gone t seconds after it was written with conductance g₀: g(t) = max(g₀ + m(g₀, t) + X(t), 0).
+/// Law of a cell's conductance t seconds after it was written with g₀: g(t) = max(g₀ + m(g₀, t) + X(t), 0).
 ///
-/// V(g₀, t), the variance of X, and m come from the tables: linear in g₀ between levels, of the end levels beyond; linear in
-/// ln t between times and, V as far as it grows, beyond the last; linear in t from 0 to the first, so that nothing jumps.
-/// X is a Markov process in ln t with knots t_k = t₁ 10^(k/2), k = 0, 1, ... From one knot to any time before the next
+/// V(g₀, t), the variance of X, and m come from the tables. They are linear in g₀ between levels, and beyond them those of the end
+/// levels. They are linear in ln t between times and, V as far as it grows, beyond the last; linear in t from 0 to the first, so that
+/// nothing jumps. X is a Markov process in ln t with knots t_k = t₁ 10^(k/2), k = 0, 1, ... From one knot to any time before the next
 ///     X(t) = a X(t_k) + √(V(t) − a² V(t_k)) z_{k+1},   a = min(exp(−log₁₀(t/t_k)/memory), √(V(t)/V(t_k))),
-/// so that the variance is V at all times, the correlation of a knot s with a later t √(V(s)/V(t)) exp(−log₁₀(t/s)/memory)
-/// (where a is not cut; of an s between knots it is larger, by up to that of one interval), and X a function of the z alone,
-/// whenever it is looked at. z_k has variance 1; with probability p it is of variance 1 − q + q/p
-/// (a jump), else of 1 − q, q = jump_share and p = 1/(1 + J²/(q² ΔV)), J = jump_S, ΔV the variance that the whole interval adds:
-/// the excess kurtosis of z is then 3 J²/ΔV, and that of X about 3 J²/V, as of jumps of fixed size that come with ΔV
-/// (a Lévy process in ln t). With a table w(g₀, t) of volatility z_k is multiplied by S_k = exp(w h_k − w²), w at t_k (that of the
-/// first time before it, of the last beyond), h_k normal, an autoregression of first order in ln t that keeps 10^(−½/m log₁₀e) from knot to
-/// knot, m = volatility_memory: ⟨S²⟩ = 1, so that V and correlations are as they were, and a cell that has gone far goes on in larger steps
-/// (stochastic volatility: Taylor, Modelling Financial Time Series (1986), ch. 3; tails and persistence of measured cells: docs/devices.md).
+/// so that the variance is V at all times, and X is a function of the z alone, whenever it is looked at. The correlation of a knot s with a
+/// later t is √(V(s)/V(t)) exp(−log₁₀(t/s)/memory) where a is not cut; of an s between knots it is larger, by up to that of one interval.
+///
+/// z_k has variance 1: with probability p it is of variance 1 − q + q/p (a jump), else of 1 − q. Here q = jump_share, p =
+/// 1/(1 + J²/(q² ΔV)), J = jump_S, and ΔV is the variance that the whole interval adds. The excess kurtosis of z is then 3
+/// J²/ΔV, and that of X about 3 J²/V, as of jumps of fixed size that come with ΔV (a Lévy process in ln t).
+///
+/// With a table w(g₀, t) of volatility z_k is multiplied by S_k = exp(w h_k − w²), with w at t_k (that of the first time before it, of the
+/// last beyond). h_k is normal, an autoregression of first order in ln t that keeps 10^(−½/m log₁₀e) from knot to knot, m =
+/// volatility_memory. ⟨S²⟩ = 1, so that V and correlations stay the same, and a cell that has gone far goes on in larger steps (stochastic
+/// volatility: Taylor, Modelling Financial Time Series (1986), ch. 3; tails and persistence of measured cells: docs/devices.md).
 class RelaxationLaw {
  public:
-  /// X from one knot, or the last knot before t, to the next or to t: X ← kept X + width z, z of variance 1 from a normal and a uniform number.
+  /// Step of X from one knot, or the last knot before t, to the next or to t: X ← kept X + width z, with z of variance 1 made
+  /// from a normal and a uniform number.
   struct Stretch {
     double kept = 0, width = 0;
     double jump_probability = 0;             ///< p; 0: no jumps
-    double scale_still = 1, scale_jump = 1;  ///< of the normal number
+    double scale_still = 1, scale_jump = 1;  ///< scales of the normal number, without and with a jump
     double volatility = 0;                   ///< w; 0: all cells alike
   };
-  /// What is random in a cell: independent numbers, one of each for a stretch at least; volatilities (normal) where is_volatile().
+  /// Random numbers of a cell, all independent, at least one of each kind for a stretch; volatilities (normal) where is_volatile().
   struct Draws {
     std::span<const double> normals, uniforms, volatilities = {};
   };
-  /// How a cell of one start goes to one time: what is the same for all cells of that start.
+  /// Path of the cells of one start to one time: the part that is the same for all cells of that start.
   struct Path {
     double start_S = 0, mean_S = 0;
     std::vector<Stretch> stretches = {};
-    double volatility_kept = 0;  ///< of h_k from stretch to stretch
+    double volatility_kept = 0;  ///< share of h_k kept from stretch to stretch
 
-    /// g(t) of a cell with these numbers.
+    /// Conductance g(t) of a cell with these random numbers.
     double conductance_S(const Draws& draws) const;
   };
 
   explicit RelaxationLaw(RelaxationSpec spec);
 
-  /// V(g₀, t) in S².
+  /// Variance V(g₀, t) in S².
   double variance_S2(double start_S, double t_s) const;
   double mean_S(double start_S, double t_s) const;
-  /// How many numbers z the change at time t hangs on: at least 1.
+  /// Count of numbers z on which the change at time t depends: at least 1.
   std::size_t draws(double t_s) const;
   bool is_volatile() const { return !spec_.volatility.empty(); }
-  /// g(t), of draws(t) numbers of each kind at least; the same ones at all times of one cell.
+  /// Conductance g(t), from at least draws(t) numbers of each kind; use the same ones at all times of one cell.
   double conductance_S(double start_S, double t_s, const Draws& draws) const;
-  /// Needs t > 0.
+  /// Path from start_S to t_s; needs t > 0.
   Path path(double start_S, double t_s) const;
 
  private:
-  /// A table at (g₀, t).
+  /// Value of a table at (g₀, t).
   double at(const std::vector<double>& table, double start_S, double t_s) const;
   double knot_s(std::size_t k) const;
 
@@ -68,7 +71,7 @@ class RelaxationLaw {
   std::vector<double> variance_S2_;  ///< spread_S squared
 };
 
-/// What is wrong with the tables; empty: nothing.
+/// Error text of the tables; empty: none.
 const char* relaxation_problem(const RelaxationSpec& spec);
 
 }  // namespace nudge
