@@ -10,20 +10,20 @@
 
 namespace nudge {
 
-/// Forward drives the rows of an array (its inputs) and senses the columns; transposed the other way round, through the same
-/// devices.
+/// Direction of a read. Forward drives the rows of an array (its inputs) and senses the columns; transposed drives the
+/// columns and senses the rows, through the same devices.
 enum class ReadDirection { forward, transposed };
 
-/// Of a read at its operating point, D = ∂out/∂drive: out = D v, or out = Dᵀ u.
+/// Derivative of a read at its operating point, D = ∂out/∂drive: jvp is out = D v, vjp is out = Dᵀ u.
 enum class Derivative { jvp, vjp };
 
-/// The way that a small signal takes through an array: derivatives of a product W are products with W or Wᵀ again.
+/// Direction in which a small signal passes an array: derivatives of a product W are products with W or Wᵀ again.
 inline ReadDirection way_of(ReadDirection read, Derivative derivative) {
   if (derivative == Derivative::jvp) return read;
   return read == ReadDirection::forward ? ReadDirection::transposed : ReadDirection::forward;
 }
 
-/// Whether an array may be driven at its rows and at its columns in one slot.
+/// Ability of an array to be driven at its rows and at its columns in one slot.
 enum class Directions {
   sequential,    ///< one vector one way at a time
   simultaneous,  ///< both at once: every device carries G (x − g)
@@ -41,10 +41,10 @@ struct ConverterExtents {
   }
 };
 
-/// What arrays are used for in a sequence. How often each was read, in rows of a drive: an evaluation that reads an array k times a
-/// row (either direction, the means of several reads, corrections, the patches of a convolution) takes k slots, or, driven both ways
-/// at once, as many as the busier way; arrays work side by side, and the busiest sets the pace (docs/crossbars.md, "What an array does
-/// in a slot"). And how far their converters, of those that are ranged by every read, had to reach.
+/// Use of the arrays in a sequence: the number of reads of each array, in rows of a drive, and how far the converters that are
+/// ranged by every read had to reach. An evaluation that reads an array k times a row takes k slots. Either direction counts, as
+/// do the means of several reads, corrections, and the patches of a convolution. Driven both ways at once it takes as many slots
+/// as the busier way. Arrays work side by side, and the busiest sets the pace (docs/crossbars.md, "What an array does in a slot").
 class ArrayUse {
  public:
   void read(std::uint32_t array, Directions directions, ReadDirection way, ReadClass kind, double rows) {
@@ -65,7 +65,7 @@ class ArrayUse {
     extents_ = {};
   }
 
-  /// Slots that one of so many evaluations of `rows` rows took: at least 1.
+  /// Slots that one of `evaluations` evaluations of `rows` rows took: at least 1.
   double slots(ReadClass kind, double evaluations, double rows) const {
     double busiest = 0;
     for (const auto& [array, reads] : of_) {
@@ -80,7 +80,7 @@ class ArrayUse {
  private:
   struct Reads {
     Directions directions = Directions::sequential;
-    std::array<std::array<double, 2>, read_classes> rows = {};  ///< by class and direction
+    std::array<std::array<double, 2>, read_classes> rows = {};  ///< row counts by class and direction
   };
   std::unordered_map<std::uint32_t, Reads> of_;
   ConverterExtents extents_;

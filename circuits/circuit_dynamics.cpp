@@ -77,7 +77,7 @@ void CircuitDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matr
   if (std::none_of(terms.begin(), terms.end(), bends)) Layered<S>::balance(z, f, inverse, columns);
 }
 
-/// What clamps the nodes, their leaks, and what the terms hand over.
+/// Takes over the constant part of an example: the clamped input, the leaks, and the drives and loads that terms hand over.
 template <class S>
 void CircuitDynamics<S>::take_over() {
   drive_.setZero(rows_, cols());
@@ -101,7 +101,7 @@ void CircuitDynamics<S>::take_over() {
   }
 }
 
-/// f = drive − held ∘ z of one node, or what the rest has of it.
+/// Computes f = drive − held ∘ z of one node, for the terms of `part`.
 template <class S>
 void CircuitDynamics<S>::leak_and_drive(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const {
   const auto [begin, count] = node.columns;
@@ -126,9 +126,9 @@ void CircuitDynamics<S>::leak_and_drive(Part part, ConstMatrixRef<S> z, MatrixRe
   for (const Node& node : circuit_->nodes()) leak_and_drive(node, part, z, f);
 }
 
-/// What holds a node, L C/τ of clamp and damping or the resistors that load it, is as warm as the devices: white noise of strength
-/// node_noise √L per √τ, with which it holds the node at kT/C. Steps of ε follow a leak exactly (sim/read_timing.hpp), a load D as
-/// z′ = (1 − εD) z: they gather the variance of the circuit where σ² is taken (1 − εD/2) times.
+/// Adds the noise of a node. The conductance that holds a node, L C/τ of clamp and damping or the resistors that load it, is as warm as
+/// the devices: white noise of strength node_noise √L per √τ, with which it holds the node at kT/C. Steps of ε follow a leak exactly
+/// (sim/read_timing.hpp), a load D as z′ = (1 − εD) z: they gather the variance of the circuit where σ² is taken (1 − εD/2) times.
 template <class S>
 void CircuitDynamics<S>::add_node_noise(const Node& node, MatrixRef<S> f) {
   const auto [begin, count] = node.columns;
@@ -167,7 +167,7 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   }
 }
 
-/// What the terms make of z first, then leak, drive, box and norms in one pass over it.
+/// Takes a step of a node: first the force of the terms at z, then leak, drive, box and norms in one pass over it.
 template <class S>
 NodeMove CircuitDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) {
   const Node& at = circuit_->nodes()[node];

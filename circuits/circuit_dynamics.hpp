@@ -11,8 +11,8 @@
 
 namespace nudge {
 
-/// One example settling in a Circuit: the circuit's force with what clamps its input, its read noise, and all working memory.
-/// One object per thread; bind() moves it to the next example without allocating.
+/// One example settling in a Circuit: the circuit's force with its clamped input, its read noise, and all working memory. One
+/// object per thread; bind() moves it to the next example without allocating.
 template <class S>
 class CircuitDynamics final : public Dynamics<S>,
                               public Layered<S>,
@@ -20,30 +20,29 @@ class CircuitDynamics final : public Dynamics<S>,
                               public LayerEnergies<S>,
                               public Bath<S> {
  public:
-  /// max_copies: how many states are evaluated side by side at most (2 for ±β, N for N-point nudging).
+  /// Makes the memory for states of `rows` rows; max_copies: most states evaluated side by side (2 for ±β, N for N-point nudging).
   CircuitDynamics(const Circuit<S>& circuit, Index rows, Index max_copies);
   ~CircuitDynamics() override;
 
-  /// Start on an example: its input x_in (rows, inputs), the identity of its reads, and a zero input gradient.
+  /// Starts on an example: its input x_in (rows, inputs), the identity of its reads, and a zero input gradient.
   void bind(ConstMatrixRef<S> input, const ReadContext& read);
 
   Index rows() const override { return rows_; }
   Index cols() const override { return circuit_->cols(); }
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override;
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
-  /// The leak is the smallest of a node.
+  /// Traits of the system; their leak is the smallest leak of a node.
   DynamicsTraits<S> traits() const override {
     return {circuit_->least_leak(), noisy_, circuit_->feed_forward(), box_ ? &*box_ : nullptr};
   }
-  /// E = Σ_nodes ½‖z − x_in‖² + ½(L − 1)‖z‖² (½ L ‖z‖² where nothing drives the node) + Σ E_term: −∂E/∂z is the conservative
-  /// force.
+  /// Energy E = Σ_nodes ½‖z − x_in‖² + ½(L − 1)‖z‖² (½ L ‖z‖² where nothing drives the node) + Σ E_term: −∂E/∂z is the conservative force.
   std::optional<double> energy(ConstMatrixRef<S> z) override;
-  /// By correlation reads, of the conservative terms.
+  /// Adds the energy gradient of the conservative terms, by correlation reads.
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override;
   using Dynamics<S>::accumulate_energy_gradient;
-  /// Of terms that have it (LayerEnergy), and of the conservative ones that have the contrastive rule.
+  /// Adds the gradients of the terms' own energies: of terms with LayerEnergy, and of conservative ones with the contrastive rule.
   bool accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
-  /// Direct and inertia of a circuit whose one term has them, its nodes having no leaks of their own.
+  /// Powers of the system; direct and inertia exist if its one term has them and its nodes have no leaks of their own.
   Powers<S> powers() override {
     return {&read_, this, keeps_points_ ? this : nullptr, direct_, this, bath_ ? this : nullptr, inertia_};
   }
@@ -63,16 +62,15 @@ class CircuitDynamics final : public Dynamics<S>,
   void remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) override;
   Linearization<S>& recall(std::size_t number) override;
 
-  /// Spares the gradient with respect to x_in, for inputs that are what they are: input_gradient() is then (0, 0), and terms get
-  /// it so.
+  /// Skips the gradient with respect to x_in, for inputs that nothing computes: input_gradient() is then (0, 0), and terms get it so.
   void skip_input_gradient() { input_gradient_.resize(0, 0); }
 
-  /// What the reads that follow are named by.
+  /// Identity of the reads that follow.
   ReadContext& read() { return read_; }
-  /// Σ scale·(∂F/∂x_in)ᵀ u over accumulate_parameter_gradient(): the gradient with respect to x_in, (rows, inputs).
+  /// Gradient with respect to x_in, (rows, inputs): Σ scale·(∂F/∂x_in)ᵀ u over accumulate_parameter_gradient().
   const Matrix<S>& input_gradient() const { return input_gradient_; }
   const Circuit<S>& circuit() const { return *circuit_; }
-  /// Of the circuit's term of that number.
+  /// System of the circuit's term number `term`.
   const TermSystem<S>& system(std::size_t term) const { return *systems_[term]; }
 
  private:
@@ -90,21 +88,21 @@ class CircuitDynamics final : public Dynamics<S>,
   Index rows_;
   Index max_rows_;
   Matrix<S> input_, input_gradient_;
-  std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< of the circuit's terms, in their order
-  Direct<S>* direct_ = nullptr;                          ///< of the one term
-  Inertia<S>* inertia_ = nullptr;                        ///< likewise
+  std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< systems of the circuit's terms, in their order
+  Direct<S>* direct_ = nullptr;                          ///< power of the one term
+  Inertia<S>* inertia_ = nullptr;                        ///< power of the one term
   ReadContext read_;
-  bool noisy_ = false, keeps_points_ = false;  ///< of the circuit when it was bound
+  bool noisy_ = false, keeps_points_ = false;  ///< copies of the circuit's traits when it was bound
   bool bath_ = false;
-  ReadMemory memory_;  ///< of the reads of the present example
+  ReadMemory memory_;  ///< memory of the reads of the present example
   std::optional<Box<S>> box_;
-  Matrix<S> loads_;  ///< of the present example, once they have been asked for
+  Matrix<S> loads_;  ///< loads of the present example, once they have been asked for
   bool loads_known_ = false, has_loads_ = false;
-  /// What is the same for as long as the example lasts, F = drive − held ∘ z + what the terms give: x_in where it drives a node, and
-  /// what terms have handed over; of the conservative part, of the rest, and of both where there is a rest.
+  /// Constant drives of an example, F = drive − held ∘ z + the terms: x_in where it drives a node, and what terms have handed
+  /// over. drive_ is that of the conservative part, rest_drive_ of the rest, all_drive_ of both where there is a rest.
   Matrix<S> drive_, rest_drive_, all_drive_;
   Matrix<S> held_;                          ///< (1, cols): leak, and load of the terms that handed it over
-  bool has_rest_ = false, uniform_ = true;  ///< of held_: it is the leak alone
+  bool has_rest_ = false, uniform_ = true;  ///< uniform_: held_ is the leak alone
   Matrix<S> node_noise_;                    ///< working memory of add_node_noise and move
   std::unique_ptr<Point> point_;
 };

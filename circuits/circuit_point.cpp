@@ -29,7 +29,7 @@ void CircuitDynamics<S>::Point::exchange(std::size_t number) {
   moving_.swap(kept_moving_[number]);
 }
 
-/// x ← m ⊙ x of all copies.
+/// Masks x ← m ⊙ x in all copies.
 template <class S>
 void CircuitDynamics<S>::Point::mask(MatrixRef<S> x) const {
   if (!owner_->box_) return;
@@ -79,7 +79,7 @@ void CircuitDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part 
   mask(out);
 }
 
-/// What u gives to the input through the nodes that it drives.
+/// Adds the part of u that nodes pass to the input that drives them.
 template <class S>
 void CircuitDynamics<S>::Point::correlate_input(ConstMatrixRef<S> u, S scale) {
   CircuitDynamics& d = *owner_;
@@ -102,7 +102,7 @@ void CircuitDynamics<S>::Point::accumulate(ConstMatrixRef<S> u, S scale, Gradien
   if (pulled.size() > 0) mask(pulled);
 }
 
-/// v_ = z − z₀, copy by copy.
+/// Sets v_ = z − z₀, copy by copy.
 template <class S>
 void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z) {
   for (Index row = 0; row < z.rows(); row += owner_->rows_) {
@@ -110,7 +110,7 @@ void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z) {
   }
 }
 
-/// Its columns of one node.
+/// Sets the columns of one node in v_ = z − z₀.
 template <class S>
 void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z, Columns of) {
   const auto [begin, count] = of;
@@ -120,7 +120,7 @@ void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z, Columns of) {
   }
 }
 
-/// Starts f with what stands at a node: at z, or, driven by the difference, what is stored of the conservative part at z₀ and −L v.
+/// Starts f with the leak and drive of a node: at z, or, driven by the difference, with the stored conservative part at z₀ and −L v.
 template <class S>
 void CircuitDynamics<S>::Point::start_law(NudgedForm form, const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) {
   CircuitDynamics& d = *owner_;
@@ -152,7 +152,7 @@ bool CircuitDynamics<S>::Point::law(NudgedForm form, ConstMatrixRef<S> z, Matrix
   return true;
 }
 
-/// The transposed law of one node: Jᵀ v of the terms that read it, and the conservative ones that act on it.
+/// Adds the transposed law of one node: Jᵀ v of the terms that read it, and the conservative terms that act on it.
 template <class S>
 void CircuitDynamics<S>::Point::node_law(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
   CircuitDynamics& d = *owner_;

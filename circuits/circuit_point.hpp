@@ -6,7 +6,7 @@
 
 namespace nudge {
 
-/// The circuit linearised at a point z₀; what the terms cache of it is in their systems.
+/// Circuit linearised at a point z₀; the terms keep their caches of it in their systems.
 template <class S>
 class CircuitDynamics<S>::Point final : public Linearization<S> {
  public:
@@ -21,10 +21,10 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
     direction_.resize(owner.max_rows_, owner.cols());
   }
 
-  /// By reads of the present class.
+  /// Linearises at z, by reads of the present class.
   void set(ConstMatrixRef<S> z);
   const Matrix<S>& unmasked_force() const { return f0_; }
-  /// With what is kept under that number.
+  /// Exchanges this point with the one kept under that number.
   void exchange(std::size_t number);
   void force(MatrixRef<S> f, Part part) override;
   void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
@@ -35,7 +35,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node);
 
  private:
-  /// act(system) for every term that has the part.
+  /// Calls act(system) for every term that has the part.
   template <class Act>
   void for_terms(Part part, Act act) {
     for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
@@ -44,7 +44,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   }
   void leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const;
   void correlate_input(ConstMatrixRef<S> u, S scale);
-  /// act(x) with what of the direction moves the state: x itself, or m ⊙ x.
+  /// Calls act(x) with the part of direction x that moves the state: x itself, or m ⊙ x in a box.
   template <class Act>
   void with_moving(ConstMatrixRef<S> x, Act act) {
     if (!owner_->box_) return act(x);
@@ -62,8 +62,8 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   CircuitDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_;
   Matrix<S> v_;                         ///< z − z₀
-  std::vector<Matrix<S>> kept_moving_;  ///< of points put aside
-  Matrix<S> moving_, direction_;        ///< of a system in a box: m at z₀, and a direction m ⊙ x
+  std::vector<Matrix<S>> kept_moving_;  ///< masks m of the points kept for later
+  Matrix<S> moving_, direction_;        ///< in a box: m at z₀, and a direction m ⊙ x
 };
 
 }  // namespace nudge

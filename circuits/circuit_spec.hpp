@@ -9,55 +9,55 @@
 
 namespace nudge {
 
-/// Physical scale of a circuit: what one unit of state, weight and time is, and how warm it is.
+/// Physical scale of a circuit: the units of state, weight and time in volts, siemens and seconds, and the temperature.
 struct CircuitSpec {
   double temperature_K = 300;
-  double read_voltage_V = 0.2;          ///< a drive x = 1
+  double read_voltage_V = 0.2;          ///< voltage of a drive x = 1
   double time_constant_s = 25e-9;       ///< τ of a node: one unit of simulated time
   double node_capacitance_F = 100e-15;  ///< of a state node; with τ it fixes the conductance C/τ of its clamp
-  double hold_capacitance_F = 0;        ///< of the sample-and-holds that keep z* and z±; 0: they are ideal
-  double hold_offset_V = 0;             ///< of these, standard deviation, static
-  ConverterSpec phase_adc = {};         ///< behind them; ranges in units of the state
+  double hold_capacitance_F = 0;        ///< capacitance of the sample-and-holds that keep z* and z±; 0: they are ideal
+  double hold_offset_V = 0;             ///< offset of the sample-and-holds, standard deviation, static
+  ConverterSpec phase_adc = {};         ///< converter behind the sample-and-holds; ranges in units of the state
   bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device and resistor, 4 k T G per hertz
   bool shot_noise = false;              ///< 2 q |I| per hertz of every device: an upper bound for diffusive conductors
   double leak_spread = 0;               ///< standard deviation of the clamp of a node over its nominal C/τ, static
-  double amplifier_bandwidth_Hz = 0;    ///< closed loop, of the amplifiers that drive the nodes; 0: infinite
+  double amplifier_bandwidth_Hz = 0;    ///< closed-loop bandwidth of the amplifiers that drive the nodes; 0: infinite
   double noise_within_phases_s = 0;     ///< slow noise of shorter correlation moves from read to read; 0: none does
-  double dac_energy_J = 0;              ///< per conversion
+  double dac_energy_J = 0;              ///< energy of a conversion
   double adc_energy_J = 0;
-  double amplifier_power_W = 0;   ///< static, of the amplifier of a sensed line while it is read
-  double line_capacitance_F = 0;  ///< of a line per device on it
-  double digital_energy_J = 0;    ///< per operation
+  double amplifier_power_W = 0;   ///< static power of the amplifier of a sensed line while it is read
+  double line_capacitance_F = 0;  ///< capacitance of a line per device on it
+  double digital_energy_J = 0;    ///< energy of a digital operation
 
   /// Throws UserError naming the key, its value and the rule.
   void validate() const;
 };
 
-/// τ_a = 1/(2π f_c τ) of those amplifiers, in units of τ; 0 for an infinite bandwidth. An amplifier of gain–bandwidth
-/// product GBW on a line of load L (noise gain 1 + L) has f_c = GBW/(1 + L): first-order model of IEEE TCAS-II 2021,
-/// doi:10.1109/TCSII.2021.3068764.
+/// Time constant τ_a = 1/(2π f_c τ) of the amplifiers that drive the nodes, in units of τ; 0 for an infinite bandwidth. An
+/// amplifier of gain–bandwidth product GBW on a line of load L (noise gain 1 + L) has f_c = GBW/(1 + L): first-order model of
+/// IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764.
 double amplifier_lag(const CircuitSpec& spec);
 
-/// σ = √(2 k_B T/(C V²)) per √τ: thermal noise 4 k_B T (C/τ) per hertz of the clamp of a node, as a force; alone with the
-/// clamp it holds the node at ⟨V²⟩ = k_B T/C. 0 without thermal noise.
+/// White noise of the clamp of a node as a force, σ = √(2 k_B T/(C V²)) per √τ: thermal noise 4 k_B T (C/τ) per hertz. Alone
+/// with the clamp it holds the node at ⟨V²⟩ = k_B T/C. 0 without thermal noise.
 double clamp_noise(const CircuitSpec& spec);
 
-/// √(kT/C)/V of a capacitor, over circuit.read_voltage.
+/// Standard deviation of a voltage sampled on a capacitor, √(kT/C)/V, over circuit.read_voltage.
 double sampled_noise(const CircuitSpec& spec, double capacitance_F);
 
 // CODATA 2018, exact by definition of the SI.
 inline constexpr double boltzmann_J_per_K = 1.380649e-23;
 inline constexpr double electron_charge_C = 1.602176634e-19;
 
-/// How the T tokens of a sequence, which relax together, use arrays that carry one vector at a time.
+/// Use of arrays, which carry one vector at a time, by the T tokens of a sequence, which relax together.
 enum class TokenUse {
-  multiplexed,  ///< one array; the tokens take turns in T slots, sample-and-holds keep what drives it in between
+  multiplexed,  ///< one array; the tokens take turns in T slots, and sample-and-holds keep its drives in between
   replicated,   ///< T arrays with devices, errors and writes of their own; token t is read by array t
   shared,       ///< one array carries all T vectors at once at no cost: an idealisation that no circuit has
 };
 
-/// The use, and its clock. A slot lasts as long as a read of a relaxation would without sharing, so that noise and heat per
-/// read stay what they are and one step of all tokens takes slots() times as long.
+/// Use of the arrays by tokens, and its clock. A slot lasts as long as a read of a relaxation would without sharing. So noise
+/// and heat per read stay the same, and one step of all tokens takes slots() times as long.
 struct TokenSpec {
   TokenUse use = TokenUse::shared;
   Index count = 1;         ///< T
@@ -68,8 +68,8 @@ struct TokenSpec {
   Index replicas() const { return use == TokenUse::replicated ? count : 1; }
   Index slots() const { return use == TokenUse::multiplexed ? count : 1; }
 
-  /// What is left of a drive in the last slot of its turn, a round after it was sampled: exp(−(T k − 1) slot/τ_hold), k the slots of
-  /// a turn.
+  /// Share of a drive that is left in the last slot of its turn, a round after it was sampled: exp(−(T k − 1) slot/τ_hold), k
+  /// the slots of a turn.
   double held_share() const {
     if (slots() == 1 || hold_time_s == 0) return 1;
     const double turn = turn_slots > 0 ? turn_slots : 1;
@@ -77,12 +77,12 @@ struct TokenSpec {
   }
 };
 
-/// The section [circuit]: volts, seconds, kelvin and joule of a simulation whose equations have none.
+/// Section [circuit]: volts, seconds, kelvin and joule of a simulation whose equations have none.
 const Section<CircuitSpec>& circuit_section();
 
 CircuitSpec circuit_spec(const Config& config);
 
-/// The rest of it: how tokens use arrays. Count and slot are those of the model, which this section does not know.
+/// Part of [circuit] that says how tokens use arrays. The model sets count and slot, which the config does not know.
 const Section<TokenSpec>& token_section();
 
 }  // namespace nudge

@@ -45,14 +45,14 @@ CorrectionPath<S>::CorrectionPath(Index rows, Index cols, const CorrectionSpec& 
   }
 }
 
-/// What has no time has no delay.
+/// Delay in steps; reads that take no time have no delay.
 template <class S>
 std::size_t CorrectionPath<S>::delay_steps() const {
   const double duration = read_->relaxation.duration;
   return duration > 0 ? static_cast<std::size_t>(std::lround(spec_.delay / duration)) : 0;
 }
 
-/// v becomes what it was `delay` steps ago: zero before the nudge, which starts at the free equilibrium.
+/// Replaces v by its value `delay` steps ago: zero before the nudge, which starts at the free equilibrium.
 template <class S>
 void CorrectionPath<S>::delay(MatrixRef<S> v) {
   if (spec_.delay == 0) return;

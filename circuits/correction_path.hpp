@@ -14,8 +14,8 @@ struct CorrectionSpec {
   double gain_error = 0;   ///< γ, common to all nodes and to both directions of the read
   double gain_spread = 0;  ///< standard deviation of the static gain error of each node
   double offset = 0;       ///< standard deviation of the static offset of each node, in units of the force
-  double noise = 0;        ///< fresh noise per √τ, of the rms of what the path carries in one read
-  double delay = 0;        ///< in τ; rounded to whole steps of the relaxation
+  double noise = 0;        ///< fresh noise per √τ, as a share of the rms that the path carries in one read
+  double delay = 0;        ///< delay in τ; rounded to whole steps of the relaxation
   ConverterSpec converter = {};
 
   bool ideal() const {
@@ -25,20 +25,20 @@ struct CorrectionSpec {
   void validate() const;
 };
 
-/// The antisymmetric correction of a nudged phase through real circuits: what AEP adds to the force passes p → q(p), per node and
-/// sample, with J of the non-conservative terms and v = z(t − delay) − z₀ (sim/nudged_law.hpp):
+/// Antisymmetric correction of a nudged phase through real circuits: the correction that AEP adds to the force passes p →
+/// q(p), per node and sample, with J of the non-conservative terms and v = z(t − delay) − z₀ (sim/nudged_law.hpp):
 ///     q(p) = (1 + γ + Γ_node) Q(p + rms(p) σ ξ/√dt) + o_node
-/// γ: common gain error, Γ: static spread of it per node, o: static offset per node, ξ: fresh noise, Q: converter. The two ways
-/// have errors of their own. What is computed and not read (ReadContext::exact) passes as it is.
+/// γ: common gain error, Γ: static spread of it per node, o: static offset per node, ξ: fresh noise, Q: converter. The two
+/// ways have errors of their own. A correction that is computed and not read (ReadContext::exact) passes unchanged.
 template <class S>
 class CorrectionPath final : public CorrectionFilter<S> {
  public:
-  /// Of a state (rows, cols), max_copies of them side by side. seed: of the run; it names the static errors of the nodes. `read`:
-  /// of the system whose correction it is, which says when and for what it is read (CircuitDynamics::read); it must outlive this.
+  /// Makes the path for a state (rows, cols) with at most max_copies side by side. seed: seed of the run, which determines the static errors
+  /// of the nodes. read: reads of the corrected system (CircuitDynamics::read), which say when and for what it is read; it must outlive this.
   CorrectionPath(Index rows, Index cols, const CorrectionSpec& spec, Index max_copies, std::uint64_t seed,
                  const ReadContext& read);
 
-  /// Start on an example: its fresh noise begins anew.
+  /// Starts on an example: its fresh noise begins anew.
   void bind() { passes_ = 0; }
 
   void restart() override { steps_ = 0; }
@@ -51,10 +51,10 @@ class CorrectionPath final : public CorrectionFilter<S> {
   Index rows_;
   CorrectionSpec spec_;
   const ReadContext* read_;
-  Matrix<S> gain_[2], offset_[2];   ///< of every node, (rows, cols), per way
+  Matrix<S> gain_[2], offset_[2];   ///< gain and offset of every node, (rows, cols), per way
   std::vector<Matrix<S>> history_;  ///< ring of the last displacements
   std::size_t steps_ = 0;           ///< displacements seen since restart()
-  std::uint32_t passes_ = 0;        ///< noisy ones since bind()
+  std::uint32_t passes_ = 0;        ///< noisy passes since bind()
   Matrix<S> draws_;
 };
 

@@ -51,12 +51,13 @@ std::vector<StateArray<S>> DigitalMatrix<S>::state() {
 
 NUDGE_BOTH_PRECISIONS_OF(DigitalMatrix)
 
-/// Whose sums a pass over conductances makes.
+/// Choice of sums that a pass over conductances makes.
 enum class PassSums { columns, rows_and_columns };
 
 namespace detail {
 
-/// Columns j to j + Lanes of N rows from row i on; the sums of the columns are read and written once for all rows.
+/// Passes columns j to j + Lanes of N rows from row i on; the sums of the columns are read and written once for all rows.
+/// totals: sums of the rows over these lanes.
 template <int Lanes, int N, PassSums kSums, class S, class Change>
 void pass_columns(S* g, Index cols, Index i, Index j, const Change& change, Eigen::Array<S, Lanes, 1>* totals,
                   S* column_sums) {
@@ -98,9 +99,9 @@ void pass_rows(S* g, Index cols, Index i, const Change& change, S* row_sums, S* 
 
 }  // namespace detail
 
-/// One pass over the conductances g (inputs, outputs): g_ij ← change(i, j, g_ij), and the sums of what they became, of every column
-/// (outputs) and, where kSums says so, of every row (inputs). `change.at<Lanes>(j)` is what (i, g) → new g does to columns j to
-/// j + Lanes of row i, Eigen arrays of Lanes numbers.
+/// Makes one pass over the conductances g (inputs, outputs): g_ij ← change(i, j, g_ij), and the sums of the new conductances,
+/// of every column (outputs) and, where kSums says so, of every row (inputs). `change.at<Lanes>(j)` is the function (i, g) →
+/// new g of columns j to j + Lanes of row i, with Eigen arrays of Lanes numbers.
 template <PassSums kSums, class S, class Change>
 void pass_conductances(Matrix<S>& g, const Change& change, S* row_sums, S* column_sums) {
   constexpr int kTogether = kSums == PassSums::columns ? 8 : 4;  // rows whose totals stay in registers
@@ -112,7 +113,7 @@ void pass_conductances(Matrix<S>& g, const Change& change, S* row_sums, S* colum
   for (; i < g.rows(); ++i) detail::pass_rows<1, kSums>(g.data(), g.cols(), i, change, row_sums, column_sums);
 }
 
-/// What a conductance that would be below 0 becomes; what is no number stays so and is noticed.
+/// Raises conductances below 0 to 0; NaN stays NaN and is noticed.
 template <class Numbers>
 Numbers at_least_zero(const Numbers& g) {
   return g.max(typename Numbers::Scalar(0));
@@ -120,7 +121,7 @@ Numbers at_least_zero(const Numbers& g) {
 
 namespace {
 
-/// Conductances as they are.
+/// Change that keeps conductances as they are.
 template <class S>
 struct Kept {
   template <int Lanes>
@@ -137,7 +138,7 @@ struct Floored {
   }
 };
 
-/// g_ij ← max(0, g_ij + scale d_ij).
+/// Change g_ij ← max(0, g_ij + scale d_ij).
 template <class S>
 struct Stepped {
   const Matrix<S>* direction;

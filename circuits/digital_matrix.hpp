@@ -8,12 +8,11 @@
 
 namespace nudge {
 
-/// A weight matrix held as floating-point numbers: exact reads, exact updates, no noise. The reference every crossbar is
-/// compared with.
+/// Weight matrix held as floating-point numbers: exact reads, exact updates, no noise. Every crossbar is compared with it.
 template <class S>
 class DigitalMatrix : public LinearMap<S> {
  public:
-  /// unit_heat: what a conductance of one unit of weight stands for, of numbers that stand for devices (MapTraits::unit_heat_J).
+  /// Holds the weights; unit_heat: heat of a conductance of one unit of weight, for numbers that stand for devices (MapTraits::unit_heat_J).
   explicit DigitalMatrix(Matrix<S> weights, double unit_heat = 0)
       : weights_(std::move(weights)), unit_heat_J_(unit_heat) {}
 
@@ -21,10 +20,10 @@ class DigitalMatrix : public LinearMap<S> {
             ReadContext& context) const override;
   MapTraits<S> traits() const override { return {.plain = true, .unit_heat_J = unit_heat_J_}; }
 
-  /// Exactly.
+  /// Applies an update exactly.
   void apply(const WeightUpdate<S>& update) override;
 
-  /// W ← target, exactly.
+  /// Sets W ← target, exactly.
   void program(const Matrix<S>& target) override;
 
   const Matrix<S>& weights() const override { return weights_; }
@@ -39,8 +38,8 @@ class DigitalMatrix : public LinearMap<S> {
   double unit_heat_J_;
 };
 
-/// Conductances held as floating-point numbers: a DigitalMatrix whose updates stop at 0, W ← max(W + delta, 0), and which keeps
-/// the sums that load the nodes at both ends. program() and restored states are taken as they are.
+/// Conductances held as floating-point numbers: a DigitalMatrix whose updates stop at 0, W ← max(W + delta, 0), and which
+/// keeps the sums that load the nodes at both ends. program() and restored states are taken unchanged.
 template <class S>
 class DigitalConductances final : public DigitalMatrix<S> {
  public:

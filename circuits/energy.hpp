@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// Seconds of `time` units of τ: a phase of n steps of ε lasts n ε τ.
+/// Duration in seconds of `time` units of τ: a phase of n steps of ε lasts n ε τ.
 inline double seconds(double time, const CircuitSpec& circuit) { return time * circuit.time_constant_s; }
 
 /// Conductance of the clamp that gives a node its time constant, C/τ.
@@ -17,7 +17,7 @@ inline double clamp_conductance_S(const CircuitSpec& circuit) {
   return circuit.node_capacitance_F / circuit.time_constant_s;
 }
 
-/// √(k_B T/C): thermal voltage noise of a node, in any bandwidth that contains its own.
+/// Thermal voltage noise of a node, √(k_B T/C), in any bandwidth that contains its own.
 double node_noise_V(const CircuitSpec& circuit);
 
 /// Heat in the clamp resistors of one sequence at rest, (C/τ) V² ‖z − x_in‖²; z, x_in in units of the read voltage.
@@ -28,11 +28,11 @@ double clamp_power_W(const CircuitSpec& circuit, ConstMatrixRef<S> z, ConstMatri
 template <class S>
 double unit_drive_power_W(const LineView<S>& view, double siemens_per_weight, const CircuitSpec& circuit);
 
-/// Where the energy of a stretch of simulation went. An item whose key is 0 is 0: not counted.
+/// Energy of a stretch of simulation, by its use. An item whose key is 0 is 0: not counted.
 struct EnergyReport {
   double arrays_J = 0;      ///< heat in the devices while they are read
   double dac_J = 0;         ///< conversions times circuit.dac_energy
-  double adc_J = 0;         ///< and circuit.adc_energy
+  double adc_J = 0;         ///< conversions times circuit.adc_energy
   double amplifiers_J = 0;  ///< sensed lines times the length of their read times circuit.amplifier_power
   double drivers_J =
       0;  ///< C V² of every driven line at every read, C = circuit.line_capacitance times its devices: what
@@ -47,8 +47,8 @@ struct EnergyReport {
   }
 };
 
-/// Of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order) and the
-/// energy of its pulses (PulseHeat, summed over arrays; 0 for a relaxation).
+/// Energy of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order) and of
+/// its pulses (writes_J: PulseHeat, summed over arrays; 0 for a relaxation).
 EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J = 0);
 
 /// Energy of `reads` reads of single devices that last time_s each: V² G t at the mean conductance, and one conversion each

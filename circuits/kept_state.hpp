@@ -12,7 +12,7 @@
 
 namespace nudge {
 
-/// The state of a map as it is now, to put it back bit by bit after it was moved.
+/// Copy of the present state of a map, to put it back bit by bit after it was moved.
 template <class S>
 class KeptState {
  public:
@@ -32,7 +32,7 @@ class KeptState {
   std::vector<Matrix<S>> values_;
 };
 
-/// A whole number in [0, below) that a checkpoint keeps as a real. UserError: it is another, so the file is damaged.
+/// Whole number in [0, below) that a checkpoint keeps as a real. UserError for any other number: the file is damaged.
 inline std::uint64_t restored_count(double value, double below, const char* what) {
   if (!(value >= 0 && value < below) || value != std::floor(value)) {
     throw UserError(

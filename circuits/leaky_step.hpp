@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// What drives the units of a node beside their coupling, d − L z: d of one copy of the system, the same for those side by side.
+/// Drive of the units of a node beside their coupling, d − L z: d of one copy of the system, the same for the copies side by side.
 template <class S>
 struct LeakyDrive {
   const S* first;  ///< row 0 of the node's columns
@@ -18,8 +18,8 @@ struct LeakyDrive {
   S leak;
 };
 
-/// One row of leaky_step(): ‖x‖² and ‖m ⊙ F‖² of it. A unit on a bound has a force of one sign: written with limits instead of
-/// conditions it is vectorised.
+/// Takes leaky_step() in one row; returns its ‖x‖² and ‖m ⊙ F‖². A unit on a bound has a force of one sign: written with
+/// limits instead of conditions it is vectorised.
 template <class S>
 std::pair<S, S> leaky_row(S* x, const S* coupled, const S* driven, Index count, S leak, S lower, S upper, S epsilon) {
   constexpr S kUnlimited = std::numeric_limits<S>::infinity();
@@ -45,7 +45,7 @@ std::pair<S, S> leaky_row(S* x, const S* coupled, const S* driven, Index count, 
   return {states, forces};
 }
 
-/// A step of a sweep in the columns of one node, all forces and bounds in one pass:
+/// Takes a step of a sweep in the columns of one node, all forces and bounds in one pass:
 ///     z ← P(z + ε m ⊙ F),  F = coupling + d − L z,  P and m as in Box.
 /// Returns ‖z‖² and ‖m ⊙ F‖²; each row is summed in S, the rows in double.
 template <class S>

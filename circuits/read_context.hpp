@@ -11,16 +11,17 @@
 
 namespace nudge {
 
-/// What reads took from the supply, Σ_ij G_ij V_i² for the time of each read, and what the rest of the circuit is counted by.
+/// Totals of reads: energy from the supply, Σ_ij G_ij V_i² for the time of each read, and the counts for the energy of the
+/// rest of the circuit.
 struct ReadTotals {
   double array_J = 0;
   std::uint64_t dac_conversions = 0, adc_conversions = 0;
-  std::uint64_t reads = 0;  ///< of one row of a drive each
+  std::uint64_t reads = 0;  ///< reads of one row of a drive each
   std::uint64_t driven = 0,
                 sensed = 0;   ///< lines, over all reads: as many conversions where every line had a converter
   double cell_V2 = 0;         ///< Σ over driven lines of devices on the line times V²
   double amplifier_s = 0;     ///< Σ over sensed lines of the time of their read
-  double operations = 0;      ///< digital, on what was read
+  double operations = 0;      ///< digital operations on the values that were read
   std::uint64_t clipped = 0;  ///< conversions beyond the full scale of their converter
   ReadTotals& operator+=(const ReadTotals& other) {
     array_J += other.array_J;
@@ -37,13 +38,13 @@ struct ReadTotals {
   }
 };
 
-/// The reads of one sequence by class, and the time of those that belong to no relaxation.
+/// Meter of one sequence: its reads by class, and the time of those that belong to no relaxation.
 struct ReadMeter {
   std::array<ReadTotals, read_classes> of = {};
   double time = 0;  ///< of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
-  std::array<double, read_classes> times = {};  ///< the same by class
-  double slots = 1;                             ///< most that a step of a phase took (ArrayUse)
-  ConverterExtents extents = {};                ///< of the converters that are ranged by every read
+  std::array<double, read_classes> times = {};  ///< that time by class
+  double slots = 1;                             ///< most slots that a step of a phase took (ArrayUse)
+  ConverterExtents extents = {};                ///< extents of the converters that are ranged by every read
 
   ReadTotals& at(ReadClass kind) { return of[static_cast<std::size_t>(kind)]; }
   const ReadTotals& at(ReadClass kind) const { return of[static_cast<std::size_t>(kind)]; }
@@ -62,8 +63,8 @@ struct ReadMeter {
   }
 };
 
-/// Which read of which sequence this is, and by which rule it is made: fresh noise is a pure function of its place, not of
-/// threads or order. One context per sequence and array group; every read of an array advances `read`, over all phases.
+/// Identity of a read and the rule by which it is made: fresh noise is a pure function of the read's place, not of threads or
+/// order. One context per sequence and array group; every read of an array advances `read`, over all phases.
 struct ReadContext : Reading {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;      ///< training step
@@ -71,13 +72,13 @@ struct ReadContext : Reading {
   std::uint32_t phase = 0;     ///< training or evaluation, block or read-out: see training/batch/batch_gradient.cpp
   std::uint32_t read = 0;      ///< advanced by every read
   ReadPolicy policy = {};
-  bool reversed = false;         ///< what drives now, drives with both signs in the phases of a nudge
-  ReadMemory* memory = nullptr;  ///< of noise that one read shares with the next; null: every read begins anew
-  ArrayUse* use = nullptr;       ///< where metered crossbars say what they are used for; null: nobody asks
-  ReadMeter* meter = nullptr;    ///< where crossbars add their energy; null: not metered
+  bool reversed = false;         ///< true if the present drive appears with both signs in the phases of a nudge
+  ReadMemory* memory = nullptr;  ///< noise that one read shares with the next; null: every read begins anew
+  ArrayUse* use = nullptr;       ///< receiver of the use of metered crossbars; null: not asked
+  ReadMeter* meter = nullptr;    ///< receiver of the energy of crossbars; null: not metered
 
   bool relaxes() const { return kind == ReadClass::free || kind == ReadClass::nudged; }
-  /// Computed from the model of the circuit: no noise, no time, no energy. Relaxation, loss and residual are read always.
+  /// True if the read is computed from the model of the circuit: no noise, no time, no energy. Relaxation, loss and residual are always read.
   bool computed() const { return exact && (kind == ReadClass::stored || kind == ReadClass::correlation); }
   int reads() const { return computed() ? 0 : policy.of(kind).reads; }
   bool noisy() const { return reads() > 0; }
@@ -85,20 +86,20 @@ struct ReadContext : Reading {
   double duration() const { return relaxes() ? relaxation.duration : policy.time; }
   /// Standard deviation of white noise of density 1 per √τ in one read.
   double noise_scale() const { return noisy() ? 1.0 / std::sqrt(interval()) : 0.0; }
-  /// Whether an offset is taken off by a second read of the opposite drive: of what is linear in what drives it.
+  /// True if an offset is taken off by a second read of the opposite drive. This works for reads that are linear in their drive.
   bool chops() const { return policy.chopped && (reversed || kind == ReadClass::correlation) && !computed(); }
-  /// How many reads are counted: an ideal one is still made, but for loss and monitor and what is computed.
+  /// Number of reads to count. An ideal read still counts as one, except for loss and monitor reads and computed ones.
   int counted() const {
     if (computed()) return 0;
     const int n = policy.of(kind).reads;
     const bool experimenter = kind == ReadClass::loss || kind == ReadClass::monitor;
     return n > 0 ? n : (experimenter ? 0 : 1);
   }
-  /// Digital operations on what this class reads.
+  /// Counts digital operations on the values that this class reads.
   void work(double operations) {
     if (meter != nullptr && counted() > 0) meter->at(kind).operations += operations;
   }
-  /// One more read of everything that the class asks for has passed: adds to the meter's time.
+  /// Counts one more read of everything that the class asks for: adds to the meter's time.
   void pass() {
     if (meter == nullptr || relaxes()) return;
     const double taken = policy.time * counted() * (chops() ? 2 : 1);
@@ -107,7 +108,7 @@ struct ReadContext : Reading {
   }
 };
 
-/// The class of a context for as long as this lives.
+/// Guard: sets the class of a context for as long as it lives.
 class ReadingAs {
  public:
   ReadingAs(ReadContext& read, ReadClass kind) : read_(read), before_(read.kind) { read_.kind = kind; }

@@ -18,38 +18,38 @@
 
 namespace nudge {
 
-/// How the reads of one class are made.
+/// Rule by which the reads of one class are made.
 struct ReadRule {
   int reads = 1;  ///< 1: one read with its noise; n > 1: the mean of n of them; 0: ideal, without fresh noise
   bool ideal() const { return reads == 0; }
   bool operator==(const ReadRule&) const = default;
 };
 
-/// One rule per class of reads, and how long a read takes that belongs to no relaxation. The default is physical: every read
-/// has its noise once. An ideal read is a statement about the model, not about the circuit: it is made, and counted in
-/// time and energy, like a noisy one; only loss and monitor are then the experimenter's and cost nothing.
+/// Read policy: one rule per class of reads, and the length of a read that belongs to no relaxation. The default is physical:
+/// every read has its noise once. An ideal read is a statement about the model, not about the circuit: it is made, and counted
+/// in time and energy, like a noisy one. Only ideal loss and monitor reads belong to the experimenter and cost nothing.
 struct ReadPolicy {
   std::array<ReadRule, read_classes> rules = {};
   bool chopped = false;  ///< correlation reads are half the difference of a read and one of the opposite drive
-  double time = 1;       ///< of one stored, anchor, correlation, loss or monitor read, in units of τ
+  double time = 1;       ///< time of one stored, anchor, correlation, loss or monitor read, in units of τ
 
   const ReadRule& of(ReadClass kind) const { return rules[static_cast<std::size_t>(kind)]; }
   ReadRule& of(ReadClass kind) { return rules[static_cast<std::size_t>(kind)]; }
-  /// Without fresh noise in any class: references and exact numbers.
+  /// Policy without fresh noise in any class: for references and exact numbers.
   static ReadPolicy all_ideal();
 };
 
-/// "free", "nudged", ...: the names of the classes, in their order; the keys of the section [reads].
+/// Names of the classes in their order, "free", "nudged", ...; the keys of the section [reads].
 const std::array<const char*, read_classes>& read_class_names();
 
-/// "noisy", "ideal" or "mean N" (2 ≤ N ≤ 4096); the problem, naming the rule, or an empty text.
+/// Reads a rule, "noisy", "ideal" or "mean N" (2 ≤ N ≤ 4096). Returns the error text, naming the rule, or an empty text.
 std::string parse_read_rule(const std::string& text, ReadRule& rule);
 
-/// The section [reads], and its row of one class.
+/// Rows of the section [reads]; read_policy_row(): the row of one class.
 ParamTable read_policy_rows();
 ParamRow read_policy_row(ReadClass kind);
 
-/// Of a configuration whose rules hold.
+/// Read policy of a configuration whose rules hold.
 ReadPolicy read_policy(const Config& config);
 
 /// Noise with memory at the sensed lines of one array in one direction: processes of variance 1, each with a state per row of
@@ -57,7 +57,7 @@ ReadPolicy read_policy(const Config& config);
 template <class S>
 class LineMemory {
  public:
-  /// The states of process k, at least (rows, lines).
+  /// States of process k, at least (rows, lines).
   Matrix<S>& process(std::size_t k, Index rows, Index lines) {
     if (processes_.size() <= k) processes_.resize(k + 1);
     Matrix<S>& states = processes_[k];
@@ -75,9 +75,8 @@ class LineMemory {
   std::vector<Matrix<S>> processes_;
 };
 
-/// What the reads of one sequence have in common beyond their devices: owned by what reads (one per thread), cleared at every
-/// sequence. A pure function of the reads in their order, so that no bit depends on threads. Memory grows at the first reads
-/// of an array and is then kept.
+/// Memory that the reads of one sequence share beyond their devices: owned by the reader (one per thread), cleared at every sequence. A pure
+/// function of the reads in their order, so that no bit depends on threads. Memory grows at the first reads of an array and is then kept.
 class ReadMemory {
  public:
   template <class S>

@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// The rows of one token in all copies, without a copy: t, t + T, t + 2T, ...
+/// Rows of one token in all copies, without a copy: t, t + T, t + 2T, ...
 template <class S>
 using TokenRows = Eigen::Map<Matrix<S>, 0, Eigen::OuterStride<>>;
 template <class S>
@@ -35,7 +35,7 @@ bool ends_with_one_of(const std::string& name, const auto& endings) {
   return std::any_of(endings.begin(), endings.end(), [&](const char* end) { return name.ends_with(end); });
 }
 
-/// How one reading of several arrays is that of all of them: counts, energies and powers add up.
+/// True if readings of this name add up over arrays: counts, energies and powers do.
 bool is_sum(const std::string& name) {
   static constexpr std::array<const char*, 16> sums = {"programming_pulses",
                                                        "programming_reads",
@@ -202,7 +202,7 @@ NUDGE_BOTH_PRECISIONS_OF(ReplicatedMap)
 
 namespace {
 
-/// share · x. Grown once per thread and place, then reused; the maps behind never call another HeldMap.
+/// Product share · x. Grown once per thread and place, then reused; the maps behind never call another HeldMap.
 template <class S, int place>
 const Matrix<S>& held(double share, ConstMatrixRef<S> x) {
   static thread_local Matrix<S> scaled;
@@ -230,7 +230,7 @@ void HeldMap<S>::correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixR
   map_->correlate(way, held<S, 1>(share_, x0), u, columns, scale, parameter, sink, context);
 }
 
-/// What is held is not the product itself.
+/// Traits of the held map: its weights are not the product itself.
 template <class S>
 MapTraits<S> HeldMap<S>::traits() const {
   MapTraits<S> all = map_->traits();

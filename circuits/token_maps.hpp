@@ -9,25 +9,25 @@
 
 namespace nudge {
 
-/// T arrays that hold one weight matrix, one for each token of a sequence: row r of a drive belongs to token r mod T (k copies
-/// of T tokens, copy by copy) and is read by replica r mod T, whose devices, errors, wires and noise are its own. The rows
-/// of a drive must be a multiple of T.
+/// Arrays, one for each of T tokens of a sequence, that hold one weight matrix. Row r of a drive belongs to token r mod T (k
+/// copies of T tokens, copy by copy) and is read by replica r mod T, whose devices, errors, wires and noise are its own. The
+/// rows of a drive must be a multiple of T.
 ///
-/// All replicas are to hold the same matrix, so all get the same requests: the summed change of an update, the factors of
-/// all tokens in a coincidence update, the target of a programming. What each makes of them is up to its devices.
-/// weights() is their mean: ∂C/∂W of a change that moves all alike is the sum over tokens of x_tᵀ u_t.
+/// All replicas are to hold the same matrix, so all get the same requests: the summed change of an update, the factors of all
+/// tokens in a coincidence update, the target of a programming. The effect depends on the devices of each. weights() is their
+/// mean: ∂C/∂W of a change that moves all alike is the sum over tokens of x_tᵀ u_t.
 template <class S>
 class ReplicatedMap final : public LinearMap<S> {
  public:
   using Replica = std::unique_ptr<LinearMap<S>>;
 
-  /// What program(target) does.
+  /// Effect of program(target) on the replicas.
   enum class Program {
     each,   ///< every replica is set to the target as well as it can: arrays of devices
     shift,  ///< all move by target − weights(), so that their differences stay: exact circuits
   };
 
-  /// At least one; all of one shape, in the order of the tokens.
+  /// Takes at least one replica, all of one shape, in the order of the tokens.
   explicit ReplicatedMap(std::vector<Replica> replicas, Program program = Program::each);
 
   void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
@@ -36,26 +36,26 @@ class ReplicatedMap final : public LinearMap<S> {
                   Columns columns, Store store, ReadContext& context) const override;
   void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
                  GradientSink<S>& sink, const ReadContext& context) const override;
-  /// Curved or noisy where any replica is.
+  /// Traits: curved or noisy if any replica is.
   MapTraits<S> traits() const override;
-  /// The noise-free circuits of all replicas; its program() and apply() move all of them alike.
+  /// Noise-free circuits of all replicas; program() and apply() of the result move all of them alike.
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
   void advance_time(double seconds, std::uint64_t step) override;
-  /// The mean over replicas.
+  /// Mean of the weights over replicas.
   const Matrix<S>& weights() const override { return weights_; }
-  /// Those of all replicas, named replica<t>/...
+  /// State of all replicas, named replica<t>/...
   std::vector<StateArray<S>> state() override;
   void state_restored() override;
-  /// Counts and energies summed, the worst IR drop, everything else averaged; how many replicas, and how far apart.
+  /// Readings: counts and energies summed, the worst IR drop, all others averaged; also the number of replicas and their distance.
   std::vector<MapReading> readings() const override;
 
   Index tokens() const { return static_cast<Index>(replicas_.size()); }
   const LinearMap<S>& replica(Index token) const { return *replicas_[static_cast<std::size_t>(token)]; }
 
  private:
-  /// act(replica, token, context): every replica starts at the same place of its own stream.
+  /// Calls act(replica, token, context) for each replica; every replica starts at the same place of its own stream.
   template <class Act>
   void each(ReadContext& read, Act act) const;
   void refresh();
@@ -65,13 +65,13 @@ class ReplicatedMap final : public LinearMap<S> {
   Matrix<S> weights_;
 };
 
-/// A map behind sample-and-holds that leak: every drive, of either direction, arrives as share · drive, share =
-/// exp(−(T k − 1) slot/τ_hold) (TokenSpec::held_share). In a multiplexed array a token's drive is sampled in its slot of one
-/// round and used in its slot of the next, T k − 1 slots later, k slots a turn.
+/// Map behind sample-and-holds that leak: every drive, of either direction, arrives as share · drive, share = exp(−(T k − 1)
+/// slot/τ_hold) (TokenSpec::held_share). In a multiplexed array a token's drive is sampled in its slot of one round and used
+/// in its slot of the next, T k − 1 slots later, k slots a turn.
 ///
-/// A linear factor on drives, so that Y(x) = Y_map(share · x), and by the chain rule D = share · D_map at share · x₀ for both
-/// jvp and vjp; what drives the rows in a correlation is share · x₀. weights() are those of the map: what devices hold, not
-/// what reads of them through the holds amount to.
+/// The share is a linear factor on drives, so that Y(x) = Y_map(share · x), and by the chain rule D = share · D_map at share
+/// · x₀ for both jvp and vjp. In a correlation share · x₀ drives the rows. weights() are those of the map, which the devices
+/// hold, not those that reads through the holds see.
 template <class S>
 class HeldMap final : public LinearMap<S> {
  public:
@@ -95,7 +95,7 @@ class HeldMap final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return map_->weights(); }
   std::vector<StateArray<S>> state() override { return map_->state(); }
   void state_restored() override { map_->state_restored(); }
-  /// Those of the map, and the share.
+  /// Readings of the map, and the share.
   std::vector<MapReading> readings() const override;
 
  private:

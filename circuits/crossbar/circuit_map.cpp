@@ -9,7 +9,7 @@ namespace {
 Store opposite(Store store) { return store == Store::subtract ? Store::add : Store::subtract; }
 Store after_first(Store store) { return store == Store::subtract ? Store::subtract : Store::add; }
 
-/// Takes what drives rows and columns of the lines, hands on the gradient of the devices behind them.
+/// Sink that takes the gradients at the lines, as drives of rows and columns, and hands on the gradient of the devices behind them.
 class DeviceSink final : public GradientSink<double> {
  public:
   DeviceSink(const WiredDevices& devices, ReadDirection way, GradientSink<double>& sink)
@@ -66,7 +66,7 @@ void CircuitMap::apply(const WeightUpdate<double>& update) {
   move(update.delta());
 }
 
-/// What is read of −Z.
+/// Adds the read of −Z at x to out, in the same store.
 void CircuitMap::subtract(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns,
                           Store store) const {
   if (subtracted_.size() == 0) return;

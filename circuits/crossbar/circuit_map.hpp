@@ -14,9 +14,9 @@
 
 namespace nudge {
 
-/// The devices of one array and the wires that they are read through, in double: what the weights of a noise-free circuit are
-/// made of. Its parameter is w, the net conductance of a weight's devices over k, as training moves it: of a pair each device by
-/// half of it, of a single device that one; reference devices stand still. What the lines see, W(w), is another matrix.
+/// Devices of one array and the wires that they are read through, in double, from which the weights of a noise-free circuit
+/// are made. Its parameter is w, the net conductance of a weight's devices over k, as training moves it: each device of a
+/// pair takes half, a single device all; reference devices stand still. The lines see another matrix, W(w).
 class WiredDevices {
  public:
   struct Circuit {
@@ -28,16 +28,16 @@ class WiredDevices {
     TransposedPath path = TransposedPath::same_ends;
   };
 
-  /// Conductances as Mapping has them: (N, M), and (N, M), (N, 1) or (N, 0).
+  /// Takes conductances as Mapping has them: (N, M), and (N, M), (N, 1) or (N, 0).
   WiredDevices(const Circuit& circuit, Matrix<double> first_S, Matrix<double> second_S);
 
-  /// w ← w + delta, beyond any bounds of the devices.
+  /// Moves w ← w + delta, beyond any bounds of the devices.
   void move(const Matrix<double>& delta);
 
-  /// Solves the wires for what the lines see: view.weights, and view.backward where transposed reads have ends of their own.
+  /// Solves the wires for the view of the lines: view.weights, and view.backward where transposed reads have ends of their own.
   void see(LineView<double>& view) const;
 
-  /// ∂/∂w of Σ_n x_n W yᵀ_n, W as reads of that direction see it: x (n, N), y (n, columns.count), result (N, M).
+  /// Gradient ∂/∂w of Σ_n x_n W yᵀ_n, W as reads of that direction see it: x (n, N), y (n, columns.count), result (N, M).
   Matrix<double> gradient(ReadDirection way, ConstMatrixRef<double> x, ConstMatrixRef<double> y, Columns columns) const;
 
   std::vector<StateArray<double>> state();
@@ -49,14 +49,13 @@ class WiredDevices {
   Matrix<double> first_, second_;
 };
 
-/// The noise-free circuit of one or more crossbars read together, in double: what a read of the arrays would be without
-/// fresh noise and rounding, Y(x) = Σ_b y_b(g_b x) − x Z with y_b the read of array b. Reads and their derivatives are exact,
-/// so that settling, adjoints and central differences of it agree to rounding; conductances, loads and the drawn errors of
-/// amplifiers are those of the moment it was made.
+/// Noise-free circuit of one or more crossbars read together, in double: the read of the arrays without fresh noise and rounding, Y(x)
+/// = Σ_b y_b(g_b x) − x Z with y_b the read of array b. Reads and their derivatives are exact, so that settling, adjoints and central
+/// differences of it agree to rounding. Conductances, loads and the drawn errors of amplifiers are those of the moment it was made.
 ///
-/// The parameter is what training moves, the net conductances of the first array's devices over k, at fixed loads of the
-/// amplifiers: apply() moves devices, correlate() is the derivative with respect to them. With ideal wires they are the weights;
-/// behind wires the weights are what the lines see of them, and follow by a solve (WiredDevices).
+/// The parameter is the net conductances of the first array's devices over k, as training moves them, at fixed loads of the
+/// amplifiers: apply() moves devices, correlate() is the derivative with respect to them. With ideal wires they are the
+/// weights. Behind wires the weights are what the lines see of them, and follow by a solve (WiredDevices).
 class CircuitMap final : public LinearMap<double> {
  public:
   struct Branch {
@@ -66,7 +65,7 @@ class CircuitMap final : public LinearMap<double> {
     std::optional<WiredDevices> devices = {};  ///< behind wires; none: ideal wires
   };
 
-  /// At least one branch; subtracted: Z (inputs, outputs), or empty.
+  /// Makes the circuit of at least one branch; subtracted: Z (inputs, outputs), or empty.
   explicit CircuitMap(std::vector<Branch> branches, Matrix<double> subtracted = {});
 
   void read(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns, Store store,
@@ -75,14 +74,14 @@ class CircuitMap final : public LinearMap<double> {
                   MatrixRef<double> out, Columns columns, Store store, ReadContext& context) const override;
   void correlate(ReadDirection way, ConstMatrixRef<double> x0, ConstMatrixRef<double> u, Columns columns, double scale,
                  int parameter, GradientSink<double>& sink, const ReadContext& context) const override;
-  /// The heat is that of the array which it stands for.
+  /// Traits, with the heat of the array that it stands for.
   MapTraits<double> traits() const override {
     return {
         .curved = true, .unit_heat_J = unit_heat_J_, .residue = residue_.of_columns.size() > 0 ? &residue_ : nullptr};
   }
   std::unique_ptr<LinearMap<double>> noise_free() const override { return std::make_unique<CircuitMap>(*this); }
   void apply(const WeightUpdate<double>& update) override;
-  /// Moves the devices of the first array by what is missing: W = target with ideal wires.
+  /// Moves the devices of the first array by the missing difference: W = target with ideal wires.
   void program(const Matrix<double>& target) override;
   const Matrix<double>& weights() const override { return weights_; }
   std::vector<StateArray<double>> state() override;
@@ -96,10 +95,10 @@ class CircuitMap final : public LinearMap<double> {
   void subtract(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns, Store store) const;
 
   double unit_heat_J_ = 0;
-  WeightSums<double> residue_;  ///< empty: driven one way at a time
+  WeightSums<double> residue_;  ///< empty if driven one way at a time
   std::vector<Branch> branches_;
   Matrix<double> subtracted_;
-  Matrix<double> weights_;  ///< of all branches together
+  Matrix<double> weights_;  ///< sum over all branches
 };
 
 }  // namespace nudge

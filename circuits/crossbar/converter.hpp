@@ -8,24 +8,24 @@
 
 namespace nudge {
 
-/// A digital-to-analog or analog-to-digital converter between ±R with 2^bits − 1 levels, 0 among them:
+/// Digital-to-analog or analog-to-digital converter between ±R with 2^bits − 1 levels, 0 among them:
 ///     q(x) = Δ round(clip(x, −R, R)/Δ),   Δ = 2R/(2^bits − 2)
-/// range R > 0: a fixed full scale; 0: ranged by every read, R = max|x| of every row (one drive or read-out of the array), which
-/// takes a programmable gain in front of the converter that knows the row before it is converted. bits 0: no rounding; the range, if any, still clips. One bit would
-/// leave 0 as the only level and is refused; −R, 0, R take two.
-/// Not modelled: offset and gain error, integral nonlinearity, settling.
+/// range R > 0: a fixed full scale. range 0: ranged by every read, R = max|x| of every row (one drive or read-out of the
+/// array); this takes a programmable gain in front of the converter that knows the row before it is converted. bits 0: no
+/// rounding; the range, if any, still clips. One bit would leave 0 as the only level and is refused; −R, 0, R take two. Not
+/// modelled: offset and gain error, integral nonlinearity, settling.
 struct ConverterSpec {
   int bits = 0;
   double range = 0;
 
   bool ideal() const { return bits == 0 && range == 0; }
-  bool converts() const { return bits > 0; }              ///< to or from a number: costs the energy of a conversion
-  bool ranges() const { return bits > 0 && range == 0; }  ///< by every read
+  bool converts() const { return bits > 0; }              ///< true if it costs the energy of a conversion
+  bool ranges() const { return bits > 0 && range == 0; }  ///< true if it is ranged by every read
   /// UserError naming `key` when bits is 1, negative or above 24, or the range is negative or not finite.
   void validate(const std::string& key) const;
 };
 
-/// x ← q(x), row by row; how many values were beyond the range. A value that is not finite stays so.
+/// Rounds x ← q(x), row by row; returns the number of values beyond the range. A value that is not finite stays so.
 template <class S>
 std::uint64_t convert(const ConverterSpec& spec, MatrixRef<S> x);
 

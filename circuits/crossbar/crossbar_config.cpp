@@ -47,7 +47,7 @@ const Choices<bool> rangings{{"per_read", false}, {"once", true}};
 const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::same_ends},
                                                {"opposite_ends", TransposedPath::opposite_ends}};
 
-/// The circuits of one direction; `lines`: what they sense.
+/// Keys of the circuits of one direction; `lines`: the lines that they sense.
 Section<PortSpec> port_section(const std::string& direction, const std::string& lines) {
   using param::integer;
   using param::named;

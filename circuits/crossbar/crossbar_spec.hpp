@@ -17,7 +17,7 @@
 
 namespace nudge {
 
-/// How one weight is held.
+/// Way of holding one weight by devices.
 enum class MappingKind {
   differential,      ///< w = (G⁺ − G⁻)/k: two devices per weight
   reference_column,  ///< w = (G − G_ref)/k: one device per weight, one reference device per row
@@ -26,13 +26,13 @@ enum class MappingKind {
   single,     ///< w = G/k: the conductance itself; of networks whose weights are conductances, w ≥ g_min/k > 0
 };
 
-/// What program() does with the scale between weights and conductances.
+/// Treatment of the scale between weights and conductances by program().
 enum class ScalePolicy {
   keep,   ///< the scale of construction stays: weights beyond w_max are clipped by the devices
   renew,  ///< every programming chooses w_max = headroom · max|W| anew
 };
 
-/// How weights become conductances.
+/// Scale by which weights become conductances.
 struct MappingSpec {
   double headroom = 2;  ///< w_max over the largest |weight| at construction: room to learn; ≥ 1
   double w_max = 0;     ///< largest weight the window can hold; 0: headroom · max|W| (1 when all weights are 0)
@@ -43,10 +43,10 @@ struct MappingSpec {
   void validate() const;
 };
 
-/// Which devices of one array are stuck, and at what conductance: as measured, for good, whatever is written.
+/// Stuck devices of one array, with their measured conductances: they stay there for good, whatever is written.
 struct StuckMap {
-  std::vector<std::string> files = {};  ///< of all arrays, as device.stuck_map names them
-  /// Of the two arrays of devices of a crossbar (Mapping): siemens, NaN where a device is free; null: all are.
+  std::vector<std::string> files = {};  ///< files for all arrays, as device.stuck_map names them
+  /// Conductances of stuck devices in the two arrays of a crossbar (Mapping): siemens, NaN where a device is free; null: all are free.
   std::shared_ptr<const Matrix<double>> first_S = nullptr, second_S = nullptr;
 };
 
@@ -57,7 +57,7 @@ double physical_memory_bytes();
 /// effective weights, and as much again as a part of these while it is programmed.
 double array_memory_bytes(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes);
 
-/// UserError when `copies` of them exceed `available` (0: unknown, no check).
+/// Throws UserError if `copies` arrays exceed `available` bytes (0: unknown, no check).
 void check_array_memory(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes, double available,
                         Index copies = 1);
 
@@ -66,14 +66,14 @@ struct CrossbarSpec {
   DeviceSpec device;
   MappingSpec mapping = {};
   WireSpec wires = {};                   ///< of both arrays of the pair; all zero: ideal
-  TileSpec tiles = {};                   ///< how large arrays are cut
-  WriteBias bias = WriteBias::isolated;  ///< crossbar_spec() tells it, with the tiles, to the device
+  TileSpec tiles = {};                   ///< size at which large arrays are cut
+  WriteBias bias = WriteBias::isolated;  ///< write scheme; crossbar_spec() passes it to the device, with the tiles
   PeripherySpec periphery = {};
   ProgrammingSpec programming = {};
-  RuleSpec rule = {};  ///< of rules that programming.update names
+  RuleSpec rule = {};  ///< options of the rules that programming.update names
   CircuitSpec circuit = {};
-  TokenSpec tokens = {};  ///< what make_linear_map makes of one matrix
-  StuckMap stuck = {};    ///< what a measurement says of single devices
+  TokenSpec tokens = {};  ///< tokens: make_linear_map then makes more of one matrix
+  StuckMap stuck = {};    ///< measured conductances of stuck devices
   int threads = 1;        ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.

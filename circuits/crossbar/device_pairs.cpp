@@ -110,7 +110,8 @@ void DevicePairs<S>::program(const Matrix<S>& target) {
   write(target);
 }
 
-/// Behind selectors all noise is here, since their share depends on the state: that of a device as its cell shows it.
+/// Recomputes the state-dependent variance. Behind selectors it holds all noise of the devices, as their cells show it, since
+/// its share depends on the state.
 template <class S>
 void DevicePairs<S>::refresh_variance() {
   const bool straight = scale_of_cells_.straight();
@@ -166,7 +167,7 @@ Matrix<S> DevicePairs<S>::calibration_response() {
   return response + static_cast<S>(sigma * std::sqrt(devices_per_output)) / siemens_per_weight() * noise;
 }
 
-/// Both arrays have the same processes, in the same order; devices of one without them have the variance 0.
+/// Recomputes the moving noise. Both arrays have the same processes, in the same order; devices of an array without them have the variance 0.
 template <class S>
 void DevicePairs<S>::refresh_moving() {
   view_.moving.clear();

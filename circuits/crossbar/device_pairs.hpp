@@ -16,68 +16,69 @@
 
 namespace nudge {
 
-/// Weights held by devices, w = (G − what it is compared with)/k, programmed around the middle of the window: the writing
-/// side of a crossbar. What a weight is compared with is the Mapping: a second array of devices (pairs: G^± =
-/// (g_min + g_max)/2 ± k w/2, k = (g_max − g_min)/w_max, updates split evenly), one reference device per row, or nothing
-/// (k half as large). `plus` is the first array, `minus` the second: (N, M), (N, 1) or (N, 0).
+/// Weights held by devices, w = (G − compared)/k, programmed around the middle of the window: the writing side of a crossbar.
+/// The Mapping says what G is compared with. It may be a second array of devices (pairs: G^± = (g_min + g_max)/2 ± k w/2, k =
+/// (g_max − g_min)/w_max, updates split evenly), one reference device per row, or nothing (k half as large). `plus` is the
+/// first array, `minus` the second: (N, M), (N, 1) or (N, 0).
 ///
-/// Every change goes through the step model of its devices. Wire resistance enters through the effective matrix of each
-/// tile, computed anew whenever conductances change; a reference column has row drivers of its own.
+/// Every change goes through the step model of its devices. Wire resistance enters through the effective matrix of each tile,
+/// computed anew whenever conductances change; a reference column has row drivers of its own.
 template <class S>
 class DevicePairs {
  public:
-  /// Programs the weights (inputs, outputs). `id` numbers the array within the model, `seed` is that of the run: together
-  /// they name its devices. UserError for a weight that is not finite.
+  /// Programs the weights (inputs, outputs). `id` numbers the array within the model, `seed` is the seed of the run: together
+  /// they determine the random numbers of its devices. UserError for a weight that is not finite.
   DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
   void program(const Matrix<S>& target);
-  /// What was sent after the mark belongs to programming: what an array needs before it can learn (Tiki-Taka's A₀).
+  /// Mark of the pulses sent so far. count_as_programming() counts those sent since as programming: an array needs them
+  /// before it can learn (Tiki-Taka's A₀).
   WriteMark mark() const;
   void count_as_programming(const WriteMark& since);
-  /// Asks for W ← W + delta by pulses of nominal size, or of the digital copy and then of the devices (write_verify).
+  /// Asks for W ← W + delta: by pulses of nominal size, or through the digital copy and then the devices (write_verify).
   void update(const Matrix<S>& delta);
-  /// W ← W − rate Σ of the factors by stochastic coincidence pulse trains; both devices of a pair share the lines and move in
-  /// opposite directions.
+  /// Moves W ← W − rate Σ of the factors by stochastic coincidence pulse trains; both devices of a pair share the lines and
+  /// move in opposite directions.
   void coincide(std::span<const FactorPair<S>> factors, S rate);
 
   // What update rules ask for (circuits/rules).
-  /// q: what one pulse of nominal size, of either device of a pair, moves a weight by.
+  /// Change q of a weight by one pulse of nominal size, of either device of a pair.
   S weight_per_pulse() const {
     return plus_.cells().mean_step /
            (mapping_->steps(scale_(0, 0)).first * static_cast<S>(scale_of_cells_.devices_per_cell()));
   }
   /// Sends |counts| whole pulses to every device, those of a pair in opposite directions; counts > 0 raise the weight.
   void pulse(const Matrix<S>& counts);
-  /// Reads the devices at the flat places once, with the noise of a verify read: (1, which.size()), in units of weight and up
-  /// to what single devices are compared with.
+  /// Reads the devices at the flat places once, with the noise of a verify read: (1, which.size()), in units of weight,
+  /// without subtracting what single devices are compared with.
   Matrix<S> read_weights(const std::vector<Index>& which);
-  /// Reads both devices of all pairs; where the larger is above `high` and the smaller above `low` of the window, writes
-  /// the smaller to the bottom and the larger to what then holds the weight that was read. Returns the pairs written.
+  /// Reads both devices of all pairs. Where the larger is above `high` and the smaller above `low` of the window, writes the
+  /// smaller to the bottom and the larger so that the pair holds the weight that was read. Returns the pairs written.
   Index refresh_pairs(double high, double low);
 
-  /// Time passes for the devices (DeviceArray::advance_time); they are written anew at the interval of crossbar.refresh.
+  /// Lets time pass for the devices (DeviceArray::advance_time); they are written anew at the interval of crossbar.refresh.
   bool advance_time(double seconds, std::uint64_t step);
 
-  /// What the lines see, wires included, in units of weight.
+  /// Weights as the lines see them, wires included.
   const Matrix<S>& weights() const { return view_.weights; }
   const LineView<S>& view() const { return view_; }
-  /// The devices as they are now and their wires; none where those are ideal.
+  /// Present devices and their wires; none if the wires are ideal.
   std::optional<WiredDevices> behind_wires() const;
   const Mapping<S>& mapping() const { return *mapping_; }
-  /// The largest weight of the window.
+  /// Largest weight of the window.
   S w_max() const {
     return static_cast<S>(mapping_->reach_S(scale_of_cells_.low_S(), scale_of_cells_.high_S())) / scale_(0, 0);
   }
-  /// The least one: −w_max but for bare devices.
+  /// Least weight of the window: −w_max but for bare devices.
   S least_weight() const {
     return static_cast<S>(
         mapping_->least(scale_of_cells_.low_S(), scale_of_cells_.high_S(), static_cast<double>(w_max())));
   }
-  /// k, siemens per unit of weight, of reads: that of writes over the gain of the calibration.
+  /// Scale k of reads, siemens per unit of weight: that of writes over the gain of the calibration.
   S siemens_per_weight() const { return scale_(0, 0) / calibration_.gain(); }
-  /// Whether updates come as factor pairs (coincidence pulse trains).
+  /// True if updates come as factor pairs (coincidence pulse trains).
   bool takes_factors() const { return spec_.programming.update == UpdateScheme::coincidence; }
-  /// Whether they are programmed and then left alone, whatever training asks for.
+  /// True if the devices are programmed and then left alone, whatever training asks for.
   bool frozen() const { return spec_.programming.update == UpdateScheme::none; }
   PulseCount pulses() const { return writes_.pulses; }
   const WriteCounts& writes() const { return writes_; }
@@ -103,7 +104,7 @@ class DevicePairs {
   void append_write_readings(std::vector<MapReading>& all) const;
   enum class Since { write, wait };
   void refresh(Since since = Since::write);
-  /// What the calibration inputs give now, with the noise of a verify read.
+  /// Present response to the calibration inputs, with the noise of a verify read.
   Matrix<S> calibration_response();
   void refresh_view();
   void refresh_variance();

@@ -21,7 +21,7 @@ void DevicePairs<S>::pulse(const Matrix<S>& counts) {
   refresh();
 }
 
-/// A change of the weight raises one device of its pair, by all of it.
+/// Raises one device of each pair by all of the weight's change.
 template <class S>
 void DevicePairs<S>::raise(const Matrix<S>& delta) {
   const S k = scale_(0, 0) * static_cast<S>(scale_of_cells_.devices_per_cell());

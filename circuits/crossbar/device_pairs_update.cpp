@@ -27,7 +27,7 @@ void DevicePairs<S>::update(const Matrix<S>& delta) {
   refresh();
 }
 
-/// The digital copy takes the change; devices whose target it has moved by the tolerance are written again.
+/// Adds the change to the digital copy and writes again the devices whose target it has moved by the tolerance.
 template <class S>
 void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
   const auto change = mapping_->steps(scale_(0, 0));

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t calibration_lane = 1U << 16U;  // beside the sides of an array
 constexpr double largest_step = 4;
 
-/// ⟨a, b⟩ in double.
+/// Inner product ⟨a, b⟩ in double.
 template <class S>
 double inner(const Matrix<S>& a, const Matrix<S>& b) {
   return a.template cast<double>().cwiseProduct(b.template cast<double>()).sum();

@@ -10,7 +10,7 @@ namespace {
 // Below this the variance of a mean over r time constants is taken from its series; the next term is r⁴ of it.
 constexpr double small_duration = 1e-3;
 
-/// act(state, i) for every number i of the block.
+/// Calls act(state, i) for every number i of the block.
 template <class S, class Act>
 void for_states(const LineBlock& block, Matrix<S>& states, Act act) {
   Index i = 0;

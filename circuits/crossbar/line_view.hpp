@@ -11,38 +11,39 @@ namespace nudge {
 template <class S>
 using LineValues = Eigen::Array<S, 1, Eigen::Dynamic>;
 
-/// Slow noise of the devices that moves from read to read: for every time constant an Ornstein–Uhlenbeck process of this
+/// Slow noise of the devices that moves from read to read: for every time constant an Ornstein–Uhlenbeck process with this
 /// variance at every cross point.
 template <class S>
 struct MovingNoise {
   std::vector<double> times_s;       ///< time constants
   Matrix<S> variance;                ///< (N, M): of a cross point, over k²
-  LineValues<S> reference_variance;  ///< (N): of the reference devices; empty: none
+  LineValues<S> reference_variance;  ///< (N): variance of the reference devices; empty: none
 };
 
-/// What the lines of an array of N rows and M columns see of its devices, wires included. Everything is conductance over
-/// k, the siemens per unit of weight: a current I is the number I/(k V_read).
+/// View that the lines of an array of N rows and M columns have of its devices, wires included. Everything is conductance
+/// over k, the siemens per unit of weight: a current I is the number I/(k V_read).
 template <class S>
 struct LineView {
   Matrix<S> weights;   ///< (N, M): net conductance, what a read multiplies with
-  Matrix<S> backward;  ///< (N, M): the same over the path of a transposed read; empty: that of `weights`
+  Matrix<S> backward;  ///< (N, M): net conductance over the path of a transposed read; empty: that of `weights`
   Matrix<S> total;     ///< (N, M): sum of all devices at a cross point; empty unless shot noise asks for it
   Matrix<S> variance;  ///< (N, M): state-dependent variance of the conductance of a cross point per τ, over k²;
                        ///< empty: none. Of the devices themselves: wires are not seen.
-  LineValues<S> reference_variance;  ///< (N): that of the reference devices
+  LineValues<S> reference_variance;  ///< (N): state-dependent variance of the reference devices
   LineValues<S> column_load;         ///< (M): sum over all devices of a column line
   LineValues<S> row_load;            ///< (N): sum over all devices of a row line, its reference device included
   LineValues<S> reference;           ///< (N): the reference device of each row; empty: none
-  S reference_load = 0;              ///< their sum
-  S pedestal = 0;  ///< what `weights` lacks at every cross point: taken off digitally after the converter
-  std::vector<MovingNoise<S>> moving = {};  ///< of the devices themselves, as `variance`
+  S reference_load = 0;              ///< sum of the reference devices
+  S pedestal = 0;  ///< conductance that `weights` lacks at every cross point: taken off digitally after the converter
+  std::vector<MovingNoise<S>> moving = {};  ///< slow noise of the devices themselves, as `variance`
 
-  /// The same behind amplifiers of so much more gain, k smaller: what is over k grows with it, what is over k² with its square.
+  /// Changes the view to that of amplifiers with `gain` times the gain, k being smaller: numbers over k grow with the gain,
+  /// those over k² with its square.
   void amplify(S gain);
 
   const Matrix<S>& transposed_weights() const { return backward.size() > 0 ? backward : weights; }
 
-  /// In other arithmetic, without `moving`: for reads without noise.
+  /// View in other arithmetic, without `moving`: for reads without noise.
   template <class T>
   LineView<T> cast() const {
     return {weights.template cast<T>(),
@@ -59,11 +60,12 @@ struct LineView {
   }
 };
 
-/// Weights, loads (and `total` if wanted) of pairs: (G⁺ − G⁻)/k. One pass over both arrays.
+/// Computes weights, loads (and `total` if wanted) of pairs: (G⁺ − G⁻)/k. One pass over both arrays.
 template <class S>
 void view_pairs(const Matrix<S>& plus, const Matrix<S>& minus, S k, bool want_total, LineView<S>& view);
 
-/// The same of single devices against a baseline b_i per row, (G_ij − b_i)/k; b in siemens, one per row.
+/// Computes weights, loads (and `total` if wanted) of single devices against a baseline b_i per row, (G_ij − b_i)/k; b in
+/// siemens, one per row.
 template <class S>
 void view_single(const Matrix<S>& g, const LineValues<S>& baseline, S k, bool want_total, LineView<S>& view);
 

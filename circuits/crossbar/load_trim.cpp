@@ -10,6 +10,7 @@
 namespace nudge {
 namespace {
 
+/// Draws 1 + ε of the lines of one side of an array, ε of standard deviation sigma. `id` and `side` (0 or 1) name the lines of an array.
 template <class S>
 LineValues<S> drawn(double sigma, Index lines, std::uint64_t seed, std::uint32_t id, std::uint64_t side) {
   LineValues<S> out(lines);

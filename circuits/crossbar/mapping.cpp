@@ -4,7 +4,7 @@
 namespace nudge {
 namespace {
 
-/// G^± = middle ± k w/2; updates are split evenly.
+/// Pairs G^± = middle ± k w/2; updates are split evenly.
 template <class S>
 class Differential : public Mapping<S> {
  public:
@@ -23,7 +23,7 @@ class Differential : public Mapping<S> {
   }
 };
 
-/// G⁺ = low + k max(w, 0), G⁻ = low + k max(−w, 0): the same pairs, at the bottom of the window.
+/// Pairs at the bottom of the window: G⁺ = low + k max(w, 0), G⁻ = low + k max(−w, 0).
 template <class S>
 class OneSidedPairs final : public Differential<S> {
  public:
@@ -34,7 +34,7 @@ class OneSidedPairs final : public Differential<S> {
   }
 };
 
-/// G = middle + k w; the reference devices stand at the middle, with the errors of their programming, and are not updated.
+/// Devices G = middle + k w; the reference devices stand at the middle, with the errors of their programming, and are not updated.
 template <class S>
 class ReferenceColumn final : public Mapping<S> {
  public:
@@ -57,7 +57,7 @@ class ReferenceColumn final : public Mapping<S> {
   }
 };
 
-/// G = middle + k w; the middle is a number that the digital side knows.
+/// Devices G = middle + k w; the digital side knows the middle as a number.
 template <class S>
 class Offset final : public Mapping<S> {
  public:
@@ -77,7 +77,7 @@ class Offset final : public Mapping<S> {
   }
 };
 
-/// G = k w: what lines join is the weight.
+/// Bare devices G = k w: the weight is the conductance between the lines.
 template <class S>
 class Single final : public Mapping<S> {
  public:

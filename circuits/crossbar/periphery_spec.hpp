@@ -10,14 +10,14 @@
 
 namespace nudge {
 
-/// What an amplifier does beyond its largest output.
+/// Behaviour of an amplifier beyond its largest output.
 enum class Saturation { tanh, clip };
 
-/// Transimpedance amplifiers at the sensed lines of one direction, of feedback conductance k: an output of 1 is V_read.
-/// With the load L of its line (all conductance over k) an amplifier makes of the ideal output y
+/// Transimpedance amplifiers at the sensed lines of one direction, of feedback conductance k: an output of 1 is V_read. With
+/// the load L of its line (all conductance over k) an amplifier turns the ideal output y into
 ///     y ← clamp( [(1 + γ + γ_line) y + V_os (1 + L)/V_read] / (1 + (1 + L)/A₀) )
-/// γ_line and V_os are drawn once per line (static); (1 + L)/A₀ is the finite-gain error with noise gain 1 + L
-/// (noise gain of MVM circuits: IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764).
+/// γ_line and V_os are drawn once per line (static); (1 + L)/A₀ is the finite-gain error with noise gain 1 + L (noise gain of
+/// MVM circuits: IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764).
 struct AmplifierSpec {
   double offset_V = 0;        ///< standard deviation of the input offset voltage over lines
   double gain_error = 0;      ///< γ, common to all lines
@@ -27,7 +27,7 @@ struct AmplifierSpec {
   Saturation shape = Saturation::tanh;
   double noise_V = 0;  ///< input noise density e_n, V/√Hz: fresh noise of every read (ReadNoise)
 
-  /// Whether outputs are what they should be, but for fresh noise.
+  /// True if outputs are exact, but for fresh noise.
   bool ideal() const {
     return offset_V == 0 && gain_error == 0 && gain_spread == 0 && open_loop_gain == 0 && saturation == 0;
   }
@@ -35,19 +35,19 @@ struct AmplifierSpec {
   void validate(const std::string& key) const;
 };
 
-/// The amplifiers of one direction of one array.
+/// Amplifiers of one direction of one array.
 template <class S>
 class Amplifiers {
  public:
-  /// `seed`, `id` and `side` (0 forward, 1 transposed) name the lines' random numbers.
+  /// Draws the lines' errors; `seed`, `id` and `side` (0 forward, 1 transposed) determine their random numbers.
   Amplifiers(const AmplifierSpec& spec, Index lines, std::uint64_t seed, std::uint32_t id, std::uint32_t side);
 
-  /// Loads of all lines after the conductances have changed; V_read in volts.
+  /// Sets the loads of all lines after the conductances have changed; V_read in volts.
   void set_loads(const LineValues<S>& load, double read_voltage_V);
 
   bool ideal() const { return spec_.ideal(); }
 
-  /// The same amplifiers, their drawn errors and present loads in other arithmetic.
+  /// Copy of these amplifiers in other arithmetic, with their drawn errors and present loads.
   template <class T>
   Amplifiers<T> cast() const {
     Amplifiers<T> out(spec_);
@@ -58,10 +58,10 @@ class Amplifiers {
     return out;
   }
 
-  /// slope (n, count) = ∂apply/∂y at y, elementwise, and y ← apply(y).
+  /// Applies the amplifiers, y ← apply(y), and sets slope (n, count) = ∂apply/∂y at y, elementwise.
   void apply_with_slope(MatrixRef<S> y, MatrixRef<S> slope, Index first) const;
 
-  /// y (n, count) ← what the amplifiers of lines [first, first + count) make of it.
+  /// Replaces y (n, count) by the outputs of the amplifiers of lines [first, first + count).
   void apply(MatrixRef<S> y, Index first) const;
 
  private:
@@ -74,7 +74,7 @@ class Amplifiers {
   LineValues<S> gain_, offset_;              ///< with the loads
 };
 
-/// The circuits between the numbers and the lines in one direction: what drives, what senses.
+/// Circuits between the numbers and the lines in one direction, driving and sensing.
 struct PortSpec {
   ConverterSpec dac = {};
   AmplifierSpec amplifier = {};
@@ -83,13 +83,13 @@ struct PortSpec {
   bool ideal() const { return dac.ideal() && amplifier.ideal() && adc.ideal(); }
 };
 
-/// Which line ends a transposed read uses.
+/// Choice of line ends that a transposed read uses.
 enum class TransposedPath {
   same_ends,      ///< drives where columns are sensed, senses where rows are driven: the exact transpose (reciprocity)
   opposite_ends,  ///< the far ends of all wires: not the transpose when wires have resistance
 };
 
-/// The circuits at the edges of an array.
+/// Circuits at the edges of an array.
 struct PeripherySpec {
   PortSpec forward = {};     ///< drives rows, senses columns
   PortSpec transposed = {};  ///< drives columns, senses rows
@@ -97,7 +97,8 @@ struct PeripherySpec {
   bool ranged_once = false;  ///< converters without a range get theirs from the first batch of a run (chosen_circuit())
   Directions directions = Directions::sequential;
   bool trim_follows = false;
-  double load_trim = 0;  ///< of simultaneous drives: standard deviation of what takes off a line's load, over that load
+  double load_trim = 0;  ///< for simultaneous drives: standard deviation of the conductance that takes off a line's
+                         ///< load, over that load
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;

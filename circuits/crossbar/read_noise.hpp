@@ -14,15 +14,15 @@
 
 namespace nudge {
 
-/// The outputs of one read among the sensed lines of its array: rows of the drive, `count` lines from `first` on, and one
-/// number common to all lines of a row where `common` (reference column), kept as the line after the last.
+/// Outputs of one read among the sensed lines of its array: `rows` rows of the drive, `count` lines from `first` on. Where
+/// `common` (reference column), each row also has one number common to all lines, kept as the line after the last.
 struct LineBlock {
   Index rows = 0;
   Index first = 0, count = 0;
-  Index lines = 0;  ///< of the array
+  Index lines = 0;  ///< lines of the array
   bool common = false;
 
-  /// Numbers of one read: rows times count, row by row, then the common ones.
+  /// Count of numbers of one read: rows times count, row by row, then the common ones.
   Index numbers() const { return rows * (count + (common ? 1 : 0)); }
   Index memory_lines() const { return lines + (common ? 1 : 0); }
 };
@@ -53,46 +53,44 @@ void average(const ReadAverage& mean, const LineBlock& block, Matrix<S>& states,
 ///       + q/(τ V k) · Σ_i |x_i| T_ij            shot: 2 q |I| per hertz of every device
 ///       + e_n²/(2 τ V²) · (1 + L)²              input noise e_n of the amplifier times its noise gain
 /// (a one-sided density s averaged over Δτ has the variance s/(2Δτ); V the read voltage, T_ij all conductance of a cross
-/// point over k). Reference devices add the same terms of their own: in a forward read one number common to all
-/// outputs of a row of the drive, in a transposed read, where they are driven by −Σ x, to every output its own.
-/// With wires, L and T are those seen through them: exact to first order in their resistance.
+/// point over k). Reference devices add the same terms of their own: in a forward read one number common to all outputs of a
+/// row of the drive, in a transposed read, where they are driven by −Σ x, to every output its own. With wires, L and T are
+/// those seen through them: exact to first order in their resistance.
 ///
-/// White noise has no variance, so that what a read curves (relu, softmax) has no limit for Δ → 0: the amplifier's pole τ_a
-/// makes one. Where it is finite, outputs of a relaxation that go on (Store::assign; what is summed at a node passes
-/// sim/lag.hpp instead) have noise of variance v tanh(h/2τ_a)/Δ and correlation ρ = e^{−h/τ_a} from read to read, h the
-/// duration of one: density at zero frequency Δ · var · (1 + ρ)/(1 − ρ) = v as without the pole, variance v/(2 τ_a) for
-/// h = Δ → 0 (white noise behind one pole) and v/Δ for h ≫ τ_a.
+/// White noise has no variance, so that a curved function of reads (relu, softmax) has no limit for Δ → 0: the amplifier's pole τ_a makes
+/// one. Where τ_a is finite, outputs of a relaxation that go on (Store::assign; sums at a node pass sim/lag.hpp instead) have noise of
+/// variance v tanh(h/2τ_a)/Δ and correlation ρ = e^{−h/τ_a} from read to read, h the duration of one. The density at zero frequency is Δ ·
+/// var · (1 + ρ)/(1 − ρ) = v as without the pole. The variance is v/(2 τ_a) for h = Δ → 0 (white noise behind one pole) and v/Δ for h ≫ τ_a.
 ///
-/// LineView::moving adds slow noise of the devices averaged over each read: √(Σ_i x_i² V_ij) times a process of variance 1 per
-/// row of the drive and line. Exact for a drive that stands still; rows of a drive (tokens) and the two directions are
-/// independent, as for fresh noise.
+/// LineView::moving adds slow noise of the devices averaged over each read: √(Σ_i x_i² V_ij) times a process of variance 1 per row of the
+/// drive and line. Exact for a drive that stands still; rows of a drive (tokens) and the two directions are independent, as for fresh noise.
 template <class S>
 class ReadNoise {
  public:
-  /// None.
+  /// Makes a source without noise.
   ReadNoise() = default;
-  /// devices: per cross point; reference: whether rows have a reference device.
+  /// Makes the noise of an array. devices: number per cross point; reference: true if rows have a reference device.
   ReadNoise(const DeviceSpec& device, const CircuitSpec& circuit, int devices, bool reference, std::uint32_t id);
 
-  /// Input noise e_n of the amplifiers, V/√Hz.
+  /// Sets the input noise e_n of the amplifiers, V/√Hz.
   void set_amplifiers(double forward_V, double transposed_V);
 
-  /// The scale k has been chosen (anew).
+  /// Sets the scale k when it has been chosen (anew).
   void set_scale(double siemens_per_weight);
 
-  /// out (=, +=, −=: `store`) a read that has been made; adds the noise of the mean of `reads` reads like it and moves on to
-  /// the next read.
+  /// Puts (=, +=, −=: `store`) into out a read that has been made, adds the noise of the mean of `reads` reads like it, and
+  /// moves on to the next read.
   void add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, Store store,
            int reads, MatrixRef<S> out, ReadContext& read) const;
 
-  /// Devices per cross point.
+  /// Number of devices per cross point.
   int devices() const { return devices_; }
   std::uint32_t id() const { return id_; }
 
-  /// Whether reads have any.
+  /// True if reads have any noise.
   bool present(const LineView<S>& view) const { return white(view) || !view.moving.empty(); }
 
-  /// What the noise of a read asks of LineView::total.
+  /// True if the noise of a read needs LineView::total.
   static bool wants_total(const CircuitSpec& circuit) { return circuit.shot_noise; }
 
  private:
@@ -105,7 +103,7 @@ class ReadNoise {
   void add_moving(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S sign,
                   const LineBlock& block, double duration_s, const RngKey& key, std::uint64_t place, std::uint32_t lane,
                   LineMemory<S>& memory, MatrixRef<S> out) const;
-  /// variance (n, outputs) = Σ_i of what depends on drive and device: shot noise and state-dependent noise.
+  /// Computes variance (n, outputs) = Σ_i of the noise that depends on drive and device: shot noise and state-dependent noise.
   void product_variance(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
                         Matrix<S>& variance) const;
 
@@ -115,8 +113,8 @@ class ReadNoise {
   bool reference_ = false;
   std::uint32_t id_ = 0;
   double pole_s_ = 0;                           ///< τ_a of the amplifiers; 0: none
-  double device_ = 0, thermal_ = 0, shot_ = 0;  ///< variances of one device per x², of unit load, of unit |x| T
-  double amplifier_[2] = {0, 0};                ///< of noise gain 1, forward and transposed
+  double device_ = 0, thermal_ = 0, shot_ = 0;  ///< variances: of one device per x², of unit load, of unit |x| T
+  double amplifier_[2] = {0, 0};                ///< variance at noise gain 1, forward and transposed
 };
 
 }  // namespace nudge

@@ -10,6 +10,7 @@
 namespace nudge {
 namespace {
 
+/// Noise-free product of the read: out (=, +=, −=) `in` times the weights of the chosen columns, or their transpose.
 template <class S>
 void drive_lines(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> in, MatrixRef<S> out,
                  Columns columns, Store store) {
@@ -20,21 +21,21 @@ void drive_lines(ReadDirection direction, const LineView<S>& view, ConstMatrixRe
   }
 }
 
-/// out(n, :) += c Σ_i drive(n, i)
+/// Adds the pedestal, out(n, :) += c Σ_i drive(n, i).
 template <class S>
 void add_pedestal(ConstMatrixRef<S> drive, S c, MatrixRef<S> out) {
   if (c == S(0)) return;
   for (Index n = 0; n < out.rows(); ++n) out.row(n).array() += c * drive.row(n).sum();
 }
 
-/// 0 where it is not finite: such a state is no measure.
+/// Largest |x|; 0 where x is not finite, since such a state is no measure.
 template <class S>
 double largest(ConstMatrixRef<S> x) {
   const double most = x.size() > 0 ? static_cast<double>(x.cwiseAbs().maxCoeff()) : 0.0;
   return std::isfinite(most) ? most : 0;
 }
 
-/// x ← I(x V)/(G V): what a straight device of the same conductance would have to be driven with.
+/// Bends drives, x ← I(x V)/(G V): the drive with which a straight device of the same conductance carries the same current.
 template <class S>
 void bend(const CurrentCurve& curve, double volts, MatrixRef<S> x) {
   x = x.unaryExpr(

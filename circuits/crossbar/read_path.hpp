@@ -15,48 +15,47 @@ namespace nudge {
 
 /// One read of an array in either direction:
 ///     drive → DAC → curve of the devices → product with them (+ pedestal) → fresh noise → amplifiers → ADC → (− pedestal)
-/// All devices share the shape of their current over voltage, so that a curved device at x V is a straight one at
-/// I(x V)/G: exact with ideal wires, and with wires to first order in the product of curvature and voltage drop.
-/// The pedestal c Σ_i x_i of the offset mapping loads amplifiers and converters and is taken off digitally after them.
-/// What is ideal costs nothing.
+/// All devices share the shape of their current over voltage, so that a curved device at x V is a straight one at I(x V)/G: exact
+/// with ideal wires, and with wires to first order in the product of curvature and voltage drop. The pedestal c Σ_i x_i of the
+/// offset mapping loads amplifiers and converters and is taken off digitally after them. Ideal parts of the path cost nothing.
 template <class S>
 class ReadPath {
  public:
-  /// noise, curve: of this array's devices. `id` and `seed` name the array.
+  /// Makes the path; noise and curve are those of this array's devices. `id` and `seed` determine the array's random numbers.
   ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, const CurrentCurve& curve,
            Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
 
   const CircuitSpec& circuit() const { return circuit_; }
 
-  /// Conductances have changed: new loads of the amplifiers. k: siemens per unit of weight.
+  /// Sets the loads of the amplifiers after conductances have changed. k: siemens per unit of weight.
   void set_view(const LineView<S>& view, double siemens_per_weight);
 
-  /// out (=, +=, −=) read of `drive` over the chosen columns of the array, or the mean of as many as read's policy asks for.
-  /// Advances read.read; adds to read.meter.
+  /// Reads `drive` over the chosen columns of the array into out (=, +=, −=); of several reads, as read's policy asks, the
+  /// mean. Advances read.read; adds to read.meter.
   void read(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
             Columns columns, Store store, ReadContext& read) const;
 
-  /// Whether a noise-free read is linear in its drive in that sense that its derivative needs no operating point.
+  /// True if the derivative of a noise-free read needs no operating point.
   bool linear() const { return curve_.linear() && spec_.forward.ideal() && spec_.transposed.ideal(); }
   bool noisy(const LineView<S>& view) const { return noise_.present(view); }
 
-  /// The derivative of the noise-free read at the drive `at` (T, ...). With φ the curve of the devices behind the DAC's
-  /// clip, p = φ(at), s = p (W + c) and y = A(s) − c Σ clip(at), A amplifiers and ADC's clip:
+  /// Derivative of the noise-free read at the drive `at` (T, ...). With φ the curve of the devices behind the DAC's clip, p =
+  /// φ(at), s = p (W + c) and y = A(s) − c Σ clip(at), A amplifiers and ADC's clip:
   ///     dy = A′(s) ∘ [(φ′ ∘ v) (W + c)] − c Σ v,    ⟨u, ∂y/∂W⟩ = pᵀ (A′(s) ∘ u)
   /// Rounding has no derivative and is left out: the limit of many bits.
   void derivative(ReadDirection direction, Derivative which, const LineView<S>& view, ConstMatrixRef<S> at,
                   ConstMatrixRef<S> v, MatrixRef<S> out, Columns columns, Store store) const;
-  /// Adds scale · ⟨u, ∂y/∂W[:, columns]⟩ to the sink, of the derivative with respect to W[:, columns].
+  /// Adds scale · ⟨u, ∂y/∂W[:, columns]⟩ to the sink: the derivative with respect to W[:, columns].
   void correlate(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
                  Columns columns, S scale, int parameter, GradientSink<S>& sink) const;
 
-  /// The same path in double without fresh noise and rounding; converters of a fixed range still clip.
+  /// Copy of this path in double without fresh noise and rounding; converters of a fixed range still clip.
   ReadPath<double> noise_free() const;
 
  private:
   template <class T>
   friend class ReadPath;
-  /// p, φ′ and A′ at a drive; empty where they are 1.
+  /// Slopes p, φ′ and A′ at a drive; empty where they are 1.
   struct Slopes {
     Matrix<S> p, in, out;
   };
@@ -89,7 +88,7 @@ class ReadPath {
   double siemens_per_weight_ = 1;
 };
 
-/// out ← from, out + from or out − from, of one shape: a read that was made beside its target, brought there.
+/// Stores a read that was made beside its target there: out ← from, out + from or out − from, of one shape.
 template <class S>
 void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
   if (store == Store::assign) out = from;

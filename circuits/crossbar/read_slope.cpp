@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// x ← clip(x, −range, range), slope ← 1 inside and 0 beyond; range 0 does not clip.
+/// Clips x ← clip(x, −range, range) and sets slope ← 1 inside and 0 beyond; range 0 does not clip.
 template <class S>
 void clip_with_slope(double range, Matrix<S>& x, Matrix<S>& slope) {
   if (range == 0) return;
@@ -15,7 +15,7 @@ void clip_with_slope(double range, Matrix<S>& x, Matrix<S>& slope) {
   x = x.cwiseMax(-limit).cwiseMin(limit);
 }
 
-/// m (k·T, n) ← m ∘ slope (T, n), copy by copy.
+/// Scales m (k·T, n) ← m ∘ slope (T, n), copy by copy.
 template <class S>
 void scale_copies(const Matrix<S>& slope, MatrixRef<S> m) {
   NUDGE_EXPECT(m.rows() % slope.rows() == 0 && m.cols() == slope.cols());
@@ -24,7 +24,7 @@ void scale_copies(const Matrix<S>& slope, MatrixRef<S> m) {
   }
 }
 
-/// y(n, :) += c Σ_i x(n, i)
+/// Adds row sums, y(n, :) += c Σ_i x(n, i).
 template <class S>
 void add_row_sums(ConstMatrixRef<S> x, S c, Matrix<S>& y) {
   if (c == S(0)) return;
@@ -102,7 +102,7 @@ void ReadPath<S>::vjp(ReadDirection direction, const LineView<S>& view, ConstMat
   put<S>(x, store, out);
 }
 
-/// v where the DAC does not clip `at`, else 0: what the digital side, which sees the clipped drive, knows of v.
+/// Part of direction v that the digital side, which sees the clipped drive, knows: v where the DAC does not clip `at`, else 0.
 template <class S>
 Matrix<S> ReadPath<S>::clipped_direction(ReadDirection direction, ConstMatrixRef<S> at, ConstMatrixRef<S> v) const {
   Matrix<S> x = at;
@@ -123,7 +123,7 @@ void ReadPath<S>::derivative(ReadDirection direction, Derivative which, const Li
   }
 }
 
-/// p and A′(s) ∘ u are the factors.
+/// Adds the correlation of a read to the sink, with the factors p and A′(s) ∘ u.
 template <class S>
 void ReadPath<S>::correlate(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
                             Columns columns, S scale, int parameter, GradientSink<S>& sink) const {

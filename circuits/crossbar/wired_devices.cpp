@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// Of the effective matrix: central differences over 1e-4 of a weight are then known to 1e-9.
+/// Tolerance of the effective matrix: central differences over 1e-4 of a weight are then known to 1e-9.
 constexpr double kTolerance = 1e-13;
 
 }  // namespace

@@ -9,16 +9,16 @@
 namespace nudge {
 namespace {
 
-/// Gains stand in netlists with some twelve digits, and products of several are compared.
+/// Tolerance of equal ratios: gains stand in netlists with some twelve digits, and products of several are compared.
 constexpr double kSame = 1e-9;
 
-/// p_kc/n_kc of the columns that a branch moves.
+/// Ratio p_kc/n_kc of a column that a branch moves.
 struct Ratio {
-  int other;  ///< the column of a branch, or a branch of a column
+  int other;  ///< column of a branch, or branch of a column
   double ratio;
 };
 
-/// Differences of the rows of the two ends; what is left of rounding where they are equal is 0.
+/// Difference of the rows of the two ends; rounding is set to 0 where they are equal.
 std::map<int, double> difference(const std::vector<std::vector<Share>>& rows, const NodePair& between) {
   std::map<int, double> sum;
   double largest = 0;

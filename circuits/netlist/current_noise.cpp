@@ -11,10 +11,10 @@ namespace nudge {
 namespace {
 
 constexpr double kCharge_C = 1.602176634e-19;  // SI, exact
-/// Its draws among those of nodes.
+/// Number of its draws, among those of nodes.
 constexpr std::uint32_t kCurrents = 1U << 20U;
 
-/// β V_ov ⅔ (1 + η + η²)/(1 + η) of a channel.
+/// Noise conductance β V_ov ⅔ (1 + η + η²)/(1 + η) of a channel.
 double channel_noise_S(const MosfetLaw& law, double gate_source, double drain_source) {
   double vgs = law.sign * gate_source, vds = law.sign * drain_source;
   if (vds < 0) {  // source and drain change places
@@ -27,7 +27,7 @@ double channel_noise_S(const MosfetLaw& law, double gate_source, double drain_so
   return law.beta_A_per_V2 * over * (1 + law.modulation_per_V * vds) * 2.0 / 3.0 * (1 + eta + eta * eta) / (1 + eta);
 }
 
-/// I of S(f) = a |I|^AF/f.
+/// Current I of S(f) = a |I|^AF/f.
 double flickering_A(const Element& e, const std::vector<double>& v) {
   const auto at = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
   if (e.kind == ElementKind::diode) return e.junction.at(across(e, v)).current;

@@ -10,20 +10,21 @@
 
 namespace nudge {
 
-/// 1/f noise of the currents of a netlist over time: of every element that has it a sum of Ornstein–Uhlenbeck processes, a time constant
-/// per decade from the slowest down to the time of a read, whose Lorentzians add up to FlickerLaw (devices/slow/noise.hpp has the sum and
-/// its ripple of 5.5 %). A read has the mean of each over its time; the processes go on from read to read of a sample (ReadMemory) and
-/// begin anew, in equilibrium, with the next. What is slower than `slowest` would be an offset that a training sees, and is left out.
+/// 1/f noise of the currents of a netlist over time. Each element that has it gets a sum of Ornstein–Uhlenbeck processes,
+/// with a time constant per decade from the slowest down to the time of a read. Their Lorentzians add up to FlickerLaw
+/// (devices/slow/noise.hpp has the sum and its ripple of 5.5 %). A read has the mean of each process over its time. The
+/// processes go on from read to read of a sample (ReadMemory) and begin anew, in equilibrium, with the next. Noise slower
+/// than `slowest` would be an offset that a training sees, and is left out.
 class FlickerNoise {
  public:
   FlickerNoise(const Netlist& netlist, double slowest_s);
 
   bool any() const { return !elements_.empty(); }
-  /// Of the next read, of so many seconds, of so many states side by side. `read` is where it is before it moves on.
+  /// Draws the noise of the next read, which lasts `seconds`, for `rows` states side by side. `read` is its place before it moves on.
   void draw(Index rows, double seconds, const ReadContext& read);
-  /// Deviate of the k-th of these elements in one state: its current deviates by it times √(a |I|^AF).
+  /// Deviate of the k-th of elements() in one state: its current deviates by this number times √(a |I|^AF).
   double deviate(Index row, std::size_t k) const { return sums_[static_cast<std::size_t>(row) * elements_.size() + k]; }
-  /// Numbers of the elements that have it, ascending.
+  /// Numbers of the elements with 1/f noise, ascending.
   const std::vector<std::size_t>& elements() const { return elements_; }
 
  private:
@@ -38,21 +39,21 @@ class FlickerNoise {
 ///     diode       q (I + 2 I_s), and 2 k T gmin        shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
 ///     transistor  2 k T ⅔ β V_ov (1 + η + η²)/(1 + η)  channel, η = 1 − V_ds/V_ov, 0 in saturation (van der Ziel 1962; Tsividis, Operation and
 ///                 Modeling of the MOS Transistor): ⅔ g_m there, g_ds at V_ds = 0; its junctions are left out
-/// All others have none.
+/// All other elements have none.
 double current_noise_A2_per_Hz(const Element& e, double value, const std::vector<double>& v, double gmin_S,
                                double temperature_K);
 
-/// Draws of the noise of all elements of a netlist, a pure function of the reads so far of a sample: white noise, and 1/f noise of those that have it.
+/// Draws of the noise of all elements of a netlist, white and 1/f: a pure function of the reads so far of a sample.
 class CurrentNoise {
  public:
   CurrentNoise(const NodalEquations& equations, double slowest_s)
       : equations_(&equations), flicker_(equations.netlist(), slowest_s) {}
 
-  /// Of the next read of a relaxation whose unit of time is tau_s, for so many states side by side.
+  /// Draws the noise of the next read of a relaxation whose unit of time is tau_s, for `rows` states side by side.
   void draw(Index rows, double tau_s, ReadContext& read);
 
-  /// out (unknowns or nodes) ← currents in A that leave the nodes in one state: of white noise √(density/Δ) times a normal deviate per
-  /// element, Δ the interval of the read that was drawn last.
+  /// Computes out (unknowns or nodes), the noise currents in A that leave the nodes in one state. White noise is √(density/Δ)
+  /// times a normal deviate per element, Δ the interval of the read that was drawn last.
   void leave(Index row, double temperature_K, const std::vector<double>& values, const std::vector<double>& v,
              std::vector<double>& out) const;
 

@@ -74,7 +74,8 @@ class ElementCard {
     for (std::size_t i = 1; i <= count; ++i) element_.nodes.push_back(context_.node(card_[i]));
   }
 
-  /// The word at `at`, or what "name =" gives there; nothing else may follow but the names of `ignored`.
+  /// Reads the word at `at`, or the value that "name =" gives there; nothing else may follow but the names of `ignored`.
+  /// form: the card's form, for errors.
   double only_value(std::size_t at, const char* name, const std::set<std::string>& ignored, const char* form) {
     if (card_.size() <= at) fail(at, fmt::format("its value is missing: {}", form));
     std::size_t next = at + 1;
@@ -111,7 +112,7 @@ class ElementCard {
     add();
   }
 
-  /// DC value; else what a function of time begins with; else 0. AC values are of another analysis.
+  /// Reads a source: its DC value; else the first value of its function of time; else 0. AC values belong to another analysis.
   void source(ElementKind kind) {
     element_.kind = kind;
     nodes(2, "Vname n+ n- [DC] VALUE");
@@ -147,7 +148,7 @@ class ElementCard {
     add();
   }
 
-  /// A function of time and its numbers; the word behind them.
+  /// Reads a function of time and its numbers; returns the place of the word behind them.
   std::size_t waveform(std::size_t at, const std::function<bool(std::size_t)>& is_number) {
     using Kind = Waveform::Kind;
     const std::string& word = card_[at].text;

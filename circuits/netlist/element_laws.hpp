@@ -6,10 +6,10 @@
 
 namespace nudge {
 
-/// kT/q at 27 °C, the nominal temperature of SPICE (CODATA 2018 constants).
+/// Thermal voltage kT/q at 27 °C, the nominal temperature of SPICE (CODATA 2018 constants).
 inline constexpr double kSpiceThermal_V = 1.380649e-23 * 300.15 / 1.602176634e-19;
 
-/// A current and its slope.
+/// Current of an element and its slope.
 struct CurrentSlope {
   double current = 0, slope = 0;
 };
@@ -34,7 +34,7 @@ struct JunctionLaw {
     return {grown * (1 + x - edge) - saturation_A, grown / thermal_V};
   }
 
-  /// ∫₀ᵛ I dV.
+  /// Energy ∫₀ᵛ I dV.
   double energy(double volts) const {
     constexpr double kLargest = 200;
     const double x = volts / thermal_V, scale = saturation_A * thermal_V;
@@ -46,12 +46,12 @@ struct JunctionLaw {
     return scale * (std::exp(edge) * (1 + beyond + beyond * beyond / 2) - 1 - x);
   }
 
-  /// Where the exponential begins to outrun Newton's tangent, V_e ln(V_e/(√2 I_s)): there the curvature of the curve is largest
-  /// (Nagel 1975, UCB/ERL M520, appendix).
+  /// Voltage beyond which the exponential outruns Newton's tangent, V_e ln(V_e/(√2 I_s)): there the curvature of the curve is
+  /// largest (Nagel 1975, UCB/ERL M520, appendix).
   double critical_V() const { return thermal_V * std::log(thermal_V / (std::sqrt(2.0) * saturation_A)); }
 
-  /// The voltage that a Newton step from `last` to `next` may have: in the steep part the step is that of the current on its tangent,
-  /// taken back through the logarithm (Nagel 1975).
+  /// Voltage to which a Newton step from `last` to `next` is limited: in the steep part the step is that of the current on
+  /// its tangent, taken back through the logarithm (Nagel 1975).
   double limited(double next, double last) const {
     if (next <= critical_V() || std::abs(next - last) <= 2 * thermal_V) return next;
     if (last <= 0) return thermal_V * std::log(next / thermal_V);
@@ -74,7 +74,7 @@ struct MosfetLaw {
   int sign = 1;                 ///< −1: p-channel
   JunctionLaw body;             ///< bulk junctions, I_s default 1e-14 A
 
-  /// The current into the drain at v_gs and v_ds, and its slopes.
+  /// Current into the drain at v_gs and v_ds, and its slopes.
   struct Point {
     double current = 0, by_gate = 0, by_drain = 0;
   };
@@ -104,17 +104,17 @@ struct MosfetLaw {
   }
 };
 
-/// 1/f noise of a current as SPICE has it: one-sided spectral density S(f) = a |I|^AF / f in A²/Hz. Of a diode a = KF; of a transistor
-/// a = KF/(W L C_ox²), C_ox = 3.9 ε₀/TOX, as ngspice's level 1 computes it (tests/training/netlist_noise_test.cpp measures that; without LD).
+/// 1/f noise of a current as SPICE has it: one-sided spectral density S(f) = a |I|^AF / f in A²/Hz. For a diode a = KF. For a transistor a
+/// = KF/(W L C_ox²), C_ox = 3.9 ε₀/TOX, as ngspice's level 1 computes it (tests/training/netlist_noise_test.cpp measures that; without LD).
 struct FlickerLaw {
   double factor = 0;  ///< a, A^(2 − AF); 0: none
   double power = 1;   ///< AF
 };
 
-/// TOX where a model card has none (ngspice's level 1).
+/// Default of TOX for model cards without it (ngspice's level 1).
 inline constexpr double kDefaultOxide_m = 1e-7;
 
-/// W L C_ox², F²/m², of a gate.
+/// Product W L C_ox² of a gate, F²/m².
 inline double gate_F2(double width_m, double length_m, double oxide_m) {
   constexpr double kOxide_F_per_m = 3.9 * 8.854214871e-12;  // as ngspice has it (to 4e-6 of CODATA's)
   const double per_area = kOxide_F_per_m / oxide_m;

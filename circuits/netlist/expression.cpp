@@ -23,7 +23,7 @@ struct Factor {
   const char* name;
   double value;
 };
-/// Longer ones first: MEG and MIL before M.
+/// Factors of SPICE's numbers, longer names first: MEG and MIL before M.
 constexpr std::array<Factor, 10> kFactors = {{{"meg", 1e6},
                                               {"mil", 25.4e-6},
                                               {"t", 1e12},
@@ -69,7 +69,7 @@ constexpr std::array<Function, 23> kFunctions = {{
     {"sgn", 1, [](const double* x) { return sign_of(x[0]); }},
 }};
 
-/// Recursive descent; binding from loose to tight: ?:, ||, &&, comparisons, + -, * /, unary, ^.
+/// Parser by recursive descent; binding from loose to tight: ?:, ||, &&, comparisons, + -, * /, unary, ^.
 class Parser {
  public:
   Parser(const std::string& text, const Place& place, const LookUp& look_up)

@@ -12,7 +12,7 @@ namespace nudge {
 namespace {
 
 constexpr double kLeastRead = 1e-9;  // in units of the slowest time constant: ten processes at most
-/// Its states and draws among those of arrays and nodes.
+/// Number of its states and draws, among those of arrays and nodes.
 constexpr std::uint32_t kFlicker = (1U << 20U) + 1;
 
 }  // namespace

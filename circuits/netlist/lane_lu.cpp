@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// A copy by whole vectors; what the copy constructor moves in halves is waited for when it is loaded.
+/// Copies by whole vectors; the copy constructor would move halves, and a later load would have to wait for them.
 Lanes copied(const Lanes& from) {
   Lanes to;
   to = from;

@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// act(element, number, drop, weight) of the elements that have an energy.
+/// Calls act(element, number, drop, weight) for the elements that have an energy.
 template <class Act>
 void for_branches(const NodalEquations& equations, const NodeCoordinates& at, const std::vector<double>& v, Act act) {
   const std::vector<Element>& elements = equations.netlist().elements;

@@ -31,7 +31,7 @@ class CardWriter {
   }
 
  private:
-  /// What stands in front says what it is.
+  /// Name of an element in the file; its first letter tells the kind.
   static std::string name_of(const Element& e) {
     static const char letters[] = {'r', 'c', 'v', 'i', 'd', 'e', 'g', 'f', 'h', 'm'};
     const char letter = letters[static_cast<std::size_t>(e.kind)];
@@ -110,7 +110,7 @@ class JoinedNodes {
     return at;
   }
 
-  /// False: they were joined already.
+  /// Joins the sets of two nodes. False: they were joined already.
   bool join(int a, int b) {
     const std::size_t from = root(a), to = root(b);
     if (from == to) return false;

@@ -9,7 +9,7 @@
 namespace nudge {
 namespace {
 
-/// The twin among the groups of devices: behind all arrays.
+/// Number of the twin among the groups of devices: behind all arrays.
 constexpr std::uint32_t kTwin = 1U << 20U;
 
 }  // namespace

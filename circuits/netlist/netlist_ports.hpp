@@ -19,25 +19,26 @@ struct ElementRow {
   double offset = 0;
 };
 
-/// What of a netlist is fed, learns, and is read.
+/// Ports of a netlist: the elements that are fed, that learn, and that are read.
 struct NetlistPorts {
   std::vector<ElementRow> inputs;   ///< independent sources that the features of a sample set, as many in each row
   std::vector<ElementRow> learned;  ///< by parameter (1, elements): resistors, or independent sources
   std::vector<std::string> output_names;
-  double volts = 1;    ///< of a unit of the state
-  double tau_s = 1;    ///< unit of time: what tells the conductance of a device from its heat (MapTraits::unit_heat_J)
+  double volts = 1;    ///< voltage of a unit of the state
+  double tau_s = 1;    ///< unit of time, which gives the conductance of a device from its heat (MapTraits::unit_heat_J)
   double siemens = 1;  ///< conductance whose current at that voltage is the unit of force
-  /// Standard deviation of ln g between the resistors that learn and those of a twin of the circuit, in which what holds or drives the
-  /// outputs is solved for: free and clamped state as they are built, side by side. 0: one circuit has both, one after the other.
+  /// Standard deviation of ln g between the learning resistors and those of a twin of the circuit. The twin solves for the state
+  /// with held or driven outputs: free and clamped state are built side by side. 0: one circuit has both, one after the other.
   double twin_mismatch = 0;
-  std::uint64_t seed = 0;  ///< of the twin
-  /// Capacitances of the nodes to ground, beside the capacitors that are drawn; none: every column of the state has siemens · tau_s, and
-  /// capacitors that are drawn carry nothing.
+  std::uint64_t seed = 0;  ///< seed of the twin
+  /// Capacitances of the nodes to ground, beside the capacitors that the netlist draws. None: every column of the state has
+  /// siemens · tau_s, and drawn capacitors carry nothing.
   std::vector<double> node_capacitance_F = {};
-  /// When a phase is read after its switches have closed, and how long it lasts, with these capacitances (LateReads); 0: when it has settled.
+  /// Time from the closing of a phase's switches to its read, and length of a phase, with these capacitances (LateReads); 0:
+  /// read when settled.
   double delay_s = 0, clock_s = 0;
   double noise_K = 0;  ///< temperature of the noise of currents while the circuit moves (current_noise.hpp); 0: none
-  double flicker_slowest_s = 1;  ///< longest time constant of their 1/f noise
+  double flicker_slowest_s = 1;  ///< longest time constant of the 1/f noise of currents
 };
 
 /// Conductance that the number 1 stands for in an array of this heat (MapTraits::unit_heat_J).
@@ -45,17 +46,17 @@ inline double device_unit_S(const NetlistPorts& ports, double unit_heat_J) {
   return unit_heat_J / (ports.volts * ports.volts * ports.tau_s);
 }
 
-/// Of a column of the state; of nodes where each has its own, the mean.
+/// Capacitance of a column of the state; if each node has its own, the mean over nodes.
 double column_capacitance_F(const NetlistPorts& ports);
 
-/// Factors of the values of the twin's elements over those of the circuit, a pure function of the seed; none where there is no twin.
+/// Factors of the values of the twin's elements over those of the circuit, a pure function of the seed; none if there is no twin.
 std::vector<double> twin_factors(const NodalEquations& equations, const NetlistPorts& ports);
 
-/// NodalEquations::values of every row of a state: as they are drawn, but for what samples and numbers that learn set.
+/// Element values (NodalEquations::values) of every row of a state: as drawn, except those that samples and learning numbers set.
 template <class S>
 class ElementValues {
  public:
-  /// The ports must outlive it.
+  /// Starts with the drawn values in every row. The ports must outlive this object.
   ElementValues(const NetlistPorts& ports, const std::vector<double>& drawn, Index rows)
       : ports_(&ports), rows_(static_cast<std::size_t>(rows), drawn) {}
 
@@ -67,7 +68,7 @@ class ElementValues {
   }
 
   std::size_t rows() const { return rows_.size(); }
-  /// Of a row, and of copies of all rows one below the other.
+  /// Values of a row; row numbers go on through copies of all rows one below the other.
   const std::vector<double>& of(Index row) const { return rows_[static_cast<std::size_t>(row) % rows_.size()]; }
 
  private:
@@ -80,11 +81,11 @@ class ElementValues {
   std::vector<std::vector<double>> rows_;
 };
 
-/// What every row of a state gives the numbers of a netlist that learn, on its way into a sink.
+/// Gradients of a netlist's learning numbers from every row of a state, on their way into a sink.
 template <class S>
 class RowSlopes {
  public:
-  /// The ports' rows must outlive it.
+  /// Makes room for the learning numbers. The ports' rows must outlive this object.
   explicit RowSlopes(const std::vector<ElementRow>& learned) : learned_(&learned), rows_(learned.size()) {}
 
   void start(Index rows) {
@@ -92,7 +93,7 @@ class RowSlopes {
       rows_[p].resize(rows, static_cast<Index>((*learned_)[p].elements.size()));
     ones_.setOnes(rows, 1);
   }
-  /// −slope(element) per `unit` of every number that learns.
+  /// Sets −slope(element) per `unit` for every learning number.
   template <class Slope>
   void fill(Index row, double unit, Slope slope) {
     for (std::size_t p = 0; p < rows_.size(); ++p) {

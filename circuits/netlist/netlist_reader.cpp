@@ -28,11 +28,11 @@ struct Definition {
   std::vector<Card> body;
 };
 
-/// Commands that say nothing of the circuit at direct current.
+/// Commands that do not affect the circuit at direct current.
 const std::set<std::string> kLeftOut = {".op",   ".tran",  ".dc",    ".ac",      ".noise", ".tf",
                                         ".sens", ".pz",    ".disto", ".four",    ".print", ".plot",
                                         ".save", ".probe", ".meas",  ".measure", ".width"};
-/// Options of the solver and of what it prints.
+/// Options of the solver and of its output.
 const std::set<std::string> kOptionsLeftOut = {
     "reltol", "abstol", "vntol",  "chgtol", "trtol",  "itl1",      "itl2",     "itl3",   "itl4",         "itl5",
     "itl6",   "numdgt", "method", "pivtol", "pivrel", "gminsteps", "srcsteps", "acct",   "noacct",       "nomod",
@@ -80,7 +80,7 @@ class Expansion {
     std::map<std::string, ModelCard> models;
     const Level* outer;
   };
-  /// A source that controls an element, in the instance of that.
+  /// Source that controls an element, in the element's instance.
   struct Control {
     std::size_t element;
     std::string source;
@@ -156,7 +156,7 @@ class Expansion {
 
   static bool is_options(const std::string& word) { return word == ".options" || word == ".option" || word == ".opt"; }
 
-  /// What of .options the circuit depends on.
+  /// Reads the options that affect the circuit.
   void read_options() {
     double celsius = kNominal_C, nominal = kNominal_C;
     const Word* temperature = nullptr;
@@ -269,7 +269,7 @@ class Expansion {
   }
   static ParameterScope& global_scope(const Level& level) { return *global_level(level).scope; }
 
-  /// What the instance gives, of its own scope; then the defaults.
+  /// Sets the parameters of an instance: values given in its card from word `from` on, evaluated by the caller's scope, then the defaults.
   static void set_parameters(const Card& card, std::size_t from, const Definition& definition, ParameterScope& caller,
                              ParameterScope& scope) {
     if (from < card.size() && card[from].text == "params:") ++from;

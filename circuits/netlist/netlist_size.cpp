@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kDeepestInstance = 32;
 
-/// What cards stand for: their elements and instances, and how many levels of instances are in them. A count is below 10^(9 · 32), the cards
-/// of 256 MiB at every level, which a double has.
+/// Size of cards: the count of their elements and instances, and the levels of instances in them. A count is below 10^(9 ·
+/// 32), the cards of 256 MiB at every level, which a double can hold.
 struct Size {
   double count = 0;
   int depth = 0;
@@ -24,7 +24,7 @@ class Counter {
  public:
   explicit Counter(const SubcktCards& subckt) : subckt_(&subckt) {}
 
-  /// Of one card at a depth of instances.
+  /// Size of one card at a depth of instances.
   Size of(const Card& card, int depth) {
     if (is_command(card)) return {};
     Size size{1, 0};

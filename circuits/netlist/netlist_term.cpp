@@ -204,7 +204,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     return result;
   }
 
-  /// Jᵀ a = −c: (∂r/∂x)ᵀ of the whole equations with c/siemens into the nodes of the outputs.
+  /// Solves Jᵀ a = −c: (∂r/∂x)ᵀ of the whole equations with c/siemens into the nodes of the outputs.
   DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) override {
     DirectResult result;
     for (Index row = 0; row < c.rows(); ++row) {
@@ -248,12 +248,13 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     return found.status;
   }
 
-  /// Of one row: voltages, and slopes of the two parts by entries of the pattern.
+  /// Point of one row: voltages, and slopes of the two parts by entries of the pattern.
   struct Point {
     std::vector<double> x, conservative, rest;
   };
 
-  /// What a row is solved with. The values are the twin's where it has the state that is solved for: of what drives the outputs, +β.
+  /// Sets values and actions with which a row is solved. The twin's values are used if it has that state: the held one, or
+  /// the driven one with +β.
   void ask(std::size_t row, const DirectLoad<S>& load) {
     using Kind = typename DirectLoad<S>::Kind;
     const NetlistPorts& ports = term_->ports_;
@@ -288,14 +289,15 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     for (std::size_t j = 0; j < columns_; ++j) f(row, static_cast<Index>(j)) += static_cast<S>(factor * z_[j]);
   }
 
-  /// f += factor times the currents that leave the nodes, by columns.
+  /// Adds factor times the currents that leave the nodes to f, by columns.
   void leave(const std::vector<double>& currents, double factor, MatrixRef<S> f, Index row) {
     std::fill(z_.begin(), z_.end(), 0.0);
     at_->gather(currents.data(), z_.data());
     give(factor, f, row);
   }
 
-  /// Currents that leave the nodes, of the part's elements and, with what is conservative, of the shunts: residual_, jacobian_, at x_.
+  /// Computes residual_ and jacobian_ at x_: the currents that leave the nodes through the part's elements and, with the
+  /// conservative part, the shunts.
   void evaluate(ConstMatrixRef<S> z, Index row, Part part) {
     take(z, row, term_->ports_.volts);
     const std::vector<double>& values = values_.of(row);
@@ -312,7 +314,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     leave(residual_, -1 / (term_->ports_.siemens * term_->ports_.volts), f, row);
   }
 
-  /// act(row, column, slope) of ∂r/∂v between nodes at the linearised point.
+  /// Calls act(row, column, slope) for the entries of ∂r/∂v between nodes at the linearised point.
   template <class Act>
   void for_entries(Index row, Part part, Act act) const {
     const Point& point = points_[static_cast<std::size_t>(row) % points_.size()];
@@ -330,7 +332,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     }
   }
 
-  /// w_ = N u, y_ = (∂r/∂v)ᵀ w_.
+  /// Sets w_ = N u and y_ = (∂r/∂v)ᵀ w_.
   void pull(ConstMatrixRef<S> u, Index row, Part part) {
     take(u, row);
     at_->spread(z_.data(), w_.data());
@@ -343,7 +345,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     give(-1 / term_->ports_.siemens, f, row);
   }
 
-  /// −⟨u, ∂F/∂value⟩ of an element after pull().
+  /// Gradient −⟨u, ∂F/∂value⟩ of an element after pull().
   double moved(std::size_t element, const std::vector<double>& v) const {
     const Element& e = term_->equations_->netlist().elements[element];
     const double amperes = term_->ports_.siemens * term_->ports_.volts;
@@ -352,7 +354,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     return (e.kind == ElementKind::resistor ? drop * across(e, v) : drop) / amperes;
   }
 
-  /// ∂E/∂value in W per unit of it, after evaluate().
+  /// Slope ∂E/∂value in W per unit of it, after evaluate().
   double energy_slope(std::size_t element) const {
     const Element& e = term_->equations_->netlist().elements[element];
     if (e.kind == ElementKind::voltage) return at_->pull_source(element, residual_.data());
@@ -360,7 +362,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     return at_->weight(element) * (e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop);
   }
 
-  /// f += the noise of the currents at x_, where the force of the row was evaluated.
+  /// Adds the noise of the currents at x_, where the force of the row was evaluated, to f.
   void add_noise(Index row, MatrixRef<S> f) {
     const NetlistPorts& ports = term_->ports_;
     noise_.leave(row, ports.noise_K, values_.of(row), x_, y_);
@@ -374,7 +376,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   std::vector<Point> points_;
   std::size_t unknowns_, nodes_, columns_;
   std::vector<double> x_, w_, y_, z_, residual_, jacobian_;
-  std::unique_ptr<ColumnCharges> charges_;  ///< where capacitances are given
+  std::unique_ptr<ColumnCharges> charges_;  ///< only with given capacitances
   std::optional<SmallSignal> small_signal_;
   std::unique_ptr<LateReads> late_;  ///< null: states are read when they have settled
   CurrentNoise noise_;

@@ -13,28 +13,29 @@
 
 namespace nudge {
 
-/// All of a netlist as one term: the state is what no source sets (NodeCoordinates), z = v/volts, and the force the net current into every
-/// column of it,
+/// All of a netlist as one term. The state is the voltages that no source sets (NodeCoordinates), z = v/volts, and the force
+/// the net current into every column of it,
 ///     F(z) = −Nᵀ r(P z + Q e)/(siemens · volts),     J = −Nᵀ (∂r/∂v) P/siemens
-/// r the currents that leave the nodes (NodalEquations). Conservative are resistors, diodes and current sources, where no controlled source sets
-/// a voltage or takes a current from one, or these are balanced (NodeCoordinates::reciprocal):
+/// with r the currents that leave the nodes (NodalEquations). Conservative are resistors, diodes and current sources, where
+/// no controlled source sets a voltage or takes a current from one, or these are balanced (NodeCoordinates::reciprocal):
 ///     E = Σ σ (½ g v², ∫ I dv, I v)/(siemens · volts²)
-/// all else is not: transistors and controlled sources. Local rule of a resistor: ⟨a, ∂F/∂g⟩ = −(w₊ − w₋)(v₊ − v₋)/volts, w = N a, of an energy
-/// −½ σ (v₊ − v₋)²; of a source what it moves. It solves itself (Direct), one state per row. Every column of the state has the same
-/// capacitance, siemens · τ; where capacitances are given it has Inertia, D = Nᵀ C P/(siemens τ). The noise of its currents, of density S, pushes
-/// the columns as white noise of √S/(siemens volts √τ) per √τ between the nodes of every element. A resistor that is a device has the conductance
-/// which the device has.
+/// All else is not: transistors and controlled sources.
+///
+/// Local rule of a resistor: ⟨a, ∂F/∂g⟩ = −(w₊ − w₋)(v₊ − v₋)/volts, w = N a, from an energy −½ σ (v₊ − v₋)²; of a source its effect on
+/// the force. The term solves itself (Direct), one state per row. Every column of the state has the same capacitance, siemens · τ; with
+/// given capacitances it has Inertia, D = Nᵀ C P/(siemens τ). The noise of its currents, of density S, pushes the columns as white
+/// noise of √S/(siemens volts √τ) per √τ between the nodes of every element. A resistor that is a device has the device's conductance.
 template <class S>
 class NetlistTerm final : public Term<S> {
  public:
-  /// The equations, whose outputs are the last node of the circuit; maps by parameter, (1, elements).
+  /// Makes the term. The outputs of the equations are the last node of the circuit; maps by parameter, (1, elements).
   NetlistTerm(std::shared_ptr<const NodalEquations> equations, std::shared_ptr<const NodeCoordinates> coordinates,
               NetlistPorts ports, std::vector<const LinearMap<S>*> maps, std::vector<int> nodes);
   ~NetlistTerm() override;
 
-  /// From now on the currents have the noise of this temperature (NetlistPorts::noise_K).
+  /// Gives the currents, from now on, the noise of this temperature (NetlistPorts::noise_K).
   void set_noise(double temperature_K) { ports_.noise_K = temperature_K; }
-  /// Capacitance of a column of the state; of the nodes where each has its own, the mean.
+  /// Capacitance of a column of the state; if each node has its own, the mean over nodes.
   double capacitance_F() const { return column_capacitance_F(ports_); }
 
   TermTraits traits() const override;
@@ -46,11 +47,11 @@ class NetlistTerm final : public Term<S> {
   std::shared_ptr<const NodalEquations> equations_;
   std::shared_ptr<const NodeCoordinates> coordinates_;
   NetlistPorts ports_;
-  std::unique_ptr<const ReducedMatrices> matrices_;  ///< where capacitances are given
+  std::unique_ptr<const ReducedMatrices> matrices_;  ///< only with given capacitances
   std::vector<const LinearMap<S>*> maps_;
   std::vector<int> nodes_;
-  std::vector<double> values_, twin_;  ///< of elements; of the twin over those, where there is one
-  OperatingPointSolver solver_;        ///< whose ordering those of the systems share
+  std::vector<double> values_, twin_;  ///< values of elements; factors of the twin over them, if there is one
+  OperatingPointSolver solver_;        ///< solver whose ordering the systems share
 };
 
 }  // namespace nudge

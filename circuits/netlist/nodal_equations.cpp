@@ -14,7 +14,7 @@ using Entries = std::vector<std::pair<int, int>>;
 
 /// Largest change of a gate's or drain's voltage in a step: chosen, a fraction of usual supplies.
 constexpr double kGateStep_V = 1.0;
-/// A junction that is held back by less has arrived.
+/// Limit on the holding back of a junction that has arrived.
 constexpr double kHeldBack_V = 1e-9;
 
 void square_entries(int a, int b, Entries& entries) {
@@ -45,7 +45,7 @@ std::string NodalEquations::unknown_name(int unknown) const {
                                        : fmt::format("i(output {})", branch - branch_names_.size());
 }
 
-/// Where an element adds, in the order in which evaluate() does.
+/// Collects the places that an element adds to, in the order in which evaluate() does.
 void NodalEquations::entries_of(const Element& e, int branch, Entries& entries) const {
   const auto node = [&e](std::size_t i) { return e.nodes[i]; };
   switch (e.kind) {
@@ -142,14 +142,14 @@ class NodalEquations::Stamps {
     if (unknown >= 0) (*residual_)[static_cast<std::size_t>(unknown)] += value;
   }
 
-  /// A current i from a to b with the slope g.
+  /// Adds a current i from a to b with the slope g.
   void branch(int a, int b, double i, double g) {
     current(a, i);
     current(b, -i);
     for (const double sign : {1.0, -1.0, -1.0, 1.0}) slope(sign * g);
   }
 
-  /// What is linearised at `wanted` instead of the voltage x has, and remembered.
+  /// Voltage at which an element is linearised, `wanted` instead of `volts` of x; it is remembered.
   double linearised(double volts, double wanted) {
     if (state_ == nullptr) return volts;
     const double back = std::abs(volts - wanted);
@@ -204,7 +204,7 @@ class NodalEquations::Stamps {
     current(e.nodes[1], -amperes);
   }
 
-  /// A source of voltage with its branch: V, E or H.
+  /// Adds a source of voltage with its branch: V, E or H.
   void source(const Element& e, double value, int own, double sources) {
     through(e, at(own));
     for (const double sign : {1.0, -1.0, 1.0, -1.0}) slope(sign);
@@ -248,7 +248,7 @@ class NodalEquations::Stamps {
     return linearised(volts, std::clamp(volts, last() - kGateStep_V, last() + kGateStep_V));
   }
 
-  /// From bulk to source or drain; the other way round of a p-channel transistor.
+  /// Adds a junction from bulk to source or drain; the other way round in a p-channel transistor.
   void body(const MosfetLaw& law, int bulk, int to, double gmin) {
     const double volts = law.sign * (at(bulk) - at(to));
     const double where = state_ == nullptr ? volts : linearised(volts, law.body.limited(volts, last()));

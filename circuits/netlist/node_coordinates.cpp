@@ -13,7 +13,7 @@ namespace {
 
 using Row = std::map<int, double>;
 
-/// Weights below this share of 1 are what rounding leaves of 0.
+/// Share of 1 below which a weight is rounding.
 constexpr double kNothing = 1e-14;
 
 void add_to(Row& row, const Row& other, double factor) {
@@ -22,14 +22,15 @@ void add_to(Row& row, const Row& other, double factor) {
 
 }  // namespace
 
-/// Which node every source of voltage sets, a child in the forest that they make, and rows of the others' voltages.
+/// Elimination of the voltages that sources set: the node that every voltage source sets, a child in the forest that they
+/// make, and rows of the other nodes' voltages.
 struct NodeCoordinates::Elimination {
   const NodalEquations& equations;
   const std::vector<Element>& elements;
   std::vector<std::size_t> branches;  ///< elements
   std::vector<int> child;             ///< by branch: node
   std::vector<int> branch_of;         ///< by node: branch that sets it; −1: free
-  std::vector<Row> p, n, q;           ///< by node
+  std::vector<Row> p, n, q;           ///< rows by node
 
   explicit Elimination(const NodalEquations& of)
       : equations(of), elements(of.netlist().elements), branch_of(of.netlist().nodes.size(), -1) {
@@ -50,7 +51,7 @@ struct NodeCoordinates::Elimination {
     n = solved(flows, nullptr);
   }
 
-  /// From ground, then from the outputs, then from what is left: roots stay free.
+  /// Finds the children from ground, then from the outputs, then from the rest: roots stay free.
   void find_children() {
     std::vector<std::vector<std::pair<int, int>>> edges(branch_of.size() + 1);
     for (std::size_t k = 0; k < branches.size(); ++k) {
@@ -80,7 +81,7 @@ struct NodeCoordinates::Elimination {
     }
   }
 
-  /// Of voltages v₊ − v₋ − k (v_c₊ − v_c₋) = e, and of the charge that a branch current moves, by branch.
+  /// Writes by branch the laws of voltages v₊ − v₋ − k (v_c₊ − v_c₋) = e, and the charges that a branch current moves.
   void write_laws(std::vector<Row>& laws, std::vector<Row>& flows) const {
     const auto add = [](Row& row, int node, double weight) {
       if (node >= 0) row[node] += weight;
@@ -105,7 +106,7 @@ struct NodeCoordinates::Elimination {
     }
   }
 
-  /// Rows by node of what fulfils M v_X + B v_F = e, X the children: v_F themselves, v_X = M⁻¹ (e − B v_F); e goes to `sources`.
+  /// Solves M v_X + B v_F = e, X the children, as rows by node: v_F themselves, v_X = M⁻¹ (e − B v_F); e goes to `sources`.
   std::vector<Row> solved(const std::vector<Row>& laws, std::vector<Row>* sources) const {
     std::vector<Row> rows(branch_of.size());
     if (sources != nullptr) sources->assign(branch_of.size(), {});
@@ -160,7 +161,7 @@ struct NodeCoordinates::Elimination {
 
 namespace {
 
-/// In all rows v_pivot becomes sign · z + v_other, z under its number.
+/// Replaces v_pivot by sign · z + v_other in all rows and in their sources; `number`: number of z.
 void replace(std::vector<Row>& rows, std::vector<Row>* sources, int pivot, int other, int number, double sign) {
   const Row of_other = other < 0 ? Row{} : rows[static_cast<std::size_t>(other)];
   const Row of_sources = other < 0 || sources == nullptr ? Row{} : (*sources)[static_cast<std::size_t>(other)];
@@ -175,8 +176,8 @@ void replace(std::vector<Row>& rows, std::vector<Row>* sources, int pivot, int o
   }
 }
 
-/// The node whose place each output takes, in whatever order they stand: from ground and what sources set outward along the pairs, and from the
-/// second node of a pair that nothing joins to these. kGround where all of an output is set already.
+/// Node whose place each output takes, in any order of the outputs: from ground and the set nodes outward along the pairs,
+/// then from the second node of a pair that nothing joins to these. kGround if all of an output is set already.
 std::vector<int> places_of(const std::vector<NodePair>& outputs, const std::vector<bool>& free) {
   std::vector<bool> set;
   for (const bool one : free) set.push_back(!one);
@@ -257,7 +258,7 @@ NodeCoordinates::NodeCoordinates(const NodalEquations& equations, const std::vec
   }
 }
 
-/// Every resistor, diode and current source is a branch, and what lies from a node to ground.
+/// Weighs the branches: every resistor, diode and current source, and the elements from a node to ground.
 void NodeCoordinates::weigh_branches() {
   std::vector<NodePair> branches;
   for (const Element& e : equations_->netlist().elements) {

@@ -18,15 +18,16 @@ constexpr double kAbsoluteStep = 1e-12;
 constexpr double kFirstGmin_S = 1e-2;
 constexpr double kLastGmin_S = 1e-13;
 constexpr double kSmallestRise = 1e-6;  // of the sources
-/// Factorisations of a solution at most: rises that stay near the smallest would take 10⁸ (found by tests/fuzz/netlist.cpp).
+/// Limit on the factorisations of a solution: rises that stay near the smallest would take 10⁸ (found by tests/fuzz/netlist.cpp).
 constexpr int kMostFactorisations = 50000;
-/// A step shorter than this many times the final one leaves the factors good for the next: an exponential over kT/q has then changed by a
-/// hundredth. They serve as long as each such step is at most a tenth of the one before.
+/// Length of a step, in units of the final one, below which the factors are good for the next: an exponential over kT/q has
+/// then changed by a hundredth. They serve as long as each such step is at most a tenth of the one before.
 constexpr double kKeptFactors = 1e5;
 constexpr double kLeastGain = 0.1;
-/// The step after the last one is then below this share of the final one: rounding, as it is after a step with factors of its own.
+/// Share of the final step that the step after it stays below: rounding, as after a step with factors of its own.
 constexpr double kNextStep = 1e-6;
-/// Numbers of factors of points that are solved side by side: 4 MB of kLanes, what a core may have of its second and third cache.
+/// Limit on the numbers of factors of points that are solved side by side: 4 MB for kLanes, which a core may have of its
+/// second and third cache.
 constexpr std::size_t kMostLaneEntries = 131072;
 
 }  // namespace
@@ -36,7 +37,7 @@ struct OperatingPointSolver::Attempt {
   const std::vector<OutputAction>& actions;
 };
 
-/// One point on its way. Complete where the vector of them is made.
+/// State of one point that is being solved. Complete where the vector of them is made.
 struct OperatingPointSolver::Lane {
   std::vector<double> x, residual;
   JunctionState state;
@@ -52,7 +53,7 @@ OperatingPointSolver::OperatingPointSolver(const OperatingPointSolver& other)
 
 OperatingPointSolver::~OperatingPointSolver() = default;
 
-/// Pivots are those of the state 0 with the netlist's own values, once: every thread then has the same.
+/// Chooses the pivots once, at the state 0 with the netlist's own values: every thread then has the same.
 void OperatingPointSolver::prepare() {
   if (pivots_) return;
   pivots_ = true;
@@ -65,7 +66,7 @@ void OperatingPointSolver::prepare() {
 
 namespace {
 
-/// x ← x − step. The largest step in units of the final one, whose unknown is noted; nothing where x is not finite then.
+/// Takes the step x ← x − step. Returns the largest step in units of the final one and notes its unknown; nothing if x is not finite then.
 std::optional<double> take(const std::vector<double>& step, std::vector<double>& x, OperatingPoint& found) {
   double most = -1;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -106,7 +107,7 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
   return false;
 }
 
-/// Newton's method of up to kLanes points. Those that it does not solve stay `stalled`, x as it was.
+/// Runs Newton's method on up to kLanes points. Points that it does not solve stay `stalled`, x as it was.
 void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
   lanes_.resize(kLanes);
   for (std::size_t k = 0; k < points.size(); ++k) {
@@ -199,7 +200,7 @@ double OperatingPointSolver::net_current(const Attempt& attempt, const std::vect
   return largest_current(residual_);
 }
 
-/// Of those that leave the nodes.
+/// Largest of the net currents that leave the nodes.
 double OperatingPointSolver::largest_current(const std::vector<double>& residual) const {
   double largest = 0;
   for (int i = 0; i < equations_->nodes(); ++i)

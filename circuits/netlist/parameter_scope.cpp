@@ -10,7 +10,7 @@
 namespace nudge {
 namespace {
 
-/// Parameters that ask for parameters, so many deep: each is a frame on the stack.
+/// Limit on parameters that ask for parameters: each is a frame on the stack.
 constexpr std::size_t kDeepestParameter = 64;
 
 }  // namespace

@@ -12,18 +12,18 @@ namespace nudge {
 /// States of a netlist that are solved for side by side, in the coordinates of a term (NodeCoordinates, volts).
 class SettledRows {
  public:
-  /// The coordinates must outlive it.
+  /// Makes room for `rows` states. The coordinates must outlive this object.
   SettledRows(const OperatingPointSolver& solver, const NodeCoordinates& at, std::size_t rows);
 
   struct Row {
     std::vector<double> values;         ///< of elements
     std::vector<OutputAction> actions;  ///< one per output, or none
-    std::vector<double> state;          ///< where it starts, and what it settles to
+    std::vector<double> state;          ///< start of the solution, and then the settled state
     OperatingPoint found;
   };
   Row& operator[](std::size_t row) { return rows_[row]; }
 
-  /// States that are not found stay as they were.
+  /// Solves for all states; states that are not found stay unchanged.
   void solve();
 
   OperatingPointSolver& solver() { return solver_; }
@@ -36,29 +36,29 @@ class SettledRows {
   std::vector<OperatingPointSolver::Request> requests_;
 };
 
-/// The phases of a circuit that is clocked and read before it has settled, as circuits that compare a free with a clamped state do it (Dillavou
-/// et al., PRApplied 18 (2022) 014040): inputs come on over empty capacitances, the free state is read `delay_s` later, and at the end of its
-/// period `clock_s` the outputs are clamped or driven, which is read `delay_s` after that. What is read of a mode of rate λ = G/C is
+/// Phases of a circuit that is clocked and read before it has settled, as in circuits that compare a free with a clamped state (Dillavou et
+/// al., PRApplied 18 (2022) 014040). Inputs come on over empty capacitances, and the free state is read `delay_s` later. At the end of its
+/// period `clock_s` the outputs are clamped or driven, and the clamped state is read `delay_s` after that. A mode of rate λ = G/C is read as
 ///     free:     v∞ (1 − e^{−λ t_d})          clamped:     v_c∞ + (v∞ (1 − e^{−λ t_c}) − v_c∞) e^{−λ_c t_d}
 /// One object per thread; a state per row.
 class LateReads {
  public:
-  /// The clock is at least the delay.
+  /// Makes the phases; the clock period is at least the delay.
   LateReads(const NodalEquations& equations, const NodeCoordinates& at, const ReducedMatrices& matrices, double delay_s,
             double clock_s, std::size_t rows);
 
-  /// z (columns, in V) as it is read: with `actions` from the end of the row's free phase on, without them that. Status: stalled where no
-  /// state or step is found; z is then as it was.
+  /// Computes z (columns, in V) as it is read: with `actions` the clamped state, which starts at the end of the row's free
+  /// phase; without them the free state. Status: stalled if no state or step is found; z is then as it was.
   Status read(std::size_t row, const std::vector<double>& values, const std::vector<OutputAction>& actions, double* z);
 
-  /// Of one phase.
+  /// Length of one phase.
   double period_s() const { return clock_s_; }
 
  private:
   const NodeCoordinates* at_;
   Transient transient_;
   double delay_s_, clock_s_;
-  std::vector<std::vector<double>> ends_;  ///< of the free phases: voltages of the nodes, by row
+  std::vector<std::vector<double>> ends_;  ///< ends of the free phases: voltages of the nodes, by row
 };
 
 }  // namespace nudge

@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// ((K, −ωM), (ωM, K)): every column of a pattern once above and once below, twice.
+/// Pattern of ((K, −ωM), (ωM, K)): every column of a pattern once above and once below, twice.
 SparsePattern doubled(const SparsePattern& of) {
   SparsePattern both;
   both.size = 2 * of.size;

@@ -13,7 +13,7 @@
 namespace nudge {
 namespace {
 
-/// Columns of strict triangles, ascending, of columns that hold their diagonal too.
+/// Takes the strict triangle of `size` columns out of begin and rows, which hold the diagonal too; rows become ascending.
 void take_strict(int size, const std::vector<int>& begin, const std::vector<int>& rows, std::vector<int>& strict_begin,
                  std::vector<int>& strict_rows) {
   strict_begin.assign(1, 0);
@@ -26,10 +26,10 @@ void take_strict(int size, const std::vector<int>& begin, const std::vector<int>
   }
 }
 
-/// It fails where it has no factors, and takes no memory: ours to see to.
+/// Contract on KLU's solve: it fails only without factors, which are ours to provide, and takes no memory.
 void expect_solved([[maybe_unused]] int done) { NUDGE_EXPECT(done != 0); }
 
-/// What KLU could not do for want of memory or of integers; a matrix that is singular is no such thing.
+/// Throws OutOfMemory for what KLU could not do for lack of memory or of integers; a singular matrix is no such case.
 void expect_room(const klu_common& common, const char* what, const SparsePattern& pattern) {
   const std::string size = fmt::format("{} of {} unknowns with {} entries", what, pattern.size, pattern.entries());
   if (common.status == KLU_OUT_OF_MEMORY) throw OutOfMemory("KLU has no memory for " + size);
@@ -63,9 +63,9 @@ struct SparseLu::Ordering {
 
 struct SparseLu::Factors {
   klu_common common;
-  klu_numeric* fixed = nullptr;  ///< with the pivots that were chosen
-  klu_numeric* own = nullptr;    ///< of values for which these are poor
-  std::vector<double> last;      ///< what factor() made them of last; empty: of nothing
+  klu_numeric* fixed = nullptr;  ///< factors with the chosen pivots
+  klu_numeric* own = nullptr;    ///< factors of values for which the chosen pivots are poor
+  std::vector<double> last;      ///< values that factor() took last; empty: none
   const Ordering* ordering;
 
   explicit Factors(const Ordering* of) : ordering(of) { klu_defaults(&common); }
@@ -82,7 +82,7 @@ struct SparseLu::Factors {
     return numeric;
   }
   klu_numeric* present() { return own != nullptr ? own : fixed; }
-  /// The column with a pivot that is nothing but rounding; −1: none.
+  /// Column whose pivot is nothing but rounding; −1: none.
   int column_without_pivot() {
     const auto* pivots = static_cast<const double*>(present()->Udiag);
     for (int k = 0; k < ordering->pattern.size; ++k) {

@@ -8,7 +8,7 @@
 
 namespace nudge {
 
-/// Where a square sparse matrix has entries, by columns, rows ascending within a column.
+/// Places of the entries of a square sparse matrix, by columns, rows ascending within a column.
 struct SparsePattern {
   int size = 0;
   std::vector<int> column_begin;  ///< size + 1
@@ -16,45 +16,45 @@ struct SparsePattern {
   std::size_t entries() const { return row.size(); }
 };
 
-/// LU factors of matrices of one pattern, by KLU (Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36): ordered once, factorised with
-/// pivots once, and from then on with these pivots alone; values for which they are poor get pivots of their own, so that what is solved is a
-/// function of the values and not of what was solved before. Values that come again are not factorised again: the samples of a batch share
-/// the factors of a linear circuit. One object per thread; copies share the ordering.
+/// LU factors of matrices of one pattern, by KLU (Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36): ordered once,
+/// factorised with pivots once, and from then on with these pivots alone. Values for which they are poor get pivots of their
+/// own, so that a solution is a function of the values and not of earlier solutions. Values that come again are not factorised
+/// again: the samples of a batch share the factors of a linear circuit. One object per thread; copies share the ordering.
 class SparseLu {
  public:
-  /// Least pivot, in units of the largest entry of its row: entries that cancel leave a rounding of some 1e-16 of it, and below this a
-  /// solution has not three digits. ngspice's pivtol is as large, in siemens.
+  /// Least pivot, in units of the largest entry of its row: entries that cancel leave a rounding of some 1e-16 of it, and
+  /// below this limit a solution has not three digits. ngspice's pivtol is as large, in siemens.
   static constexpr double kLeastPivot = 1e-13;
   /// Least reciprocal pivot growth, max |A| over max |U| of a column, that fixed pivots may have: rounding is then below 1e-10 of the values.
   static constexpr double kLeastGrowth = 1e-6;
 
   explicit SparseLu(const SparsePattern& pattern);
-  /// The same ordering and no factors.
+  /// Makes a solver with the ordering of another one and no factors.
   SparseLu(const SparseLu& other);
   SparseLu& operator=(const SparseLu&) = delete;
   ~SparseLu();
 
   /// Chooses the pivots by these values (entries). False: singular; then values get pivots of their own each time.
   bool choose_pivots(const std::vector<double>& values);
-  /// The pivots that were chosen and where the factors have entries, by columns in the order of elimination: rows are places of that order.
-  /// Entries of the matrix between its diagonal blocks stand beside the factors. None (size 0) where none were found.
+  /// Chosen pivots and the pattern of the factors, by columns in the order of elimination: rows are places of that order.
+  /// Entries of the matrix between its diagonal blocks stand beside the factors. None (size 0) if no pivots were found.
   struct Pivots {
     int size = 0;
-    std::vector<int> row, column;                    ///< of the matrix, by place
-    std::vector<int> block_begin;                    ///< first place of the block of each
+    std::vector<int> row, column;                    ///< row and column of the matrix, by place
+    std::vector<int> block_begin;                    ///< first place of each place's block
     std::vector<int> lower_begin, lower_row;         ///< below the diagonal of L
     std::vector<int> upper_begin, upper_row;         ///< above the diagonal of U, ascending
-    std::vector<int> beside_begin, beside_row;       ///< of entries between blocks
+    std::vector<int> beside_begin, beside_row;       ///< entries between blocks
     std::vector<int> entry_begin, entry, entry_row;  ///< entries of the pattern in each column, and their rows
   };
   Pivots pivots() const;
 
-  /// False: singular.
+  /// Factorises the matrix of these values. False: singular.
   bool factor(const std::vector<double>& values);
-  /// The first column that depends on the others; −1: unknown.
+  /// First column that depends on the others; −1: unknown.
   int singular_column() const { return singular_; }
 
-  /// b ← A⁻¹ b, b ← A⁻ᵀ b.
+  /// Solves b ← A⁻¹ b; solve_transposed(): b ← A⁻ᵀ b.
   void solve(double* b);
   void solve_transposed(double* b);
 
@@ -66,29 +66,29 @@ class SparseLu {
   int singular_ = -1;
 };
 
-/// Matrices that are factorised side by side: a vector of AVX2. Twice as many were a sixth slower at 100 nodes, whose factors then leave the
-/// first cache, and as fast at 1,000.
+/// Number of matrices that are factorised side by side: a vector of AVX2. Twice as many were a sixth slower at 100 nodes,
+/// whose factors then leave the first cache, and as fast at 1,000.
 inline constexpr int kLanes = 4;
 using Lanes = Eigen::Array<double, kLanes, 1>;
 
-/// LU factors of kLanes matrices of one pattern side by side, with pivots that were chosen before (SparseLu::pivots): left-looking, column by
-/// column, on the pattern of L and U (Gilbert & Peierls, SIAM J. Sci. Stat. Comput. 9 (1988) 862), blocks of KLU's triangular form by
-/// themselves. What a lane finds does not depend on the others. One object per thread.
+/// LU factors of kLanes matrices of one pattern side by side, with pivots that were chosen before (SparseLu::pivots).
+/// Left-looking, column by column, on the pattern of L and U (Gilbert & Peierls, SIAM J. Sci. Stat. Comput. 9 (1988) 862),
+/// blocks of KLU's triangular form by themselves. The result of a lane does not depend on the others. One object per thread.
 class LaneLu {
  public:
   explicit LaneLu(SparseLu::Pivots pivots);
 
-  /// Entries of the pattern of one lane's matrix.
+  /// Sets one lane's matrix by its entries of the pattern.
   void set(int lane, const std::vector<double>& values);
   /// Factorises all lanes; bit k: the pivots are good for the matrix of lane k, by the measures of SparseLu.
   unsigned factor();
 
-  /// Right-hand side of one lane, after factor(); solves all lanes, b ← A⁻¹ b; the solution of one.
+  /// Sets the right-hand side of one lane, after factor(). solve() then solves all lanes, b ← A⁻¹ b; solution() reads one.
   void set_right(int lane, const std::vector<double>& b);
   void solve();
   double solution(int lane, std::size_t unknown) const { return solved_[unknown][lane]; }
 
-  /// Numbers that a lane's factors have.
+  /// Count of the numbers in a lane's factors.
   std::size_t entries() const { return lower_.size() + upper_.size() + beside_.size(); }
 
  private:

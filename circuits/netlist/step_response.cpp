@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// Jumps of slopes of waveforms at most.
+/// Limit on the jumps of slopes of waveforms.
 constexpr std::size_t kMostJumps = 100000;
 
 [[noreturn]] void no_start() {
@@ -30,7 +30,7 @@ std::vector<double> operating_point(const NodalEquations& equations, const std::
   return x;
 }
 
-/// The time after which every node stays within the band.
+/// Finds the time after which every node stays within the band.
 void find_end(StepResponse& out, double band) {
   double largest = 0;
   for (std::size_t i = 0; i < out.end_V.size(); ++i) {
@@ -74,7 +74,7 @@ std::vector<double> stretches(const Netlist& netlist, const std::vector<std::siz
   return ends;
 }
 
-/// A netlist by itself, and what its integrator keeps.
+/// Run of a netlist, and the data that its integrator keeps.
 struct Run {
   Run(const NodalEquations& e, const StepResponseOptions& options)
       : nodes(e.nodes()),

@@ -15,20 +15,20 @@
 namespace nudge {
 namespace {
 
-/// Steps of a run at most: a circuit that takes more rings on and on.
+/// Limit on the steps of a run: a circuit that takes more rings on and on.
 constexpr int kMostSteps = 200000;
-/// The first time at which a consistent start is asked for, of the whole.
+/// First time at which a consistent start is asked for, as a share of the whole.
 constexpr double kFirst = 1e-9;
-/// Moments given of a stretch without a jump where nodes follow sources and nothing is integrated: a choice, for drawing.
+/// Number of moments given of a stretch without a jump where nodes follow sources and nothing is integrated: a choice, for drawing.
 constexpr int kShown = 100;
-/// How far from a jump its side is told, as a share of the stretch.
+/// Distance from a jump at which its side is evaluated, as a share of the stretch.
 constexpr double kInside = 1e-9;
 
 void require_made(bool made, const char* what) {
   if (!made) throw NumericalFailure(fmt::format("the transient cannot be set up: {}", what));
 }
 
-/// What IDA says of an error is said by what is returned.
+/// Communicator for IDA. Its messages of errors are not printed; return values tell them.
 #if SUNDIALS_VERSION_MAJOR >= 7
 const SUNComm alone = SUN_COMM_NULL;
 void silence(SUNContext context, void* /*memory*/) { SUNContext_ClearErrHandlers(context); }
@@ -40,7 +40,7 @@ void silence(SUNContext /*context*/, void* memory) { IDASetErrHandlerFn(memory, 
 
 }  // namespace
 
-/// The equations as IDA asks for them.
+/// Equations in the form that IDA asks for.
 struct Transient::Problem {
   Problem(const NodalEquations& e, const NodeCoordinates& of, const ReducedMatrices& m)
       : equations(&e), at(&of), matrices(&m), values(e.values()) {
@@ -51,11 +51,11 @@ struct Transient::Problem {
     at->voltages(z, values, x.data());
     return x.data();
   }
-  /// Sources have the values of a time; nothing changes of a step.
+  /// Sets the sources to their values at time t; they do not change within a step.
   void set_time(double t) {
     for (const std::size_t k : waves) values[k] = equations->netlist().elements[k].wave.at(t);
   }
-  /// f += Nᵀ C Q de/dt, what sources that move charge, within the break that t lies in.
+  /// Adds Nᵀ C Q de/dt to f: the charge that changing sources move, within the break that t lies in.
   void add_moved_charge(double t, double* f) {
     if (waves.empty()) return;
     const double inside = std::clamp(t, begin + kInside * (end - begin), end - kInside * (end - begin));
@@ -67,7 +67,7 @@ struct Transient::Problem {
     matrices->charge(*at, v, charge);
     for (std::size_t i = 0; i < charge.size(); ++i) f[i] += charge[i];
   }
-  /// r and ∂r/∂v at z.
+  /// Computes r and ∂r/∂v at z.
   void evaluate(const double* z) {
     voltages(z);
     equations->evaluate(x, values, {}, {}, nullptr, residual, jacobian);
@@ -76,7 +76,7 @@ struct Transient::Problem {
     const int k = column - at->inner();
     return k >= 0 && !actions.empty() && actions[static_cast<std::size_t>(k)].held;
   }
-  /// f of the columns that are acted on: what flows in, or the law of what holds them.
+  /// Sets f of the columns that actions are on: the current that flows in, or the law of the source that holds them.
   void add_actions(const double* z, double* f) const {
     for (std::size_t k = 0; k < actions.size(); ++k) {
       const auto [is_held, value, load] = actions[k];
@@ -95,7 +95,7 @@ struct Transient::Problem {
   std::vector<double> values, x, residual, jacobian;
   std::vector<OutputAction> actions;
   std::vector<std::size_t> waves;  ///< elements that follow a waveform
-  double begin = 0, end = 0;       ///< of the present stretch without a jump
+  double begin = 0, end = 0;       ///< begin and end of the present stretch without a jump
 };
 
 class Transient::Integrator {
@@ -134,7 +134,7 @@ class Transient::Integrator {
   Integrator(const Integrator&) = delete;
   Integrator& operator=(const Integrator&) = delete;
 
-  /// Which columns have a capacitance that nothing holds.
+  /// Finds the columns that have a capacitance and are not held.
   void find_kinds() {
     if (empty()) return;
     N_VConst(0, kind_);
@@ -148,7 +148,8 @@ class Transient::Integrator {
   }
   bool charges() const { return empty() || N_VMaxNorm(kind_) > 0; }
 
-  /// Of what has a capacitance: M z = charges before − those of sources, of what is held and of what has none.
+  /// Computes the start of columns with capacitance: M z = charges before − those of sources, of held columns and of columns
+  /// without capacitance.
   bool start(const std::vector<double>& before) {
     if (empty()) return true;
     const ReducedMatrices& m = *problem_->matrices;
@@ -214,7 +215,7 @@ class Transient::Integrator {
  private:
   bool empty() const { return z_ == nullptr; }
 
-  /// With a first step of this length; 0: IDA's own.
+  /// Runs with a first step of this length; 0: IDA's own.
   TransientEnd run(double begin, double end, double first, const Keep& keep, int& steps) {
     if (IDAReInit(memory_, begin, z_, rate_) != IDA_SUCCESS || IDASetStopTime(memory_, end) != IDA_SUCCESS ||
         IDASetInitStep(memory_, first) != IDA_SUCCESS ||

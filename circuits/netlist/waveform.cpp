@@ -12,10 +12,10 @@
 namespace nudge {
 namespace {
 
-/// Name of each kind, and which numbers have no default of their own.
+/// Name of each kind, and its numbers that have no default.
 struct Form {
   const char* name;
-  std::vector<const char*> needs;  ///< by place; "": has a default
+  std::vector<const char*> needs;  ///< names by place; "": has a default
 };
 
 const Form& form_of(Waveform::Kind kind) {
@@ -25,7 +25,7 @@ const Form& form_of(Waveform::Kind kind) {
   return forms[static_cast<std::size_t>(kind)];
 }
 
-/// From 0 at t = 0 towards 1; 0 before. And its slope.
+/// Rise from 0 at t = 0 towards 1; 0 before. rise_slope() is its slope.
 double rise(double t, double tau) { return t > 0 ? -std::expm1(-t / tau) : 0; }
 double rise_slope(double t, double tau) { return t > 0 ? std::exp(-t / tau) / tau : 0; }
 
@@ -42,7 +42,7 @@ std::string Waveform::missing() const {
   return out;
 }
 
-/// PULSE and PWL: the line that t lies on, from its left end on.
+/// Line of a PULSE or PWL that t lies on, from the line's left end on.
 Waveform::Line Waveform::line_at(double t) const {
   if (kind == Kind::lines) {
     std::size_t k = 0;

@@ -5,14 +5,14 @@
 
 namespace nudge {
 
-/// How a given weight is brought into the devices.
+/// Scheme by which a given weight is brought into the devices.
 enum class ProgrammingScheme {
-  open_loop_error,   ///< the target plus device.programming_error: the statistics of some programming, no pulses
+  open_loop_error,   ///< the target plus device.programming_error: the statistics of a programming, no pulses
   open_loop_pulses,  ///< reset, then the number of pulses that the nominal device needs, sent blindly
   write_verify,      ///< read, pulse towards the target, read again, until within tolerance
 };
 
-/// How a change of the weights is made where they are (in situ).
+/// Scheme by which a change of the weights is made in place (in situ).
 enum class UpdateScheme {
   pulses,        ///< the summed change, turned into pulses of nominal size
   write_verify,  ///< a digital copy takes the change; devices that it has moved away from are written and verified
@@ -29,13 +29,13 @@ enum class UpdateScheme {
   one_sided,
 };
 
-/// In which order the pulses of a batch of coincidences reach a device.
+/// Order in which the pulses of a batch of coincidences reach a device.
 enum class PulseOrder {
   batch,   ///< counted over the batch, then all pulses of a device, one direction in two halves around the other
   sample,  ///< sample by sample, as an array would
 };
 
-/// What the lines of other cells do while one is read for verification.
+/// State of the lines of other cells while one cell is read for verification.
 enum class VerifyLines {
   grounded,  ///< at 0 V: a read sees its cell alone
   floating,  ///< open: currents sneak through the other cells (circuits/wires/tiled_array.hpp)
@@ -45,26 +45,26 @@ struct ProgrammingSpec {
   ProgrammingScheme scheme = ProgrammingScheme::open_loop_error;
   UpdateScheme update = UpdateScheme::pulses;
   double tolerance = 0.01;  ///< write–verify: largest accepted distance from the target, of the window
-  std::int64_t limit = 0;   ///< write–verify and open loop: pulses a device may get per write; 0: twice device.pulses
-  double burst = 0.5;       ///< share of the pulses believed to be needed that is sent between two reads
+  std::int64_t limit = 0;   ///< write–verify, open loop: most pulses of a device per write; 0: twice device.pulses
+  double burst = 0.5;       ///< share of the estimated number of pulses that is sent between two reads
   double read_time = 1;     ///< length of a verify read in units of τ: its noise falls as 1/√time
-  double step_V = 0;        ///< write–verify: pulse k of one direction in turn has k times this more
-  double step_width = 1;    ///< and is so many times longer than the one before
-  int steps = 20;           ///< k stays below this
+  double step_V = 0;        ///< write–verify: pulse k of one direction in turn has k step_V more volts
+  double step_width = 1;    ///< write–verify: factor on the width from pulse to pulse in one direction
+  int steps = 20;           ///< limit on k: it stays below this
   VerifyLines lines = VerifyLines::grounded;
   double refresh_s = 0;  ///< interval at which all devices are written anew (calibration.hpp); 0: never
-  int calibration = 0;   ///< reads by which the gain of an array follows its age (calibration.hpp)
+  int calibration = 0;   ///< number of reads by which the gain of an array follows its age (calibration.hpp)
   int train = 31;        ///< coincidence: most slots of a pulse train, 1 to 64
   PulseOrder order = PulseOrder::batch;
 
-  /// Whether pulses grow from round to round: then a round sends one.
+  /// True if pulses grow from round to round; then a round sends one.
   bool grows() const { return step_V > 0 || step_width > 1; }
   bool verifies() const {
     return scheme == ProgrammingScheme::write_verify || update == UpdateScheme::write_verify ||
            update == UpdateScheme::one_sided;
   }
 
-  /// Pulses a device may get per write.
+  /// Limit on a device's pulses per write.
   double pulse_limit(const DeviceSpec& device) const {
     return limit > 0 ? static_cast<double>(limit) : 2 * device.pulses;
   }

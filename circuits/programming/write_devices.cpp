@@ -34,7 +34,7 @@ std::vector<Index> all_places(Index size) {
   return all;
 }
 
-/// What a read of each device alone gives without noise: with floating lines also what sneaks through the others.
+/// Conductances that reads of each device alone give without noise; with floating lines they include the sneak paths through others.
 template <class S>
 Matrix<S> measured_conductance(const DeviceArray<S>& array, const ProgrammingSpec& spec) {
   if (spec.lines == VerifyLines::grounded) return array.conductance();
@@ -52,17 +52,17 @@ std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
   return {devices.conductance().data(), devices.conductance().data() + limit + 1};
 }
 
-/// A device that a write has not finished with.
+/// Device that a write has not finished with.
 template <class S>
 struct Pending {
   Index place;
   S target;
   double sent = 0;
   S next = 0;    ///< pulses of the next round, < 0: down
-  int step = 0;  ///< how far its pulses have grown
+  int step = 0;  ///< growth of its pulses, in steps
 };
 
-/// One write–verify.
+/// Loop of one write–verify.
 template <class S>
 class VerifyLoop {
  public:
@@ -80,7 +80,7 @@ class VerifyLoop {
   }
 
  private:
-  /// Reads all, lets go of those that are done or have failed, and says how many pulses each of the others gets.
+  /// Reads all, drops devices that are done or have failed, and chooses the number of pulses of each other device.
   void choose(WriteReport& report) {
     const DeviceSpec& device = array_.spec();
     const double tolerance = spec_.tolerance * device.window_S(), pulse = device.window_S() / device.pulses;
@@ -109,7 +109,7 @@ class VerifyLoop {
     open_.resize(kept);
   }
 
-  /// Sends those that have grown so far; pulses that do not grow are all of step 0.
+  /// Sends the pulses of devices whose growth is `step`; pulses that do not grow are all of step 0.
   void send(int step, WriteReport& report) {
     const bool grows = spec_.grows();
     std::vector<Index> which;

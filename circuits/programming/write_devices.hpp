@@ -12,16 +12,16 @@
 
 namespace nudge {
 
-/// Where a pair of arrays stands: what comes after it can be told from what was before.
+/// Mark of a pair of arrays' counts and heat, to tell later ones from earlier ones.
 struct WriteMark {
   PulseCount pulses;
   double plus_J = 0, minus_J = 0;  ///< heat of the pulses of either array
-  double plus_s = 0, minus_s = 0;  ///< and the time they took
+  double plus_s = 0, minus_s = 0;  ///< time that the pulses of either array took
 };
 
-/// What writing devices took, and how well it went. Errors are those of the conductances themselves, not of their noisy
-/// reads, relative to the window; failures are devices that no read found within tolerance before their pulses ran out
-/// (stuck, bounded short of the target, or too noisy).
+/// Report of a write: its cost and its errors. Errors are those of the conductances themselves, not of their noisy reads,
+/// relative to the window. Failures are devices that no read found within tolerance before their pulses ran out (stuck,
+/// bounded short of the target, or too noisy).
 struct WriteReport {
   PulseCount pulses;
   std::uint64_t reads = 0;  ///< verify reads of single devices
@@ -43,36 +43,36 @@ struct WriteReport {
   }
 };
 
-/// What writing an array has taken since construction.
+/// Counts of the writes of an array since construction.
 struct WriteCounts {
   PulseCount pulses;
   std::uint64_t programmings = 0;
-  std::uint64_t operations = 0;  ///< pulsed writes of the whole array: the address of their random numbers
+  std::uint64_t operations = 0;  ///< pulsed writes of the whole array; they address its random numbers
   std::uint64_t verify_reads = 0;
   std::uint64_t verified = 0;  ///< devices written by write–verify
   std::uint64_t failures = 0;
-  std::uint64_t slots = 0;              ///< of coincidence pulse trains
-  std::uint64_t clipped_samples = 0;    ///< of coincidence updates: a firing probability was cut at 1
-  PulseCount programming;               ///< of `pulses`, those that programming sent: no learning
-  std::uint64_t programming_reads = 0;  ///< of `verify_reads`
+  std::uint64_t slots = 0;              ///< slots of coincidence pulse trains
+  std::uint64_t clipped_samples = 0;    ///< samples of coincidence updates whose firing probability was cut at 1
+  PulseCount programming;               ///< part of `pulses` that programming sent: no learning
+  std::uint64_t programming_reads = 0;  ///< part of `verify_reads` that programming took
 };
 
-/// The device itself: as spec without spreads, noise, errors, faults and what time does.
+/// Nominal device: the spec without spreads, noise, errors, faults and changes with time.
 DeviceSpec nominal_device(const DeviceSpec& spec);
 
-/// One read of the devices at the flat places, m = g + σ N(0, 1), σ that of a verify read: (1, which.size()), siemens.
+/// Reads the devices at the flat places once, m = g + σ N(0, 1), σ that of a verify read: (1, which.size()), siemens.
 /// `operation` addresses its random numbers.
 template <class S>
 Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& which, const ProgrammingSpec& spec,
                       std::uint64_t operation);
 
-/// Brings the devices at the flat places `which` to target(0, k), siemens, by write–verify. In each round the controller
-/// reads every device that is not done, m = g + σ N(0, 1) with σ = read_noise · window/√read_time; accepts it where
-/// |m − target| ≤ tolerance · window; and otherwise sends max(1, ⌊burst |m − target|/s₀⌋) pulses in the right direction,
-/// s₀ the nominal pulse, no more than the limit in total. burst ≤ 1/2 keeps a device from overshooting back and forth
-/// whose pulses are up to four times the nominal. Where pulses grow (spec.grows()) a round sends one: V + k step_V of width · step_width^k in round
-/// k of those that went the same way without a turn. `operation` numbers the writes of this array for its random numbers and
-/// is advanced.
+/// Brings the devices at the flat places `which` to target(0, k), siemens, by write–verify. In each round the controller reads every
+/// device that is not done, m = g + σ N(0, 1) with σ = read_noise · window/√read_time. It accepts the device if |m − target| ≤
+/// tolerance · window. Otherwise it sends max(1, ⌊burst |m − target|/s₀⌋) pulses in the right direction, s₀ the nominal pulse, no more
+/// than the limit in total. burst ≤ 1/2 keeps a device whose pulses are up to four times the nominal from overshooting back and forth.
+///
+/// If pulses grow (spec.grows()) a round sends one: V + k step_V of width · step_width^k in round k of those that went the
+/// same way without a turn. `operation` numbers the writes of this array for its random numbers and is advanced.
 template <class S>
 WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,
                          const ProgrammingSpec& spec, std::uint64_t& operation);
@@ -88,18 +88,17 @@ template <class S>
 WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
                         std::uint64_t programming, std::uint64_t& operation);
 
-/// The digital copy of the weights that in-situ write–verify keeps: it takes every change exactly, and says which devices
-/// it has moved away from what they were last written to. A device whose target moves by less than the tolerance is not
-/// touched; small changes add up in the copy (the accumulation of mixed-precision training: Nandakumar et al., Front.
-/// Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406).
+/// Digital copy of the weights that in-situ write–verify keeps: it takes every change exactly, and finds the devices that it has moved
+/// away from their last written value. A device whose target moves by less than the tolerance is not touched; small changes add up in the
+/// copy (the accumulation of mixed-precision training: Nandakumar et al., Front. Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406).
 template <class S>
 class ShadowWeights {
  public:
-  /// Copy and last written target both become `weights`.
+  /// Sets both the copy and the last written target to `weights`.
   void reset(const Matrix<S>& weights);
 
-  /// weights ← clip(weights + delta, [least, most]). Returns the flat places that are now at least `threshold` from where they
-  /// were last written, in ascending order, and takes them as written.
+  /// Moves weights ← clip(weights + delta, [least, most]). Returns the flat places that are now at least `threshold` from
+  /// their last written value, in ascending order, and takes them as written.
   std::vector<Index> move(const Matrix<S>& delta, S threshold, S least, S most);
 
   Matrix<S>& weights() { return weights_; }

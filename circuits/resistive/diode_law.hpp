@@ -13,11 +13,11 @@ struct DiodeLaw {
   /// Current into a node at v, and minus its slope.
   double current(double v, double sign) const;
   double slope(double v, double sign) const;
-  /// Φ with −∂Φ/∂v = current: V_T I_s (exp(−sign v/V_T) + sign v/V_T); convex.
+  /// Energy Φ with −∂Φ/∂v = current: V_T I_s (exp(−sign v/V_T) + sign v/V_T); convex.
   double energy(double v, double sign) const;
 
-  /// Where the diode leaves a node that rests at w without it and is loaded with a conductance of `load` > 0: the root of
-  /// load (w − v) + current(v), for sign +1
+  /// Voltage at which the diode leaves a node that rests at w without it and is loaded with a conductance of `load` > 0: the
+  /// root of load (w − v) + current(v), for sign +1
   ///     v = c + V_T ω(ln(I_s/(load V_T)) − c/V_T),   c = w − I_s/load
   /// with Wright's ω (Banwell & Jayakumar, Electron. Lett. 36, 291 (2000), in terms of Lambert's W).
   double settle(double w, double load, double sign) const;
@@ -27,8 +27,8 @@ struct DiodeLaw {
 /// (1973)), as in Lawrence, Corless & Jeffrey (ACM TOMS 38, 20 (2012), algorithm 917).
 double wright_omega(double x);
 
-/// A diode of a hidden node as Shockley's law has it (DiodeLaw), in A and V. A node kept above 0 is its cathode, the anode is ground; a
-/// node kept below 0 is its anode.
+/// Diode of a hidden node by Shockley's law (DiodeLaw), in A and V. A node kept above 0 is its cathode, the anode is ground;
+/// a node kept below 0 is its anode.
 struct ShockleyDiode {
   double saturation_A = 1e-14;  ///< I_s; the default is that of SPICE
   double emission = 1;          ///< n
@@ -36,7 +36,7 @@ struct ShockleyDiode {
 
   double thermal_V() const;  ///< n V_T
 
-  /// UserError naming what is not positive and finite.
+  /// Throws UserError naming a number that is not positive and finite.
   void validate() const;
 
   DiodeLaw law() const { return {saturation_A, thermal_V()}; }

@@ -108,7 +108,7 @@ Matrix<double> doubled_input(ConstMatrixRef<double> x) {
 
 namespace {
 
-/// out_l = A_{l−1} v_{l−1} g^l + (1/A_l) v_{l+1} (g^{l+1})ᵀ: what the neighbours drive through the resistors of layer l.
+/// Adds to out the currents that neighbours drive through the resistors of layer l, out_l = A_{l−1} v_{l−1} g^l + (1/A_l) v_{l+1} (g^{l+1})ᵀ.
 void add_neighbours(const ResistiveNetwork& network, ConstMatrixRef<double> sources, ConstMatrixRef<double> v,
                     Matrix<double>& out) {
   for (Index l = 1; l <= network.depth(); ++l) {
@@ -128,7 +128,7 @@ void add_neighbours(const ResistiveNetwork& network, ConstMatrixRef<double> sour
   }
 }
 
-/// A_l v_l of one sample's layer l ≥ 0, or v_l where no resistor follows.
+/// Terminal voltages A_l v_l of one sample's layer l ≥ 0, or v_l where no resistor follows.
 Matrix<double> terminal(const ResistiveNetwork& network, ConstMatrixRef<double> sources, ConstMatrixRef<double> v,
                         Index l, Index sample) {
   if (l == 0) return network.gain(0) * sources.row(sample);
@@ -136,7 +136,7 @@ Matrix<double> terminal(const ResistiveNetwork& network, ConstMatrixRef<double> 
   return network.gain(l) * v.row(sample).middleCols(at.begin, at.count);
 }
 
-/// The sum of g d² over a row i of resistors, and of g d.
+/// Sums of g d² and of g d over a row i of resistors.
 struct RowOfResistors {
   double power = 0, current = 0;
   template <class Conductances, class Voltages>

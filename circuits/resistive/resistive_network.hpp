@@ -8,20 +8,20 @@
 
 namespace nudge {
 
-/// What holds the nodes of a resistive network up besides the layers.
+/// Bias that holds up the nodes of a resistive network besides the layers.
 enum class ResistiveBias {
   none,
   rails,    ///< two voltage rails at ±V_b, with a resistor from every node to each
   current,  ///< a current source into every node
 };
 
-/// The resistors into one layer.
+/// Resistors into one layer.
 struct ResistiveLayer {
   Matrix<double> conductance;  ///< g (n_{l−1}, n_l) ≥ 0, S: between node i of the layer below and node j of this one
   Matrix<double> bias;         ///< rails: (2, n_l) ≥ 0, S, first row to +V_b; current: (1, n_l), A; none: empty
 };
 
-/// One node: layer 1 … L, number within it.
+/// Node of a network: layer 1 … L, and number within the layer.
 struct ResistiveNode {
   Index layer = 0;
   Index node = 0;
@@ -42,8 +42,8 @@ struct ResistiveNode {
 /// A state is one row per sample, layers side by side: (B, N), N = n_1 + … + n_L.
 class ResistiveNetwork {
  public:
-  /// gains: A_0 … A_{L−1} > 0. UserError naming the entry for a negative or non-finite number, a layer without nodes or
-  /// sizes that do not fit. Nodes without a path to a source are accepted here, see floating_nodes().
+  /// Makes a network; gains: A_0 … A_{L−1} > 0. UserError naming the entry for a negative or non-finite number, a layer
+  /// without nodes or sizes that do not fit. Nodes without a path to a source are accepted here, see floating_nodes().
   ResistiveNetwork(std::vector<ResistiveLayer> layers, std::vector<double> gains, ResistiveBias bias, double rail_V);
 
   Index depth() const { return static_cast<Index>(layers_.size()); }  ///< L
@@ -56,13 +56,12 @@ class ResistiveNetwork {
   ResistiveBias bias() const { return bias_; }
   double rail_V() const { return rail_V_; }
   bool has_diodes(Index l) const { return l < depth(); }
-  Index nodes_above_zero(Index l) const { return width(l) / 2; }  ///< of a layer with diodes: those with v ≥ 0
+  Index nodes_above_zero(Index l) const { return width(l) / 2; }  ///< number of nodes with v ≥ 0 in a layer with diodes
 
-  /// G (1, N), S: what hangs at every node, G_lj = Σ_i g^l_ij + Σ_k g^{l+1}_jk + gb_0j + gb_1j. The amplifiers' A and 1/A
-  /// cancel.
+  /// Total conductance G (1, N), S, at every node, G_lj = Σ_i g^l_ij + Σ_k g^{l+1}_jk + gb_0j + gb_1j. The amplifiers' A and 1/A cancel.
   const Matrix<double>& node_conductance() const { return node_conductance_; }
 
-  /// The nodes that no path of conductances > 0 joins to a voltage source or rail, in order: their voltage is undefined.
+  /// Nodes that no path of conductances > 0 joins to a voltage source or rail, in order: their voltage is undefined.
   std::vector<ResistiveNode> floating_nodes() const;
 
  private:
@@ -76,19 +75,18 @@ class ResistiveNetwork {
   Matrix<double> node_conductance_;
 };
 
-/// The sources of layer 0 for an input x (B, n): [x, −x] (B, 2n), so that resistors, which are never negative, can weigh
-/// either sign.
+/// Sources of layer 0 for an input x (B, n): [x, −x] (B, 2n), so that resistors, which are never negative, can weigh either sign.
 Matrix<double> doubled_input(ConstMatrixRef<double> x);
 
-/// A nudge of the output layer: a current β (y − v_L) into its nodes; β in S, either sign; target (B, n_L). β = 0: none, and
+/// Nudge of the output layer: a current β (y − v_L) into its nodes; β in S, either sign; target (B, n_L). β = 0: none, and
 /// the target may be empty.
 struct ResistiveNudge {
   double beta = 0;
   Matrix<double> target = {};
 };
 
-/// Kirchhoff's law: the net current I (B, N), A, into every node at the voltages v (B, N) with sources v_0 (B, n_0), without
-/// that of the diodes (ResistiveNetwork has the equation). 0 at every node that no diode holds is the steady state.
+/// Net currents I (B, N), A, into every node by Kirchhoff's law, at the voltages v (B, N) with sources v_0 (B, n_0), without the
+/// currents of the diodes (ResistiveNetwork has the equation). In the steady state it is 0 at every node that no diode holds.
 Matrix<double> resistive_currents(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
                                   ConstMatrixRef<double> v, const ResistiveNudge& nudge = {});
 
@@ -96,9 +94,9 @@ Matrix<double> resistive_currents(const ResistiveNetwork& network, ConstMatrixRe
 /// take none.
 struct ResistivePower {
   Matrix<double> resistors;   ///< dissipated: Σ g d², rail resistors included
-  Matrix<double> inputs;      ///< of the sources: Σ A_0 v_0 × the current they deliver
+  Matrix<double> inputs;      ///< power of the sources: Σ A_0 v_0 × the current they deliver
   Matrix<double> amplifiers;  ///< Σ_{1 ≤ l < L} v_l (A_l − 1/A_l) × the current drawn from the terminal
-  Matrix<double> bias;        ///< of the rails or current sources
+  Matrix<double> bias;        ///< power of the rails or current sources
 };
 
 ResistivePower resistive_power(const ResistiveNetwork& network, ConstMatrixRef<double> sources,

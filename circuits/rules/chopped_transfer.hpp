@@ -9,9 +9,9 @@
 
 namespace nudge {
 
-/// Transfers through a buffer whose fast columns j have signs c_j (Rasch, Carta, Fagbohungbe and Gokmen, Nat. Commun. 15:7133 (2024),
-/// doi:10.1038/s41467-024-51221-z): A += c f δ/s and H += c λ s (A − R), s the schedule of the learning rate. What is wrong with R, from which
-/// A is measured, adds to H with both signs. A subclass says when signs flip, and what R is.
+/// Transfers through a buffer whose fast columns j have signs c_j (Rasch, Carta, Fagbohungbe and Gokmen, Nat. Commun. 15:7133
+/// (2024), doi:10.1038/s41467-024-51221-z): A += c f δ/s and H += c λ s (A − R), s the schedule of the learning rate. A is
+/// measured from R; an error of R adds to H with both signs. A subclass decides when signs flip, and the value of R.
 template <class S>
 class ChoppedTransfer : public UpdateRule<S> {
  public:
@@ -61,7 +61,7 @@ class ChoppedTransfer : public UpdateRule<S> {
 
  protected:
   using Vector = Eigen::Matrix<S, Eigen::Dynamic, 1>;
-  /// A column was read, as `held`: whether its sign flips.
+  /// Takes note of a column that was read as `held`; decides if its sign flips.
   virtual void after_read(Index column, const Vector& held, RuleArrays<S>& arrays) = 0;
   virtual void append_state(std::vector<StateArray<S>>& /*all*/) {}
 

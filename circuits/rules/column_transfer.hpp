@@ -16,11 +16,11 @@ namespace nudge {
 template <class S>
 struct ColumnRead {
   Index first = 0;
-  Matrix<S> held;  ///< (columns, inputs): row k is column first + k, modulo the width, as it was read
+  Matrix<S> held;  ///< (columns, inputs): row k is column first + k, modulo the width, as read
 
   Index count() const { return held.rows(); }
   Index column(Index k, Index width) const { return first + k < width ? first + k : first + k - width; }
-  /// The same columns of sum (inputs, outputs) += rate (held − zero).
+  /// Adds rate (held − zero) to the same columns of sum (inputs, outputs).
   void add_to(Matrix<S>& sum, S rate, const Matrix<S>& zero) const {
     for (Index k = 0; k < count(); ++k) {
       const Index at = column(k, sum.cols());
@@ -29,16 +29,16 @@ struct ColumnRead {
   }
 };
 
-/// Every so many updates the next columns of an array are read in turn: a transposed read with one column driven each, with
-/// noise and converters as in any read. Counts what these reads took.
+/// Transfer of columns: after every so many updates the next columns of an array are read in turn, by a transposed read with
+/// one column driven each, with noise and converters as in any read. Counts the cost of these reads.
 template <class S>
 class ColumnTransfer {
  public:
-  /// name: of its arrays in checkpoints and readings, "" for the only transfer of a rule.
+  /// Makes a transfer; name: name of its arrays in checkpoints and readings, "" for the only transfer of a rule.
   ColumnTransfer(const CrossbarSpec& spec, std::uint64_t every, std::string name = "");
 
   void begin() { counters_(0, 0) = 0; }
-  /// An update is done; the columns of `from` that are due with it.
+  /// Counts an update and returns the columns of `from` that are due with it.
   std::optional<ColumnRead<S>> after_update(const Crossbar<S>& from, std::uint64_t seed);
 
   void append_state(std::vector<StateArray<S>>& all);
@@ -51,19 +51,18 @@ class ColumnTransfer {
   std::string name_;
   CircuitSpec circuit_;
   Matrix<S> counters_;      ///< (1, 3): updates since the last transfer, next column, transfers done modulo 2^20
-  ReadTotals spent_;        ///< since construction
-  Matrix<S> spent_digits_;  ///< its image for checkpoints: (numbers, 3), summands of falling size
+  ReadTotals spent_;        ///< cost of its reads since construction
+  Matrix<S> spent_digits_;  ///< image of `spent_` for checkpoints: (numbers, 3), summands of falling size
 };
 
-/// Asks an array for gain · what training asks for, each column times its sign: chopper (1, outputs) of ±1, or null.
+/// Asks an array for `gain` times the change that training asks for, each column times its sign: chopper (1, outputs) of ±1, or null.
 template <class S>
 void send_chopped(const WeightUpdate<S>& update, S gain, const Matrix<S>* chopper, Crossbar<S>& array);
 
-/// A number per weight that gathers changes until they are worth pulses: H += δ, and where |H| ≥ θ q, n = trunc(H/q) pulses
-/// are due and H −= (1 − m) n q; q the change of a weight by one pulse. With m = 0 what is asked for is never lost: requests
-/// that add up to Σ have sent trunc-wise all of it but a rest below θ q.
-/// Mixed precision: Nandakumar et al., Front. Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406 (θ = 1); the buffer of TTv2:
-/// Gokmen, Front. Artif. Intell. 4:699148 (2021), doi:10.3389/frai.2021.699148.
+/// Buffer with a number per weight that gathers changes until they are worth pulses: H += δ. Where |H| ≥ θ q, n = trunc(H/q) pulses are
+/// due and H −= (1 − m) n q; q is the change of a weight by one pulse. With m = 0 no request is lost: requests that add up to Σ have sent
+/// trunc-wise all of it but a rest below θ q. Mixed precision: Nandakumar et al., Front. Neurosci. 14:406 (2020),
+/// doi:10.3389/fnins.2020.00406 (θ = 1); the buffer of TTv2: Gokmen, Front. Artif. Intell. 4:699148 (2021), doi:10.3389/frai.2021.699148.
 template <class S>
 class PulseBuffer {
  public:
@@ -72,8 +71,8 @@ class PulseBuffer {
 
   void begin(Index rows, Index cols) { sum_.setZero(rows, cols); }
 
-  /// The pulses that are due in the columns first, first + 1, … (count of them, modulo the width), signed; those of all other
-  /// columns are 0. False: none.
+  /// Takes the pulses that are due in the columns first, first + 1, … (count of them, modulo the width), signed; all other
+  /// columns get 0. False: none are due.
   bool take(S pulse, Index first, Index count, Matrix<S>& counts);
 
   Matrix<S>& sum() { return sum_; }
@@ -83,10 +82,10 @@ class PulseBuffer {
   Matrix<S> sum_;
 };
 
-/// Arrays A_K−1, …, A_1, A_0 = C behind one another, with a buffer of numbers between neighbours: the last takes every update,
-/// A_K−1 += f δ/s; every T_k updates columns of A_k are read, H_k += λ s (A_k − zero_k), and array k − 1 gets the pulses that
-/// are due (PulseBuffer), T_k = every · timescale^(K−1−k). What is read of A_k besides (RuleArrays::share) tells the rules apart:
-/// ttv2 (K = 2, nothing), residual (K = 2, γ), multi_tile (γ^k).
+/// Cascade of arrays A_K−1, …, A_1, A_0 = C with a buffer of numbers between neighbours. The last takes every update, A_K−1
+/// += f δ/s. Every T_k updates columns of A_k are read, H_k += λ s (A_k − zero_k), and array k − 1 gets the pulses that are
+/// due (PulseBuffer), T_k = every · timescale^(K−1−k). The rules differ in the weight of A_k in reads (RuleArrays::share):
+/// ttv2 (K = 2, none), residual (K = 2, γ), multi_tile (γ^k).
 template <class S>
 class Cascade final : public UpdateRule<S> {
  public:
@@ -100,21 +99,21 @@ class Cascade final : public UpdateRule<S> {
 
  private:
   RuleSpec spec_;
-  std::vector<ColumnTransfer<S>> transfers_;  ///< [k − 1]: of array k to array k − 1
+  std::vector<ColumnTransfer<S>> transfers_;  ///< [k − 1]: transfer of array k to array k − 1
   std::vector<PulseBuffer<S>> buffers_;
   std::vector<std::string> names_;
   Matrix<S> counts_;
 };
 
-/// The weights at which alternating up and down pulses leave the devices of an array: bursts of falling length (256, 128, …, 1
-/// pulses, `cycles` each), then the mean of the noise-free weights over 128 more cycles of single pulses, which stands for
-/// the reference array that holds them (idea: Kim et al., arXiv:1907.10228). The array stays there, and the pulses count as
-/// programming. cycles = 0: nothing is sent, and 0 returned.
+/// Weights at which alternating up and down pulses leave the devices of an array. It sends bursts of falling length (256,
+/// 128, …, 1 pulses, `cycles` each), then takes the mean of the noise-free weights over 128 more cycles of single pulses.
+/// This stands for the reference array that holds them (idea: Kim et al., arXiv:1907.10228). The array stays there, and the
+/// pulses count as programming. cycles = 0: nothing is sent, and 0 returned.
 template <class S>
 Matrix<S> find_symmetry_point(Crossbar<S>& array, int cycles);
 
-/// Whether alternating pulses leave a nominal device (no spreads, no noise) at a point of its window: the ratio of its up to its
-/// down step must change along it.
+/// True if alternating pulses leave a nominal device (no spreads, no noise) at a point of its window: the ratio of its up to
+/// its down step must change along it.
 bool has_symmetry_point(const DeviceSpec& spec);
 
 }  // namespace nudge

@@ -10,13 +10,13 @@
 
 namespace nudge {
 
-/// The arrays that hold one matrix for a rule to write, W = C + Σ share_k (A_k − zero_k): the first, C, is what learning
-/// ends up in; the last takes what training asks for. One array is both.
+/// Arrays that hold one matrix for a rule to write, W = C + Σ share_k (A_k − zero_k). Learning ends up in the first, C; the
+/// last takes the changes that training asks for. A single array is both.
 template <class S>
 struct RuleArrays {
   std::vector<std::unique_ptr<Crossbar<S>>> all;
-  std::vector<S> share;         ///< of what is read; 1 for the first
-  std::vector<Matrix<S>> zero;  ///< what an array holds at rest, as the digital side knows it; empty: 0
+  std::vector<S> share;         ///< weight of each array in reads; 1 for the first
+  std::vector<Matrix<S>> zero;  ///< weights of each array at rest, as the digital side knows them; empty: 0
   std::uint64_t seed = 0;
 
   Crossbar<S>& slow() { return *all.front(); }
@@ -24,59 +24,59 @@ struct RuleArrays {
   bool alone() const { return all.size() == 1; }
 };
 
-/// How the changes that training asks for reach the arrays of a matrix. One object per matrix, which keeps what is gathered on
-/// the way; every change of a device goes through the arrays, which count pulses, reads and wear.
+/// Rule by which the changes that training asks for reach the arrays of a matrix. One object per matrix, which keeps gathered
+/// changes. Every change of a device goes through the arrays, which count pulses, reads and wear.
 template <class S>
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  /// The arrays have just been programmed: C to the weights, the others to 0.
+  /// Begins after the arrays have been programmed: C to the weights, the others to 0.
   virtual void begin(RuleArrays<S>& arrays) = 0;
 
-  /// A step of training.
+  /// Takes the change of one step of training.
   virtual void learn(const WeightUpdate<S>& update, RuleArrays<S>& arrays) = 0;
 
-  /// What is gathered, for checkpoints; after writing into it call restored().
+  /// Gathered changes, for checkpoints; after writing into them call restored().
   virtual std::vector<StateArray<S>> state() = 0;
   virtual void restored(const RuleArrays<S>& /*arrays*/) {}
 
-  /// What the rule itself has taken.
+  /// Readings of the rule's own costs.
   virtual std::vector<MapReading> readings() const { return {}; }
 };
 
-/// A registered rule: a value of crossbar.update, what it reads, and how it is made.
+/// Registered rule: a value of crossbar.update, the options it reads, and how it is made.
 struct RuleKind {
   UpdateScheme update;
   std::string name;
   std::string summary;
   std::string source;
-  std::vector<Member<RuleSpec>> options;  ///< what it reads of RuleSpec
+  std::vector<Member<RuleSpec>> options;  ///< options of RuleSpec that it reads
   std::unique_ptr<UpdateRule<float>> (*make_float)(const CrossbarSpec& spec);
   std::unique_ptr<UpdateRule<double>> (*make_double)(const CrossbarSpec& spec);
-  /// Arrays that hold a matrix.
+  /// Number of arrays that hold a matrix.
   int (*arrays)(const RuleSpec& spec);
-  /// Numbers that the digital side keeps per weight, beside those of the optimizer.
+  /// Count of numbers that the digital side keeps per weight, beside those of the optimizer.
   double (*numbers)(const RuleSpec& spec);
-  /// Weight of array k > 0 in what is read; null: only the first is.
+  /// Weight of array k > 0 in reads; null: only the first array is read.
   double (*share)(const RuleSpec& spec, int array) = nullptr;
-  /// Whether it lives on devices that alternating pulses leave at a symmetry point.
+  /// True if the rule needs devices that alternating pulses leave at a symmetry point.
   bool symmetric = false;
-  /// Whether it sends up pulses alone, to either device of a pair that starts at the lower bound.
+  /// True if the rule sends up pulses alone, to either device of a pair that starts at the lower bound.
   bool one_sided = false;
 };
 
 /// All rules, one file each.
 const std::vector<RuleKind>& rule_kinds();
 
-/// Null: the scheme is the array's own (pulses, write_verify, coincidence, none).
+/// Rule of a scheme or of a name; null: the scheme is the array's own (pulses, write_verify, coincidence, none).
 const RuleKind* find_rule(UpdateScheme update);
 const RuleKind* find_rule(const std::string& name);
 
-/// Arrays that hold a matrix: 1 but for rules that have more.
+/// Number of arrays that hold a matrix: 1, or more with some rules.
 int arrays_per_matrix(const CrossbarSpec& spec);
 
-/// Throws UserError where the devices have not what the rule needs.
+/// Throws UserError if the devices lack what the rule needs.
 void check_rule(const CrossbarSpec& spec);
 
 /// Names of the rules that read an option.

@@ -13,7 +13,7 @@ const RuleKind& rule_of(const CrossbarSpec& spec) {
   return *kind;
 }
 
-/// Arrays of a rule are pulsed; only the last of several may take trains.
+/// Spec of one array of a rule: its arrays are pulsed; only the last of several may take trains.
 CrossbarSpec array_spec(const CrossbarSpec& spec, int array, int arrays) {
   CrossbarSpec own = spec;
   const bool trains = array > 0 && array == arrays - 1 && spec.rule.coincidence;

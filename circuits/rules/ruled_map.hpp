@@ -9,12 +9,12 @@
 
 namespace nudge {
 
-/// A weight matrix held by the arrays of an update rule, W = C + Σ share_k (A_k − zero_k). A read is that of its arrays, drives of
-/// array k times share_k, minus the product with what is known of its rest. All arrays have the window of C.
+/// Weight matrix held by the arrays of an update rule, W = C + Σ share_k (A_k − zero_k). A read is that of its arrays, drives
+/// of array k times share_k, minus the product with the known weights at rest. All arrays have the window of C.
 template <class S>
 class RuledMap final : public LinearMap<S> {
  public:
-  /// As Crossbar, for the rule of spec.programming.update; array k is number id + k · 2^16 for its random numbers.
+  /// Makes the arrays as Crossbar does, for the rule of spec.programming.update; array k is number id + k · 2^16 for its random numbers.
   RuledMap(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
   void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
@@ -31,8 +31,8 @@ class RuledMap final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return arrays_.alone() ? arrays_.all.front()->weights() : weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;
-  /// Those of the arrays (of two named slow_ and fast_, of more tile0_, tile1_, …), what the rule has taken, and the numbers that it
-  /// keeps per weight.
+  /// Readings of the arrays (two are named slow_ and fast_, more tile0_, tile1_, …), the rule's costs, and the count of
+  /// numbers that it keeps per weight.
   std::vector<MapReading> readings() const override;
 
   const RuleArrays<S>& arrays() const { return arrays_; }
@@ -48,7 +48,7 @@ class RuledMap final : public LinearMap<S> {
   double numbers_;
   RuleArrays<S> arrays_;
   std::unique_ptr<UpdateRule<S>> rule_;
-  Matrix<S> weights_;  ///< of several arrays
+  Matrix<S> weights_;  ///< weights of several arrays together
 };
 
 }  // namespace nudge

@@ -23,7 +23,7 @@ constexpr double kState_F = 1e-6;     // capacitance of the state node: a conven
 
 bool is_memristor(const DeviceSpec& spec) { return spec.model == "vteam" || spec.model == "yakopcic"; }
 
-/// Change of x by one pulse from each of these places.
+/// Changes of x by one pulse from each of these places.
 std::vector<double> pulse_changes(const DeviceSpec& spec, Direction direction, const std::vector<double>& places) {
   const auto n = static_cast<Index>(places.size());
   DeviceArray<double> array(nominal_device(spec), 1, n, {});
@@ -38,7 +38,7 @@ std::vector<double> pulse_changes(const DeviceSpec& spec, Direction direction, c
   return changes;
 }
 
-/// "pwl(v(h), ...)": equally spaced places, and more where the bound ahead cuts a pulse.
+/// Table of the pulse as text, "pwl(v(h), ...)": equally spaced places, and more where the bound ahead cuts a pulse.
 std::string pulse_table(const DeviceSpec& spec, Direction direction) {
   std::vector<double> places;
   for (Index k = 0; k <= kCells; ++k) places.push_back(static_cast<double>(k) / kCells);
@@ -59,7 +59,7 @@ std::string pulse_table(const DeviceSpec& spec, Direction direction) {
   return text + ")";
 }
 
-/// i/g of the spec's curve of the voltage.
+/// Text of i/g of the spec's curve of the voltage.
 std::string curve_text(const CurrentCurve& curve) {
   if (curve.linear()) return "v(p,n)";
   const std::string odd =
@@ -86,7 +86,7 @@ std::string step_lines(const DeviceSpec& spec) {
   return text;
 }
 
-/// dx/dt and i of the memristor at u = x kept in [0, 1]; device.asymmetry makes its pulses act longer or shorter.
+/// Lines with dx/dt and i of the memristor at u = x kept in [0, 1]; device.asymmetry makes its pulses act longer or shorter.
 std::string memristor_lines(const DeviceSpec& spec) {
   const DeviceArray<double> mean(nominal_device(spec), 1, 1, {});
   const double step = spec.window_S() / spec.pulses;

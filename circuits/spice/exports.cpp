@@ -12,7 +12,7 @@
 namespace nudge {
 namespace {
 
-/// A device from `from` and its selector on to `to`; a threshold selector as it is when it conducts.
+/// Card of a device of conductance g from `from` and its selector on to `to`; a threshold selector as it is when it conducts.
 std::string selected_cell(const std::string& name, const std::string& from, const std::string& to, double g,
                           const SelectorSpec& selector) {
   const std::string device = fmt::format("rg{0} {1} x{0} {2:.17g}\n", name, from, 1.0 / g);
@@ -89,7 +89,7 @@ std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const M
 
 namespace {
 
-/// "(0.5)*v(z0_0)+(-0.2)*v(z0_1)": a linear combination of the node voltages prefix<row>_<k>.
+/// Linear combination of the node voltages prefix<row>_<k> as text, "(0.5)*v(z0_0)+(-0.2)*v(z0_1)".
 std::string combination(const std::string& prefix, Index row, const Eigen::VectorXd& weights) {
   std::string sum;
   for (Index k = 0; k < weights.size(); ++k) {

@@ -16,33 +16,32 @@
 
 namespace nudge {
 
-/// The crossbar with its wires as an ngspice netlist: row i is driven by the source vin<i> (volts (1, N)), column j ends in
-/// the 0 V source vs<j>, whose current is the output, positive into the amplifier. The control block prints
-/// "i(vs<j>) = ..." for every column with 15 digits: run with `ngspice -b FILE`. Devices of conductance 0 are left out;
-/// devices of a curved characteristic are behavioural current sources. A selector stands between its device and the column. Open
-/// lines have no source; an open column prints nothing.
+/// Crossbar with its wires as an ngspice netlist: row i is driven by the source vin<i> (volts (1, N)), column j ends in the 0 V source
+/// vs<j>, whose current is the output, positive into the amplifier. The control block prints "i(vs<j>) = ..." for every column with 15
+/// digits: run with `ngspice -b FILE`. Devices of conductance 0 are left out; devices of a curved characteristic are behavioural
+/// current sources. A selector stands between its device and the column. Open lines have no source; an open column prints nothing.
 std::string crossbar_netlist(const Matrix<double>& conductance_S, const WireSpec& wires, const Matrix<double>& volts,
                              const CurrentCurve& curve = {}, const SelectorSpec& selector = {},
                              const OpenLines& open = {});
 
-/// What a transient of the block needs besides its weights.
+/// Inputs of a transient of the block besides its weights.
 struct BlockNetlist {
   Matrix<double> drive;         ///< x_in (T, C), V
   Matrix<double> start;         ///< z at t = 0 (T, C), V
-  Matrix<double> nudge;         ///< added to the force (T, C): a nudge −β ∂C/∂z that stands still; empty: none
-  CurrentCurve curve = {};      ///< of the devices: a drive x acts as I(x V_r)/(G V_r)
-  double read_voltage_V = 0.2;  ///< V_r of that curve
+  Matrix<double> nudge;         ///< added to the force (T, C): a constant nudge −β ∂C/∂z; empty: none
+  CurrentCurve curve = {};      ///< curve of the devices: a drive x acts as I(x V_r)/(G V_r)
+  double read_voltage_V = 0.2;  ///< V_r of `curve`
   double time_constant_s = 100e-9;
-  double capacitance_F = 100e-15;  ///< of every state node
+  double capacitance_F = 100e-15;  ///< capacitance of every state node
   double stop_s = 2e-6;
   double print_step_s = 1e-9;
 };
 
-/// The founding note's block, one node with one shared array, as an ngspice transient: one capacitor per state z_tc charged by a behavioural source with
-/// C/τ · F_tc(z) (plus a nudge); projections, rectifiers and the causal softmax are ideal dependent voltage sources, one volt per unit;
-/// behind curved devices every drive passes its curve first. Weights are those of the block's maps. The control block writes time and the T·C node voltages, row-major, to
-/// `data_file` (wrdata, columns of time and value in turn). For small blocks: T·C·(4C + M) source terms, T·C² more with a
-/// coupling.
+/// The founding note's block, one node with one shared array, as an ngspice transient. One capacitor per state z_tc is
+/// charged by a behavioural source with C/τ · F_tc(z) (plus a nudge). Projections, rectifiers and the causal softmax are
+/// ideal dependent voltage sources, one volt per unit; behind curved devices every drive passes its curve first. Weights are
+/// those of the block's maps. The control block writes time and the T·C node voltages, row-major, to `data_file` (wrdata,
+/// columns of time and value in turn). For small blocks: T·C·(4C + M) source terms, T·C² more with a coupling.
 std::string block_netlist(const Circuit<double>& block, Index heads, const LinearMap<double>& output,
                           const BlockNetlist& spec, const std::string& data_file);
 
@@ -66,40 +65,41 @@ std::string resistive_netlist(const ResistiveNetwork& network, ConstMatrixRef<do
                               const ResistiveNudge& nudge, const std::string& data_file, double on_ratio = 1e12,
                               const std::optional<ShockleyDiode>& diode = std::nullopt);
 
-/// So many pulses one way.
+/// Block of pulses in one direction.
 struct PulseBlock {
   Direction direction = Direction::up;
   Index count = 0;
 };
 
-/// "100 up, 50 down" in that order. UserError naming the part that is none.
+/// Reads "100 up, 50 down" as blocks in that order. UserError naming a part that is none.
 std::vector<PulseBlock> read_pulse_blocks(const std::string& text);
 
-/// Rectangular pulses that a device is written by: those of its model or of device.pulse_voltage_*, pulse_width_*; where neither is known 1 V
-/// and 1 us, which then only count.
+/// Rectangular pulses that a device is written by: those of its model or of device.pulse_voltage_*, pulse_width_*. If neither
+/// is known they are 1 V and 1 us, which then only count.
 struct PulseShape {
   double up_V = 1, up_s = 1e-6, down_V = 1, down_s = 1e-6;  ///< magnitudes
 };
 PulseShape pulse_shape(const DeviceSpec& spec);
 
-/// The mean device as a subcircuit for ngspice with a state node:
+/// Mean device as a subcircuit for ngspice with a state node:
 ///     .subckt NAME p n x      V(x) its state in [0, 1], starting at the parameter x0
-/// A step model: i = g (the spec's curve of v), g = g_min + x (g_max − g_min). While |v| is above half a pulse's amplitude x moves by the table
-/// of the model's own pulse, Δ(x) of the state where the pulse began, per width of a pulse: whole pulses are those of devices/, longer ones are in
-/// proportion. A memristor (vteam, yakopcic): dx/dt = f(x, v) and i(x, v) as printed, at any voltage. Spreads and noise are not in it.
+/// A step model: i = g (the spec's curve of v), g = g_min + x (g_max − g_min). While |v| is above half a pulse's amplitude x
+/// moves by the table of the model's own pulse, Δ(x) of the state where the pulse began, per width of a pulse. Whole pulses
+/// are those of devices/, longer ones are in proportion. A memristor (vteam, yakopcic): dx/dt = f(x, v) and i(x, v) as
+/// printed, at any voltage. Spreads and noise are left out.
 std::string device_subcircuit(const DeviceSpec& spec, const std::string& name);
 
-/// V(x) of a conductance, and back.
+/// State V(x) of a conductance; netlist_conductance() goes back.
 double netlist_state(const DeviceSpec& spec, double conductance_S);
 double netlist_conductance(const DeviceSpec& spec, double state);
 
-/// A voltage source's pulses as a piecewise linear waveform, "PWL(0 0 ...)", from `start_s` on; each pulse takes two of the longer width, and `end_s`
-/// becomes when the last has ended. Behind that it rises to `read_V`.
+/// Pulses of a voltage source as a piecewise linear waveform, "PWL(0 0 ...)", from `start_s` on; each pulse takes two of the
+/// longer width. Sets `end_s` to the end of the last pulse; after it the waveform rises to `read_V`.
 std::string pulse_waveform(const PulseShape& shape, const std::vector<PulseBlock>& blocks, double start_s,
                            double read_V, double& end_s);
 
-/// A transient that sends the blocks to one device from its lower bound and prints "g<k> = ..." (siemens) behind block k, 0 before all.
-/// Run with `ngspice -b FILE`.
+/// Netlist of a transient that sends the blocks to one device from its lower bound and prints "g<k> = ..." (siemens) behind
+/// block k, 0 before all. Run with `ngspice -b FILE`.
 std::string pulse_netlist(const DeviceSpec& spec, const std::vector<PulseBlock>& blocks);
 
 }  // namespace nudge

@@ -10,7 +10,7 @@
 namespace nudge {
 namespace {
 
-/// Of an open resistor: gmin of the netlist, nothing beside any load.
+/// Conductance of an open resistor: gmin of the netlist, nothing beside any load.
 constexpr double kOpen_S = 1e-20;
 
 /// Writes the elements of one network, layer by layer.

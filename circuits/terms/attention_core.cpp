@@ -52,7 +52,7 @@ const Matrix<S>* AttentionCore<S>::value_gain(Index head) const {
   return spread_ && !spread_->value_gain.empty() ? &spread_->value_gain[static_cast<std::size_t>(head)] : nullptr;
 }
 
-/// What weighs the values: (1 + η) ∘ P.
+/// Matrix that weighs the values: (1 + η) ∘ P.
 template <class S>
 const Matrix<S>& AttentionCore<S>::weighed(const Matrix<S>& p, Index head) {
   const Matrix<S>* gain = value_gain(head);

@@ -6,10 +6,10 @@
 namespace nudge {
 namespace {
 
-/// Units of nodes have the numbers below, these cells those from here on.
+/// Number from which on these cells are numbered; smaller ones belong to units of nodes.
 constexpr std::uint32_t kCells = 1u << 16U;
 
-/// Of every head a matrix of σ times standard normal numbers; nothing where σ is 0.
+/// Draws for every head a matrix of σ times standard normal numbers; nothing if σ is 0. lane: stream of the numbers.
 std::vector<Matrix<double>> drawn_heads(double sigma, Index tokens, Index heads, const RngKey& key,
                                         std::uint32_t lane) {
   std::vector<Matrix<double>> all;

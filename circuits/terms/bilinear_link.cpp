@@ -17,7 +17,7 @@ BilinearLink<S>::BilinearLink(const LinkEnd& from, const LinkEnd& to, const Link
   NUDGE_EXPECT(!clamped() || way != LinkWay::backward);
 }
 
-/// ρ' makes a node one that the link reads even where it only acts on it.
+/// Traits; with ρ' the link reads a node even where it only acts on it.
 template <class S>
 TermTraits BilinearLink<S>::traits() const {
   TermTraits all{.name = "bilinear_link",
@@ -38,7 +38,7 @@ bool BilinearLink<S>::cached() const {
   return clamped() && dynamic_cast<const DigitalMatrix<S>*>(weights_.map) != nullptr;
 }
 
-/// The two arms of the link, a → b forward and b → a transposed; `at_` is the moving state, `point` the linearised one.
+/// Two arms of the link, a → b forward and b → a transposed; `at_` is the moving state, `point` the linearised one.
 template <class S>
 class BilinearLink<S>::System final : public TermSystem<S> {
  public:
@@ -220,7 +220,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   View source(ConstMatrixRef<S> z) const { return term_->clamped() ? source0() : from_.value(z); }
   View source0() const { return term_->clamped() ? from0_.value(*input_) : from0_.value(z0_); }
 
-  /// x M of the example, formed once. Only where it is cached.
+  /// Product x M of the example, formed once. Only if it is cached.
   const Matrix<S>& product(ConstMatrixRef<S> r, ReadContext& read) {
     if (std::exchange(known_, true)) return product_;
     product_.resize(rows_, term_->to_.columns.count);
@@ -228,13 +228,13 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     return product_;
   }
 
-  /// f += r_a M of one copy.
+  /// Adds r_a M of one copy to f.
   void add_drive_to(ConstMatrixRef<S> r, MatrixRef<S> f, ReadContext& read) {
     if (!cached_) return reader_.read(ReadDirection::forward, r, f, read);
     f += product(r, read);
   }
 
-  /// out = r_a M for as many copies; what is clamped is read for each of them, numbers once per example.
+  /// Computes out = r_a M for as many copies; a clamped input is read for each of them, numbers once per example.
   void drive_to(ConstMatrixRef<S> r, Index copies, MatrixRef<S> out, ReadContext& read) {
     if (!cached_) out.setZero();
     if (!term_->clamped()) return reader_.read(ReadDirection::forward, r, out, read);
@@ -248,12 +248,12 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     }
   }
 
-  /// What a line senses of its own drive.
+  /// Subtracts the part of a line's read that comes from its own drive.
   static void take_own(const Matrix<S>& left, ConstMatrixRef<S> driven, MatrixRef<S> sensed) {
     sensed.array() -= driven.array().rowwise() * left.row(0).array();
   }
 
-  /// f −= scale · ρ'² δ v at both ends: diagonal, so its own transpose.
+  /// Subtracts scale · ρ'² δ v from f at both ends: diagonal, so its own transpose.
   void add_own(ConstMatrixRef<S> v, S scale, MatrixRef<S> f) {
     const auto at = [&](const ActivatedNode<S>& node, const LinkEnd& end, const Matrix<S>& left, MatrixRef<S> gated) {
       node.gate(of(v, end), gated);
@@ -264,7 +264,8 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     at(from0_, term_->from_, residue_->of_rows, on_from_.topRows(v.rows()));
   }
 
-  /// Σ G (x ∓ g)² of the pairs is Σ G x² + Σ G g², which the reads of both ways count, less 2 k Σ g_j (x W)_j.
+  /// Counts the heat of an array driven at both ends. Σ G (x ∓ g)² of the pairs is Σ G x² + Σ G g², which the reads of both
+  /// ways count, less 2 k Σ g_j (x W)_j.
   void count_facing(ConstMatrixRef<S> sensed, ConstMatrixRef<S> facing, ReadContext& read) {
     if (read.meter == nullptr || read.counted() == 0) return;
     const double heat = 2 * term_->weights_.map->traits().unit_heat_J * inner_product<S>(sensed, facing);
@@ -299,11 +300,11 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   LinkReader<S> reader_;
   const Matrix<S>* input_ = nullptr;
   ActivatedNode<S> from_, to_, from0_, to0_;
-  Matrix<S> z0_, forward0_, backward0_;  ///< of the point: state, r_a M and r_b Mᵀ
+  Matrix<S> z0_, forward0_, backward0_;  ///< state, r_a M and r_b Mᵀ at the point
   Matrix<S> on_to_, on_from_;            ///< working memory
   const WeightSums<S>* residue_;         ///< null: the array is driven one way at a time
   bool cached_, known_ = false, handed_ = false;
-  Matrix<S> product_;  ///< x M of the example, where numbers hold M
+  Matrix<S> product_;  ///< x M of the example, if numbers hold M
 };
 
 template <class S>

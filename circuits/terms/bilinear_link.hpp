@@ -10,11 +10,11 @@
 
 namespace nudge {
 
-/// The weights of a link from a layer of `inputs` units to one of `outputs`: the map holds its matrix M (inputs, outputs), or,
-/// of a convolution, the matrix of its kernels (patch, maps).
+/// Weights of a link from a layer of `inputs` units to one of `outputs`. The map holds its matrix M (inputs, outputs) or, of
+/// a convolution, the matrix of its kernels (patch, maps).
 template <class S>
 struct LinkWeights {
-  int parameter = 0;  ///< its number in the network
+  int parameter = 0;  ///< number of the parameter in the network
   const LinearMap<S>* map = nullptr;
   std::optional<Convolution> convolution = std::nullopt;
 
@@ -22,8 +22,8 @@ struct LinkWeights {
   Index outputs() const { return convolution ? convolution->outputs() : map->outputs(); }
 };
 
-/// Reads of a link's matrix M through the map that holds its weights, with the derivatives and correlations of LinearMap: x of its
-/// inputs, or y of its outputs, drives it. Reads are added unless told otherwise. One per thread: it has the patches' memory.
+/// Reader of a link's matrix M through the map that holds its weights, with the derivatives and correlations of LinearMap. It is
+/// driven by x of its inputs, or y of its outputs. Reads are added unless told otherwise. One per thread: it has the patches' memory.
 template <class S>
 class LinkReader {
  public:
@@ -31,18 +31,18 @@ class LinkReader {
     if (weights.convolution) patches_.emplace(*weights.convolution);
   }
 
-  /// out += drive M (forward) or drive Mᵀ (transposed).
+  /// Reads out += drive M (forward) or drive Mᵀ (transposed).
   void read(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& context,
             Store store = Store::add);
-  /// out += D v or Dᵀ v of that read at the drive x₀.
+  /// Adds the derivative D v or Dᵀ v of a read at the drive x₀ to out.
   void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> out,
                   ReadContext& context);
-  /// The sink gets scale · ⟨u, ∂read/∂weights⟩ of a read at x₀, u at its outputs.
+  /// Adds scale · ⟨u, ∂read/∂weights⟩ of a read at x₀ to the sink, u at its outputs.
   void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
                  ReadContext& context);
 
  private:
-  /// What drives or senses one side of M at every position.
+  /// Values that drive or are sensed at one side of M, at every position.
   struct Side {
     Matrix<S> driven, point;
   };
@@ -57,31 +57,31 @@ class LinkReader {
   void at_positions(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, Store store, Read read);
 
   LinkWeights<S> weights_;
-  std::optional<Patches<S>> patches_;  ///< of a convolution
+  std::optional<Patches<S>> patches_;  ///< patches of a convolution
   Side inputs_, outputs_;
 };
 
-/// Which ways a link acts.
+/// Direction in which a link acts.
 enum class LinkWay {
   both,      ///< reciprocal, conservative: read forward onto `to` and transposed onto `from`
   forward,   ///< onto `to` only; not conservative
   backward,  ///< onto `from` only, by transposed reads; not conservative
 };
 
-/// A link between two nodes of a layered Hopfield network, one row per sample (Scellier & Bengio 2017, arXiv:1602.05179):
+/// Link between two nodes of a layered Hopfield network, one row per sample (Scellier & Bengio 2017, arXiv:1602.05179):
 ///     E = −r_a M r_bᵀ,   r = ρ(s)
 ///     F_b += ρ'(s_b) ⊙ (r_a M),   F_a += ρ'(s_a) ⊙ (r_b Mᵀ)
 /// M is the matrix of its weights, dense or of a convolution with pooling (circuits/terms/convolution.hpp), one map read both
-/// ways. `from` may be what clamps the circuit, r_a = ρ(x): then only `to` moves and the link is conservative too, whatever it
-/// hears back. Numbers that hold the weights of a clamped link are read once per example: its product does not change, and under the
-/// identity neither does its force.
+/// ways. `from` may be the clamped input of the circuit, r_a = ρ(x). Then only `to` moves, and the link is conservative
+/// whatever it sends back. Numbers that hold the weights of a clamped link are read once per example: its product does not
+/// change, and under the identity neither does its force.
 ///
 /// An array that is driven at both ends at once (MapTraits::residue) gives each node a part of its own drive back, in energy
 /// E += ½ Σ δ_b r_b² + ½ Σ δ_a r_a²; its heat is that of the currents G (r_a − r_b).
 template <class S>
 class BilinearLink final : public Term<S> {
  public:
-  /// From kInput the way is both, or forward for a link of a network whose other links are not conservative.
+  /// Makes a link. From kInput the way is both, or forward for a link of a network whose other links are not conservative.
   BilinearLink(const LinkEnd& from, const LinkEnd& to, const LinkWeights<S>& weights, LinkWay way = LinkWay::both);
 
   TermTraits traits() const override;
@@ -92,9 +92,9 @@ class BilinearLink final : public Term<S> {
  private:
   class System;
   bool has(Part part) const { return part == Part::all || (part == Part::conservative) == (way_ == LinkWay::both); }
-  /// Numbers hold the weights of what is clamped: its product is the same in every read of an example.
+  /// True if numbers hold the weights of a clamped link: its product is the same in every read of an example.
   bool cached() const;
-  /// Its reads are the force themselves.
+  /// True if its reads are the force themselves.
   bool assigns() const {
     return !clamped() && residue() == nullptr && (!drives_to() || to_.activation == NodeActivation::identity) &&
            (!drives_from() || from_.activation == NodeActivation::identity);
@@ -102,7 +102,7 @@ class BilinearLink final : public Term<S> {
   bool clamped() const { return from_.node == Term<S>::kInput; }
   bool drives_to() const { return way_ != LinkWay::backward; }
   bool drives_from() const { return way_ != LinkWay::forward && !clamped(); }
-  /// Where the link drives both ends of its array.
+  /// Rest of the lines' own loads, if the link drives both ends of its array; else null.
   const WeightSums<S>* residue() const {
     return drives_to() && drives_from() ? weights_.map->traits().residue : nullptr;
   }

@@ -70,7 +70,7 @@ class CausalAttention<S>::System final : public TermSystem<S> {
     std::swap(point_, kept_[number]);
   }
 
-  /// By one drive of W_o: F(z) − J v where the law has both.
+  /// Adds the law by one drive of W_o: F(z) − J v where the law has both.
   void law(NudgedForm form, ConstMatrixRef<S> x, ConstMatrixRef<S> v, NudgedDrive /*drive*/, MatrixRef<S> f,
            ReadContext& read) override {
     if (form == NudgedForm::conservative) return;
@@ -83,13 +83,13 @@ class CausalAttention<S>::System final : public TermSystem<S> {
  private:
   struct Point {
     AttentionCore<S> core;
-    Matrix<S> drive;  ///< s·o: what drives W_o there
+    Matrix<S> drive;  ///< s·o, the drive of W_o there
   };
   Point make_point() const {
     return {{rows_, channels(), term_->heads_, term_->spread_}, Matrix<S>(rows_, channels())};
   }
 
-  /// Of numbers; circuits that multiply do no digital work.
+  /// Counts digital operations if numbers multiply; circuits that multiply do no digital work.
   void work(ReadContext& read, double operations) const {
     if (!term_->spread_) read.work(operations);
   }
@@ -102,7 +102,7 @@ class CausalAttention<S>::System final : public TermSystem<S> {
   }
   double copies(ConstMatrixRef<S> x) const { return static_cast<double>(x.rows()) / static_cast<double>(rows_); }
 
-  /// f += F(x), or F(x) − J v unless v is empty.
+  /// Adds F(x) to f, or F(x) − J v unless v is empty.
   void drive(ConstMatrixRef<S> x, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) {
     auto o = mixed_.topRows(x.rows());
     const bool derivative = v.size() > 0;

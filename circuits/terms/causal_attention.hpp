@@ -11,18 +11,18 @@
 
 namespace nudge {
 
-/// Who multiplies and normalises in attention, and how well.
+/// Errors of the circuits that multiply and normalise in attention.
 struct AttentionErrors {
-  bool analog = false;       ///< circuits; else digital, exact
+  bool analog = false;       ///< true: analog circuits; false: digital, exact
   double gain_spread = 0;    ///< standard deviation of γ and η
-  double offset_spread = 0;  ///< of o
+  double offset_spread = 0;  ///< standard deviation of o
   std::uint64_t seed = 1;
 };
 
-/// Static mismatch of the cells that multiply in the attention of T tokens, for every head and pair of tokens one that forms a score,
-/// an exponential (its factor e^o is an offset of the score) and one that weighs a value:
+/// Static mismatch of the cells that multiply in the attention of T tokens. For every head and pair of tokens one cell forms
+/// a score, one an exponential (its factor e^o is an offset of the score) and one weighs a value:
 ///     S_ij = (1 + γ_ij) q_i·k_j/√d + o_ij,   P = softmax of S,   o_i = Σ_j (1 + η_ij) P_ij v_j.
-/// A matrix (T, T) for every head; none where all are alike. The cells have no noise of their own.
+/// A matrix (T, T) for every head; none if all cells are alike. The cells have no noise of their own.
 template <class S>
 struct AttentionSpread {
   std::vector<Matrix<S>> score_gain;    ///< 1 + γ
@@ -30,21 +30,21 @@ struct AttentionSpread {
   std::vector<Matrix<S>> value_gain;    ///< 1 + η
 };
 
-/// A pure function of the errors' seed and the number of the attention; γ and η are cut at ±½. Null where digital circuits multiply.
+/// Draws the mismatch of an attention, a pure function of the errors' seed and the attention's number; γ and η are cut at ±½.
+/// Null if digital circuits multiply.
 template <class S>
 std::shared_ptr<const AttentionSpread<S>> drawn_attention(const AttentionErrors& errors, Index tokens, Index heads,
                                                           std::uint32_t number);
 
 /// Attention as a force, the non-conservative part (founding note, section 2), without its damping; a term of a SharedArray:
 ///     F_attn(z) = s · Attn(z),   Attn(z) = concat_heads(softmax_causal(q kᵀ/√d) v) W_o,   [q | k | v] = z [W_q | W_k | W_v]
-/// W_q|W_k|W_v (C, 3C) are the term's columns of the shared array; W_o (C, C) is the term's own map. Independent
-/// projections make its Jacobian asymmetric. With a spread, circuits that differ multiply and normalise (AttentionSpread); what they do
-/// is no digital work.
+/// W_q|W_k|W_v (C, 3C) are the term's columns of the shared array; W_o (C, C) is the term's own map. Independent projections make its
+/// Jacobian asymmetric. With a spread, circuits that differ multiply and normalise (AttentionSpread); their work is no digital work.
 template <class S>
 class CausalAttention final : public Term<S> {
  public:
-  /// [q | k | v] are columns `at` of what the terms of the array see, which starts with the C = at.count/3 channels of z. Gain s; channels
-  /// divisible by heads. The output map must outlive the term.
+  /// Makes the term. [q | k | v] are columns `at` of the terms' view of the array, which starts with the C = at.count/3
+  /// channels of z. Gain s; channels divisible by heads. The output map must outlive the term.
   CausalAttention(Columns at, Index heads, S gain, int output_parameter, const LinearMap<S>& output,
                   std::shared_ptr<const AttentionSpread<S>> spread = nullptr)
       : at_(at),
@@ -57,7 +57,7 @@ class CausalAttention final : public Term<S> {
   TermTraits traits() const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
-  /// P of one head at the linearisation point of a system of this term, (T, T).
+  /// Probabilities P of one head at the linearisation point of a system of this term, (T, T).
   static const Matrix<S>& probabilities(const TermSystem<S>& system, Index head);
 
  private:
@@ -79,19 +79,19 @@ class CausalAttention final : public Term<S> {
 template <class S>
 class AttentionCore {
  public:
-  /// Needs channels divisible by heads. No spread: exact.
+  /// Makes the core; channels must be divisible by heads. No spread: exact.
   AttentionCore(Index tokens, Index channels, Index heads, std::shared_ptr<const AttentionSpread<S>> spread = nullptr);
 
-  /// o (T, C) from h (T, 3C).
+  /// Computes o (T, C) from h (T, 3C).
   void forward(ConstMatrixRef<S> h, MatrixRef<S> o);
 
-  /// forward(), remembering h and P as the point for jvp and vjp.
+  /// Computes forward() and remembers h and P as the point for jvp and vjp.
   void linearize(ConstMatrixRef<S> h, MatrixRef<S> o);
 
-  /// do (T, C) from dh (T, 3C), or -= with subtract.
+  /// Computes out = do (T, C) from dh (T, 3C), or out −= do with `subtract`.
   void jvp(ConstMatrixRef<S> dh, MatrixRef<S> out, bool subtract);
 
-  /// g += [dq | dk | dv] (T, 3C) from w (T, C).
+  /// Adds [dq | dk | dv] (T, 3C) from w (T, C) to g.
   void vjp(ConstMatrixRef<S> w, MatrixRef<S> g);
 
   /// Digital operations (additions, products, exponentials) of forward() or linearize(), and of jvp() or vjp(), over the
@@ -103,7 +103,7 @@ class AttentionCore {
   }
   double derivative_operations() const { return pairs() * static_cast<double>(8 * channels_ + 5 * heads_); }
 
-  /// P of head i at the point, (T, T).
+  /// Probabilities P of head i at the point, (T, T).
   const Matrix<S>& probabilities(Index head) const { return probabilities_[static_cast<std::size_t>(head)]; }
 
  private:
@@ -121,7 +121,7 @@ class AttentionCore {
   Matrix<S> h_;
   std::vector<Matrix<S>> probabilities_;
   Matrix<S> scores_;
-  Matrix<S> weighed_;  ///< (1 + η) ∘ P, where cells differ
+  Matrix<S> weighed_;  ///< (1 + η) ∘ P, if cells differ
 };
 
 }  // namespace nudge

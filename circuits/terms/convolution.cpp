@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// Calls act with a size as a constant where it is a usual one: short loops of a known length are moves of registers.
+/// Calls act with a size as a constant if it is a usual one: short loops of a known length are moves of registers.
 template <class Act>
 void with_constant(Index size, Act act) {
   switch (size) {
@@ -23,18 +23,18 @@ void with_constant(Index size, Act act) {
   }
 }
 
-/// A map in memory, whose rows are `stride` numbers apart.
+/// Map in memory, whose rows are `stride` numbers apart.
 template <class T>
 struct Plane {
   T* data;
   Index stride;
 };
 
-/// Rows are computed so many numbers at a time, a bit beyond their ends: whole vectors, no rest.
+/// Count of numbers computed at a time in a row, slightly beyond its end: whole vectors, no rest.
 constexpr Index kGroup = 8;
 constexpr Index in_groups(Index count) { return (count + kGroup - 1) / kGroup * kGroup; }
 
-/// to(x) = Σ_{i,j < p} from(i, x + j)/p² for x < in_groups(cols), of rows that are `stride` apart.
+/// Computes means, to(x) = Σ_{i,j < p} from(i, x + j)/p² for x < in_groups(cols), of rows that are `stride` apart.
 template <class S, class Size>
 void mean_row(Size p, const S* from, Index stride, Index cols, S* to) {
   const S share = S(1) / static_cast<S>(p * p);
@@ -53,7 +53,7 @@ void mean_row(Size p, const S* from, Index stride, Index cols, S* to) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"  // of a vector type as an argument of a template
 
-/// to(c, r) = from(r, c), or += of it, by the tiles whose transposition the processor has instructions for.
+/// Computes to(c, r) = from(r, c), or adds it, by the tiles whose transposition the processor has instructions for.
 template <class S, Store store>
 void transposed(Plane<const S> from, Index rows, Index cols, Plane<S> to) {
   namespace tiles = Eigen::internal;
@@ -116,7 +116,7 @@ void Patches<S>::take_means(const S* map, Index channel) {
   });
 }
 
-/// map += the transpose of it: a pixel is in the means of the p × p places before it.
+/// Adds the transpose of the means to map: a pixel is in the means of the p × p places before it.
 template <class S>
 void Patches<S>::give_means(Index channel, S* map) {
   const Index radius = (shape_.kernel - 1) / 2;
@@ -129,7 +129,8 @@ void Patches<S>::give_means(Index channel, S* map) {
   });
 }
 
-/// act(of a patch, of the means, how many) for every stretch of a patch that lies in one row of the means, in the order of patches.
+/// Calls act(place in the patch, place in the means, length) for every stretch of a patch that lies in one row of the means,
+/// in the order of patches.
 template <class S>
 template <class Kernel, class Act>
 void Patches<S>::each_stretch(Kernel kernel, Act act) {

@@ -7,13 +7,14 @@
 
 namespace nudge {
 
-/// u = avgpool_p(conv(r, K)): cross-correlation of C_in maps of H × W with kernels K [C_out, C_in, k, k], stride 1, zero padding
-/// (k − 1)/2, so that height and width stay; then the mean of p × p blocks. Maps lie in a row as (c, y, x), row-major.
+/// Convolution with pooling, u = avgpool_p(conv(r, K)): cross-correlation of C_in maps of H × W with kernels K [C_out, C_in, k, k], stride
+/// 1, zero padding (k − 1)/2, so that height and width stay; then the mean of p × p blocks. Maps lie in a row as (c, y, x), row-major.
+///
 /// Both are linear, so u is a product at every pooled position: the mean of the p² patches there, (C_in k k), times the
 /// matrix of the kernels, (C_in k k, C_out), whose row (c, y, x) of column o is K[o, c, y, x]. An array that holds that
 /// matrix is read once per pooled position, its drives averaged before it.
 struct Convolution {
-  Index channels = 1, height = 1, width = 1;  ///< of what it reads
+  Index channels = 1, height = 1, width = 1;  ///< size of its input
   Index maps = 1;                             ///< C_out
   Index kernel = 1;                           ///< k, odd
   Index pool = 1;                             ///< p, divides height and width
@@ -24,16 +25,16 @@ struct Convolution {
   Index patch() const { return channels * kernel * kernel; }
 };
 
-/// What drives the kernels of a convolution, and back: the mean of the p × p pixels from every pixel of a map on is formed once, and a
-/// row of a patch is then k of these means side by side. One per thread: it has their memory.
+/// Drives of the kernels of a convolution, and the way back. The mean of the p × p pixels from every pixel of a map on is
+/// formed once, and a row of a patch is then k of these means side by side. One per thread: it has their memory.
 template <class S>
 class Patches {
  public:
   explicit Patches(const Convolution& shape);
 
-  /// patches (n·positions, patch) of x (n, inputs): row i·positions + q is the mean patch of row i at pooled position q.
+  /// Computes patches (n·positions, patch) of x (n, inputs): row i·positions + q is the mean patch of row i at pooled position q.
   void gather(ConstMatrixRef<S> x, MatrixRef<S> patches);
-  /// x += the transpose of it, of patches (n·positions, patch).
+  /// Adds to x the transpose of gather(), from patches (n·positions, patch).
   void scatter(ConstMatrixRef<S> patches, MatrixRef<S> x);
 
  private:
@@ -46,13 +47,13 @@ class Patches {
   S* means(Index channel);
 
   Convolution shape_;
-  Index rows_, cols_;  ///< of the means of a map
+  Index rows_, cols_;  ///< size of the means of a map
   Matrix<S> padded_;   ///< a map in its border of zeros
-  Matrix<S> means_;    ///< of all channels, below one another, each in a border of p − 1 zeros
+  Matrix<S> means_;    ///< means of all channels, below one another, each in a border of p − 1 zeros
   std::vector<S> row_;
 };
 
-/// u (n, maps·positions), maps first, as rows by position (n·positions, maps), and back (u = or u +=).
+/// Rearranges u (n, maps·positions), maps first, as rows by position (n·positions, maps); add_positions() adds them back to u.
 template <class S>
 void to_positions(Index maps, ConstMatrixRef<S> u, MatrixRef<S> rows);
 template <class S>

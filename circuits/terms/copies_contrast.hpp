@@ -7,8 +7,8 @@
 
 namespace nudge {
 
-/// out (rows, n) = Σ_k s_k r_k of copies (rows, n) side by side in r, as Σ_k s_k (r_k − r_0) + (Σ s) r_0: what copies share drops
-/// out before it is rounded, where Σ s = 0. Returns Σ s.
+/// Computes out (rows, n) = Σ_k s_k r_k over copies (rows, n) side by side in r, as Σ_k s_k (r_k − r_0) + (Σ s) r_0. The part
+/// that copies share drops out before it is rounded, if Σ s = 0. Returns Σ s.
 template <class S>
 S contrast_copies(ConstMatrixRef<S> r, std::span<const S> scales, MatrixRef<S> out) {
   const Index rows = out.rows();
@@ -23,7 +23,7 @@ S contrast_copies(ConstMatrixRef<S> r, std::span<const S> scales, MatrixRef<S> o
   return total;
 }
 
-/// The same of squares, summed over the rows: out (1, n) = Σ_k s_k Σ_i r_ki², by (r_k − r_0)(r_k + r_0).
+/// Computes the contrast of squares, summed over the rows: out (1, n) = Σ_k s_k Σ_i r_ki², by (r_k − r_0)(r_k + r_0).
 template <class S>
 void contrast_squares(ConstMatrixRef<S> r, std::span<const S> scales, Index rows, MatrixRef<S> out) {
   const auto first = r.topRows(rows);

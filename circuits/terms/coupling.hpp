@@ -5,8 +5,8 @@
 
 namespace nudge {
 
-/// One node drives another of the same width one to one through a resistor or amplifier without weights: F_target += g z_source.
-/// Not conservative: nothing comes back.
+/// Coupling by which one node drives another of the same width one to one, through a resistor or amplifier without weights:
+/// F_target += g z_source. Not conservative: nothing comes back.
 template <class S>
 class NodeCoupling final : public Term<S> {
  public:
@@ -25,8 +25,8 @@ class NodeCoupling final : public Term<S> {
   S gain_;
 };
 
-/// W = S (P + Pᵀ)/2 + A (P − Pᵀ)/2 of a pattern P (N, N): reciprocal and non-reciprocal coupling, each with its own gain.
-/// S = A = 1 is P itself, A = 0 the nearest reciprocal network, A = −1 (S = 1) the reversed one, Pᵀ.
+/// Matrix W = S (P + Pᵀ)/2 + A (P − Pᵀ)/2 of a pattern P (N, N): reciprocal and non-reciprocal coupling, each with its own
+/// gain. S = A = 1 is P itself, A = 0 the nearest reciprocal network, A = −1 (S = 1) the reversed one, Pᵀ.
 template <class S>
 Matrix<S> coupling_matrix(const Matrix<S>& pattern, double symmetric, double antisymmetric);
 
@@ -36,7 +36,7 @@ Matrix<S> coupling_matrix(const Matrix<S>& pattern, double symmetric, double ant
 template <class S>
 class Coupling final : public Term<S> {
  public:
-  /// z W_c are columns `at` of what the terms of the array see.
+  /// Makes the term; z W_c are columns `at` of the terms' view of the array.
   explicit Coupling(Columns at);
 
   TermTraits traits() const override;
@@ -45,7 +45,7 @@ class Coupling final : public Term<S> {
   }
 
  private:
-  NodeCoupling<S> pass_;  ///< what the array sums up goes to the channels as it is
+  NodeCoupling<S> pass_;  ///< passes the sums of the array to the channels unchanged
 };
 
 }  // namespace nudge

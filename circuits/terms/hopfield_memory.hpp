@@ -15,7 +15,7 @@ namespace nudge {
 template <class S>
 class HopfieldMemory final : public Term<S> {
  public:
-  /// u are columns `at` of what the terms of the array see.
+  /// Makes the term; u are columns `at` of the terms' view of the array.
   explicit HopfieldMemory(Columns at) : at_(at) {}
 
   TermTraits traits() const override;
@@ -26,22 +26,22 @@ class HopfieldMemory final : public Term<S> {
   Columns at_;
 };
 
-/// What the antisymmetric correction of the nudged phase covers.
+/// Terms that the antisymmetric correction of the nudged phase covers.
 enum class CorrectionScope {
-  attention,  ///< the memory is taken for reciprocal, as it is on one array
-  full,       ///< the memory too
+  attention,  ///< attention only: the memory counts as reciprocal, as it is on one array
+  full,       ///< attention and memory
 };
 
-/// The Hopfield memory on two separately programmed arrays, a term of a SharedArray: one is driven by the state, the other returns,
+/// Hopfield memory on two separately programmed arrays, a term of a SharedArray: one is driven by the state, the other returns,
 ///     F(z) = 2 relu(z W_m) R,      R (M, C), nominally W_mᵀ.
-/// Devices differ, so R ≠ W_mᵀ and the Jacobian 2 W_m D R is not symmetric: no energy exists, and EP without a
-/// correction that covers this term follows a wrong gradient. W_m is the term's columns of the shared array, R a map of its
-/// own. With CorrectionScope::attention the term is *treated* as conservative (the circuit relaxes it as it is and sends
-/// nothing back), while its jvp and vjp stay exact for references.
+/// Devices differ, so R ≠ W_mᵀ and the Jacobian 2 W_m D R is not symmetric: no energy exists, and EP without a correction that covers this
+/// term follows a wrong gradient. W_m is the term's columns of the shared array, R a map of its own. With CorrectionScope::attention the term
+/// is *treated* as conservative (the circuit relaxes it unchanged and sends nothing back), while its jvp and vjp stay exact for references.
 template <class S>
 class TwoArrayMemory final : public Term<S> {
  public:
-  /// u = z W_m are columns `at` of what the terms of the array see, M = at.count; `back` is R (M, C), parameter number `parameter`.
+  /// Makes the term. u = z W_m are columns `at` of the terms' view of the array, M = at.count; `back` is R (M, C),
+  /// parameter number `parameter`.
   TwoArrayMemory(Columns at, int parameter, const LinearMap<S>& back, CorrectionScope scope);
 
   TermTraits traits() const override;
@@ -55,8 +55,8 @@ class TwoArrayMemory final : public Term<S> {
   CorrectionScope scope_;
 };
 
-/// g += 2 scale D ∘ h with the gate D = [u > 0], the derivative of 2 relu(u): `twice_rectified` is 2 relu(u) at the point
-/// (T, M), h and g (k·T, M) are copies stacked by rows.
+/// Adds 2 scale D ∘ h to g, with the gate D = [u > 0], the derivative of 2 relu(u): `twice_rectified` is 2 relu(u) at the
+/// point (T, M), h and g (k·T, M) are copies stacked by rows.
 template <class S>
 void add_gated(const Matrix<S>& twice_rectified, ConstMatrixRef<S> h, S scale, MatrixRef<S> g) {
   const Index tokens = twice_rectified.rows();

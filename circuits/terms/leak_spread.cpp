@@ -25,7 +25,7 @@ TermTraits LeakSpread<S>::traits() const {
           .keeps_points = true};
 }
 
-/// What it is of the force is handed over to the circuit's own leaks.
+/// System of the mismatch, whose force is handed over to the circuit's own leaks.
 template <class S>
 class LeakSpread<S>::System final : public TermSystem<S> {
  public:

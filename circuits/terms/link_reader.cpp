@@ -8,7 +8,7 @@ ReadDirection opposite(ReadDirection way) { return way_of(way, Derivative::vjp);
 
 }  // namespace
 
-/// Memory for n rows at every position of what drives that way, grown once.
+/// Memory for n rows at every position of the values that drive that way, grown once.
 template <class S>
 MatrixRef<S> LinkReader<S>::space(Index n, ReadDirection driving, Matrix<S>& memory) {
   const Index rows = n * shape().positions();
@@ -29,14 +29,14 @@ MatrixRef<S> LinkReader<S>::spread(ReadDirection driving, ConstMatrixRef<S> x, M
   return out;
 }
 
-/// What the derivative of a curved read needs of its operating point; other maps do not look.
+/// Operating point that the derivative of a curved read needs; other maps do not use it.
 template <class S>
 MatrixRef<S> LinkReader<S>::point(ReadDirection way, ConstMatrixRef<S> x0) {
   Matrix<S>& memory = side(way).point;
   return weights_.map->traits().curved ? spread(way, x0, memory) : space(x0.rows(), way, memory);
 }
 
-/// read(driven, sensed) at every position; out gets what the positions sense.
+/// Calls read(driven, sensed) at every position; out gets the sensed values of the positions.
 template <class S>
 template <class Read>
 void LinkReader<S>::at_positions(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, Store store, Read read) {

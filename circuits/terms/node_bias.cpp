@@ -104,7 +104,7 @@ class NodeBias<S>::System final : public TermSystem<S> {
     return z.middleCols(term_->at_.columns.begin, term_->at_.columns.count);
   }
 
-  /// b of every row, (n, width).
+  /// Computes b of every row, (n, width).
   void bias(MatrixRef<S> b, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
     const Index rows = b.rows() * positions();
@@ -115,7 +115,7 @@ class NodeBias<S>::System final : public TermSystem<S> {
     add_positions<S>(map.outputs(), by_position, b);
   }
 
-  /// Σ over rows, and positions, of w.
+  /// Adds Σ of w over rows, and positions, times scale to the sink.
   void correlate(ConstMatrixRef<S> w, S scale, GradientSink<S>& sink, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
     const Index rows = w.rows() * positions();

@@ -11,7 +11,7 @@ NodeCoupling<S>::NodeCoupling(int source, Columns from, int target, Columns to, 
   NUDGE_EXPECT(from.count == to.count && source != target);
 }
 
-/// Linear: nothing to remember of a point.
+/// System of the coupling; it is linear and remembers nothing of a point.
 template <class S>
 class NodeCoupling<S>::System final : public TermSystem<S> {
  public:

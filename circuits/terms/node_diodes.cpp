@@ -11,7 +11,7 @@ NodeDiodes<S>::NodeDiodes(int node, Columns columns, Index above, const DiodeLaw
   NUDGE_EXPECT(above >= 0 && above <= columns.count && law.saturation > 0 && law.thermal > 0);
 }
 
-/// Without its diode the unit would rest at z + (f − I(z))/D.
+/// Moves the units to balance; without its diode a unit would rest at z + (f − I(z))/D.
 template <class S>
 bool NodeDiodes<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) const {
   if (columns.begin != columns_.begin || columns.count != columns_.count) return false;
@@ -89,7 +89,7 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
     return sum;
   }
 
-  /// Of one unit each, whatever drives it: I(z₀ + v) − I(z₀).
+  /// Adds the law of each unit by itself, whatever drives it: I(z₀ + v) − I(z₀).
   void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
            ReadContext& read) override {
     if (drive == NudgedDrive::state || form == NudgedForm::corrected) {
@@ -108,7 +108,7 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
 
  private:
   const NodeDiodes* term_;
-  Matrix<S> z0_, slope_;  ///< of the point
+  Matrix<S> z0_, slope_;  ///< state and slope at the point
 };
 
 template <class S>

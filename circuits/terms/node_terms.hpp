@@ -9,16 +9,16 @@
 
 namespace nudge {
 
-/// A bias of a node: E = −b ρ(s)ᵀ, F += ρ'(s) ⊙ b, one b per unit or, of a convolutional layer, one per map (every position of
-/// it). The map is (1, maps), driven by a constant 1.
+/// Bias of a node: E = −b ρ(s)ᵀ, F += ρ'(s) ⊙ b, with one b per unit or, in a convolutional layer, one per map (every
+/// position of it). The map is (1, maps), driven by a constant 1.
 template <class S>
 class NodeBias final : public Term<S> {
  public:
-  /// The node's width is a multiple of the map's. `part`: which part of the force it counts as: nonconservative in a network
-  /// that is to be driven wholly through its transpose while nudged.
+  /// Makes a bias; the node's width is a multiple of the map's. `part`: the part of the force that it counts in;
+  /// nonconservative in a network that is to be driven wholly through its transpose while nudged.
   NodeBias(const LinkEnd& at, int parameter, const LinearMap<S>& map, Part part = Part::conservative);
 
-  /// Under the identity it is a constant current, whatever the node's state.
+  /// Traits; under the identity the bias is a constant current, whatever the node's state.
   TermTraits traits() const override;
   bool add_load(MatrixRef<S> /*load*/) const override { return identity(); }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
@@ -34,13 +34,13 @@ class NodeBias final : public Term<S> {
   Part part_;
 };
 
-/// A diode of Shockley's law at every unit of a node, to ground: F_i = I(z_i) (DiodeLaw), conservative and of each unit alone. The first
-/// `above` units are kept above 0, the others below. No map, no parameter. Where units of the node do not act on each other it gives
-/// coordinate descent its exact step: the root of one line and one exponential.
+/// Diodes of Shockley's law at every unit of a node, to ground: F_i = I(z_i) (DiodeLaw), conservative and of each unit alone.
+/// The first `above` units are kept above 0, the others below. No map, no parameter. Where units of the node do not act on
+/// each other it gives coordinate descent its exact step: the root of one line and one exponential.
 template <class S>
 class NodeDiodes final : public Term<S> {
  public:
-  /// Of node number `node`, whose columns these are; the law in units of the state and of the force.
+  /// Makes the diodes of node number `node` with these columns; the law in units of the state and of the force.
   NodeDiodes(int node, Columns columns, Index above, const DiodeLaw& law);
 
   TermTraits traits() const override {
@@ -60,8 +60,8 @@ class NodeDiodes final : public Term<S> {
   DiodeLaw law_;
 };
 
-/// What bends the units of some nodes, which are all of the circuit: E = ¼ κ Σ s⁴, F = −κ s³. Beside a leak L it is a unit of
-/// thermodynamic computing, ½ L s² + ¼ κ s⁴ (Whitelam & Casert, arXiv:2412.17183); no weights.
+/// Quartic well that bends the units of some nodes, given as all nodes of the circuit: E = ¼ κ Σ s⁴, F = −κ s³. Beside a leak
+/// L it is a unit of thermodynamic computing, ½ L s² + ¼ κ s⁴ (Whitelam & Casert, arXiv:2412.17183); no weights.
 template <class S>
 class QuarticWell final : public Term<S> {
  public:
@@ -79,13 +79,13 @@ class QuarticWell final : public Term<S> {
   std::vector<int> nodes_;
 };
 
-/// Static mismatch of the clamps of a circuit's nodes: the conductance C/τ of node j is (1 + δ_j) of its nominal one,
+/// Static mismatch of the clamps of a circuit's nodes: the conductance C/τ of node j is (1 + δ_j) times its nominal one,
 ///     F_j += −δ_j z_j,   E += ½ Σ δ_j z_j²,
 /// δ (1, cols) of the whole state, the same for all rows. No parameters.
 template <class S>
 class LeakSpread final : public Term<S> {
  public:
-  /// `nodes` of the circuit that it is for.
+  /// Makes the mismatch; `nodes`: number of nodes of its circuit.
   LeakSpread(Matrix<S> deviations, std::size_t nodes);
 
   const Matrix<S>& deviations() const { return deviations_; }
@@ -102,7 +102,7 @@ class LeakSpread final : public Term<S> {
   std::vector<int> nodes_;
 };
 
-/// Normal deviations of this standard deviation, drawn for the nodes of a seed; cut at ±½, where a clamp is no clamp any more.
+/// Draws normal deviations of this standard deviation for the nodes of a seed, cut at ±½, where a clamp is no clamp any more.
 template <class S>
 Matrix<S> drawn_deviations(double sigma, Index cols, std::uint64_t seed);
 

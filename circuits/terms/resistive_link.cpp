@@ -36,14 +36,14 @@ bool ResistiveLink<S>::add_load(MatrixRef<S> load) const {
   return true;
 }
 
-/// Conductances at every node that the link ends at, (1, columns).
+/// Loads at the nodes that the link ends at: sums of conductances, (1, columns).
 template <class S>
 Matrix<S> ResistiveLink<S>::load_to() const {
   const WeightSums<S>* kept = map_->traits().sums;
   return kept != nullptr ? kept->of_columns : Matrix<S>(map_->weights().colwise().sum());
 }
 
-/// The same where it starts, (1, inputs).
+/// Loads at the nodes or lines that the link starts from: sums of conductances, (1, inputs).
 template <class S>
 Matrix<S> ResistiveLink<S>::load_from() const {
   const WeightSums<S>* kept = map_->traits().sums;
@@ -115,7 +115,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
 
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override { jvp(u, S(1), f, part, read); }
 
-  /// Its change since z₀ is J v, which the difference drives.
+  /// Adds the law; its change since z₀ is J v, which the difference drives.
   void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
            ReadContext& read) override {
     if (drive == NudgedDrive::state || form == NudgedForm::corrected) {
@@ -124,7 +124,8 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     jvp(v, S(1), f, Part::conservative, read);
   }
 
-  /// (a_j − a_i)(x_i − v_j) = x_i a_j + a_i v_j − 1·(v_j a_j) − (x_i a_i)·1, a product for every sample but for the last two.
+  /// Adds the local rule, (a_j − a_i)(x_i − v_j) = x_i a_j + a_i v_j − 1·(v_j a_j) − (x_i a_i)·1: a product for every sample
+  /// but for the last two.
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& read) override {
     const auto a = to(u);
@@ -155,13 +156,13 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     return true;
   }
 
-  /// Of the conductances that noise-free reads see.
+  /// Energy of the conductances that noise-free reads see.
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override { return 0.5 * squares(z); }
 
  private:
   using View = Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>;
 
-  /// Reads within are not counted as those of an array between converters.
+  /// Guard: keeps reads within it from being counted as those of an array between converters.
   class OwnMeter {
    public:
     explicit OwnMeter(ReadContext& read) : read_(read), meter_(std::exchange(read.meter, nullptr)) {}
@@ -176,10 +177,10 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   };
 
   View to(ConstMatrixRef<S> z) const { return z.middleCols(term_->columns_.begin, term_->columns_.count); }
-  /// Of rows that are nodes.
+  /// State of rows that are nodes.
   View from(ConstMatrixRef<S> z) const { return z.middleCols(term_->from_.columns.begin, term_->from_.columns.count); }
 
-  /// −∂E/∂g_ij = x_i v_j − ½ x_i² − ½ v_j² of one copy.
+  /// Adds −∂E/∂g_ij = x_i v_j − ½ x_i² − ½ v_j² of one copy to the sink.
   void correlate_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) {
     left_.topRows(rows_) = x0_;
     if (!term_->clamped()) left_.topRows(rows_) = from(z);
@@ -191,8 +192,8 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     correlate(rows_ + 2, scale, sink, read);
   }
 
-  /// The same of all copies with what drives them alike: x_i Σ s v_j − ½ 1·(Σ s v_j²) − ½ (Σ s)(x_i²)·1, where Σ s of phases with
-  /// opposite signs is exactly 0.
+  /// Adds −∂E/∂g_ij summed over copies that share their row voltages x: x_i Σ s v_j − ½ 1·(Σ s v_j²) − ½ (Σ s)(x_i²)·1, where
+  /// Σ s of phases with opposite signs is exactly 0.
   void contrast(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink, ReadContext& read) {
     left_.topRows(rows_) = x0_;
     left_.row(rows_).setOnes();
@@ -206,7 +207,8 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     correlate(rows_ + (total != S(0) ? 2 : 1), S(1), sink, read);
   }
 
-  /// f_v += scale (x G − v ∘ load); without the clamped drive for directions, without both for what was handed over.
+  /// Adds scale (x G − v ∘ load) to f_v. drive false: without the clamped drive, for directions; load false: without load and
+  /// clamped drive, if these were handed over.
   void act_on_to(ConstMatrixRef<S> z, S scale, bool drive, bool load, MatrixRef<S> f, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
     auto out = f.middleCols(term_->columns_.begin, term_->columns_.count);
@@ -229,7 +231,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     }
   }
 
-  /// f_x += scale (v Gᵀ − x ∘ load).
+  /// Adds scale (v Gᵀ − x ∘ load) to f_x.
   void act_on_from(ConstMatrixRef<S> z, S scale, bool load, MatrixRef<S> f, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
     auto out = f.middleCols(term_->from_.columns.begin, term_->from_.columns.count);
@@ -250,7 +252,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     }
   }
 
-  /// x G of what is clamped: the same in every state, read once per example where reads have no noise.
+  /// Product x G of the clamped input: the same in every state, read once per example if reads have no noise.
   const Matrix<S>& clamped_product(ReadContext& read) {
     if (noisy_ || !known_) {
       product_.resize(rows_, term_->columns_.count);
@@ -266,7 +268,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
                   term_->parameter_, sink, read);
   }
 
-  /// input_gradient += scale · gain · a Gᵀ, the second half of doubled inputs with the other sign.
+  /// Adds scale · gain · a Gᵀ to input_gradient, the second half of doubled inputs with the other sign.
   void pull_to_input(ConstMatrixRef<S> a, S scale, MatrixRef<S> input_gradient, ReadContext& read) {
     using Kind = ResistorDrive::Kind;
     const Kind kind = term_->from_.kind;
@@ -279,7 +281,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     if (kind == Kind::doubled_input) input_gradient -= gain * pulled_.rightCols(input_gradient.cols());
   }
 
-  /// Σ g (x − v)² = Σ x² load + Σ v² load − 2 Σ v (x G) over all copies, of noise-free conductances.
+  /// Sum Σ g (x − v)² = Σ x² load + Σ v² load − 2 Σ v (x G) over all copies, of noise-free conductances.
   double squares(ConstMatrixRef<S> z) {
     if (!load_from_known_) load_from_ = term_->load_from();
     load_from_known_ = true;
@@ -301,7 +303,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     return sum;
   }
 
-  /// Σ g d² of the resistors for as long as the read lasts.
+  /// Adds the heat Σ g d² of the resistors for as long as the read lasts.
   void heat(ConstMatrixRef<S> z, ReadMeter& meter, const ReadContext& read) {
     const double unit = term_->map_->traits().unit_heat_J;
     const int times = read.counted();
@@ -315,9 +317,9 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   const ResistiveLink* term_;
   Index rows_, inputs_;
   Matrix<S> on_to_, on_from_;      ///< working memory of the reads
-  Matrix<S> x0_, v0_;              ///< of the point; what is clamped stays in x0_
-  Matrix<S> left_, right_;         ///< of a correlation
-  Matrix<S> load_to_, load_from_;  ///< of noise-free reads
+  Matrix<S> x0_, v0_;              ///< voltages at the point; a clamped input stays in x0_
+  Matrix<S> left_, right_;         ///< factors of a correlation
+  Matrix<S> load_to_, load_from_;  ///< loads of noise-free reads
   Matrix<S> product_, ones_, pulled_;
   Matrix<S> ideal_;  ///< x G of an energy
   bool known_ = false, ideal_known_ = false, load_from_known_ = false, noisy_ = false, handed_ = false;

@@ -7,32 +7,31 @@
 
 namespace nudge {
 
-/// What drives the rows of a layer of resistors: voltages x of a node, gain · [x, −x] or gain · x of what clamps the circuit, or
-/// fixed rails.
+/// Drive of the rows of a layer of resistors: voltages x of a node, gain · [x, −x] or gain · x of the clamped input, or fixed rails.
 struct ResistorDrive {
   enum class Kind { node, doubled_input, input, rails };
   Kind kind = Kind::node;
-  int node = 0;                    ///< of Kind::node
-  Columns columns = {};            ///< of the node in the state
-  double gain = 1;                 ///< of inputs
-  std::vector<double> rails = {};  ///< voltages of the rows, of Kind::rails
+  int node = 0;                    ///< number of the node, for Kind::node
+  Columns columns = {};            ///< columns of the node in the state
+  double gain = 1;                 ///< gain of the inputs
+  std::vector<double> rails = {};  ///< voltages of the rows, for Kind::rails
 };
 
-/// A layer of resistors between rows at voltages x and the nodes of a layer at v, each a conductance g_ij ≥ 0:
+/// Layer of resistors between rows at voltages x and the nodes of a layer at v, each a conductance g_ij ≥ 0:
 ///     E = ½ Σ_ij g_ij (x_i − v_j)²
 ///     F_v = x G − v ∘ Σ_i g_i·,      F_x = v Gᵀ − x ∘ Σ_j g_·j  where the rows are nodes
-/// (Kendall et al. 2020, arXiv 2006.01981). One map holds G: read forward and transposed; what loads a line is its read with all
-/// lines across it at 1, made anew for every row of the state where reads are noisy: noise of a resistor is then that of
-/// x² + v² instead of (x − v)², equal where the rows have opposite voltages in pairs. The local rule is ∂E/∂g_ij = ½ (x_i − v_j)² and
-/// ⟨a, ∂F/∂g_ij⟩ = (a_j − a_i)(x_i − v_j), sums of outer products. Heat is counted in the resistors, Σ g d², in place of that of reads.
+/// (Kendall et al. 2020, arXiv 2006.01981). One map holds G: read forward and transposed. The load of a line is its read with all
+/// lines across it at 1, made anew for every row of the state where reads are noisy. Noise of a resistor is then that of x² + v²
+/// instead of (x − v)², equal where the rows have opposite voltages in pairs. The local rule is ∂E/∂g_ij = ½ (x_i − v_j)² and ⟨a,
+/// ∂F/∂g_ij⟩ = (a_j − a_i)(x_i − v_j), sums of outer products. Heat is counted in the resistors, Σ g d², in place of that of reads.
 template <class S>
 class ResistiveLink final : public Term<S> {
  public:
-  /// The nodes `to` have `columns` of the state; map (rows, columns.count). volts: physical voltage of a drop of 1 over the read
-  /// voltage (1/Π A of amplifiers that the state has taken up); heat grows with its square.
+  /// Makes the layer. The nodes `to` have `columns` of the state; map (rows, columns.count). volts: physical voltage of a
+  /// drop of 1 over the read voltage (1/Π A of amplifiers that the state has taken up); heat grows with its square.
   ResistiveLink(ResistorDrive from, int to, Columns columns, int parameter, const LinearMap<S>& map, double volts = 1);
 
-  /// A load makes a node one that the term reads even where it only acts on it.
+  /// Traits; with a load the term reads a node even if it only acts on it.
   TermTraits traits() const override;
   bool add_load(MatrixRef<S> load) const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;

@@ -10,25 +10,25 @@
 
 namespace nudge {
 
-/// Terms that read one node through one array, driven once: h = z W, each term its columns. Weights that share an input are one
-/// product and one array; +β and −β share the cached point; a law of the nudged phase drives the array once each way for all of
-/// its parts. The founding note's block is one of these, of attention and Hopfield memory.
+/// Array that several terms read one node through, driven once: h = z W, each term with its columns. Weights that share an
+/// input are one product and one array; +β and −β share the cached point; a law of the nudged phase drives the array once
+/// each way for all of its parts. The founding note's block is one of these, of attention and Hopfield memory.
 ///
-/// It is a change of variables. Its terms are those of a circuit whose state is x = [z | h]: node kState is z (C columns), node
-/// kProjections is h. They read h alone; each acts on z, through weights of its own, or on its columns of h, which then is the drive g that
-/// the array sends back through the same devices. With F_x = [f | g] the force is
+/// It is a change of variables. Its terms are those of a circuit whose state is x = [z | h]: node kState is z (C columns),
+/// node kProjections is h. They read h alone. Each acts on z, through weights of its own, or on its columns of h, which then
+/// are the drive g that the array sends back through the same devices. With F_x = [f | g] the force is
 ///     F(z) = f + g Wᵀ,      J v = J_x [v | v W] likewise,      Jᵀ u = (J_xᵀ [u | u W]) · [1 | Wᵀ],
-/// and the gradient of W one outer product, z₀ᵀ (J_xᵀ u)_h, for every term, and uᵀ g₀ for what returns.
+/// and the gradient of W one outer product, z₀ᵀ (J_xᵀ u)_h, for every term, and uᵀ g₀ for terms that return.
 template <class S>
 class SharedArray final : public Term<S> {
  public:
   static constexpr int kState = 0, kProjections = 1;
 
-  /// The node is columns `at` of the state, number `node`. `parameter`: the array's number in the network.
+  /// Makes the array on columns `at` of the state, node number `node`. `parameter`: the array's number in the network.
   SharedArray(int node, Columns at, int parameter, const LinearMap<S>& input);
 
-  /// One more term, T(its columns of x, arguments...), of the next `width` columns of the array; the last one ends with it. Terms of one
-  /// kind (conservative or not) must stand together, so that a part is one range of columns.
+  /// Places one more term, T(its columns of x, arguments...), on the next `width` columns of the array; the last term ends
+  /// with it. Terms of one kind (conservative or not) must stand together, so that a part is one range of columns.
   template <class T, class... Arguments>
   SharedArray& place(Index width, Arguments&&... arguments) {
     place({width_, width},
@@ -38,9 +38,9 @@ class SharedArray final : public Term<S> {
 
   struct Placed {
     std::unique_ptr<Term<S>> term;
-    Columns columns;  ///< of the array
+    Columns columns;  ///< columns of the array
     TermTraits traits;
-    bool returns;  ///< it acts on its columns of h, not on z
+    bool returns;  ///< true if it acts on its columns of h, not on z
     bool in(Part part) const { return traits.has(part); }
   };
 
@@ -51,7 +51,7 @@ class SharedArray final : public Term<S> {
   const std::vector<Placed>& terms() const { return placed_; }
   const LinearMap<S>& input() const { return *input_; }
   int parameter() const { return parameter_; }
-  /// What term number `term` has in a system of this array.
+  /// System of term number `term` in a system of this array.
   static const TermSystem<S>& system(const TermSystem<S>& array, std::size_t term);
 
  private:
@@ -68,8 +68,8 @@ class SharedArray final : public Term<S> {
 
 // Private to shared_array.cpp and shared_array_system.cpp.
 
-/// The array for one thread. The cached point z₀: its projections h₀ in x0_, what returns through the array in y0_, the terms'
-/// own caches in their systems.
+/// Array for one thread. The cached point z₀: its projections h₀ in x0_, its returns through the array in y0_, the terms' own
+/// caches in their systems.
 template <class S>
 class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
  public:
@@ -85,7 +85,7 @@ class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S>
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override;
   void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
            ReadContext& read) override;
-  /// Of terms that all return through the array: E is then a function of h = z W alone, and ∂E/∂W = −zᵀ g with g = −∂E/∂h.
+  /// True if all terms return through the array: E is then a function of h = z W alone, and ∂E/∂W = −zᵀ g with g = −∂E/∂h.
   bool has_layer_energy() const override;
   void accumulate_layer_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override;
   const TermSystem<S>& system(std::size_t term) const { return *systems_.at(term); }
@@ -102,9 +102,9 @@ class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S>
   auto own(Ref&& state) const {
     return state.middleCols(array_->at_.begin, array_->at_.count);
   }
-  /// What terms see of so many rows.
+  /// Block of `rows` rows in the terms' view.
   auto top(Matrix<S>& x, Index rows) const { return x.topLeftCorner(rows, columns_); }
-  /// The columns of z, and columns of h, in what the terms see.
+  /// Columns of z, and columns of h, in the terms' view.
   template <class Ref>
   auto state(Ref&& x) const {
     return x.leftCols(array_->at_.count);
@@ -120,7 +120,7 @@ class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S>
 
   const SharedArray* array_;
   Index rows_, columns_;
-  /// [z | h], a direction [v | v W], and forces [f | g] on them, (copies·rows, C + columns); their rows are stored a bit longer.
+  /// [z | h], a direction [v | v W], and forces [f | g] on them, (copies·rows, C + columns); their rows are stored slightly longer.
   Matrix<S> x_, dx_, y_;
   Matrix<S> z0_, x0_, y0_;
   std::vector<std::unique_ptr<TermSystem<S>>> systems_;

@@ -10,7 +10,7 @@ namespace nudge {
 
 namespace {
 
-/// Columns to store for a matrix of so many: rows that are whole KiB apart would meet in few sets of the first cache.
+/// Number of columns to store for a matrix of so many columns: rows that are whole KiB apart would meet in few sets of the first cache.
 template <class S>
 Index stored_columns(Index columns) {
   constexpr auto size = static_cast<Index>(sizeof(S));
@@ -33,7 +33,7 @@ SharedArray<S>::System::System(const SharedArray& array, Index rows, Index max_c
   for (const Placed& placed : array.terms()) systems_.push_back(placed.term->make_system(rows, max_copies));
 }
 
-/// The smallest range of columns that covers the chosen terms.
+/// Smallest range of columns that covers the chosen terms.
 template <class S>
 template <class Chosen>
 Columns SharedArray<S>::System::span_of(Chosen chosen) const {
@@ -52,13 +52,13 @@ Columns SharedArray<S>::System::driven(Part part) const {
   return span_of([part](const Placed& t) { return t.in(part); });
 }
 
-/// The columns that chosen terms send their force back through.
+/// Columns that the chosen terms send their force back through.
 template <class S>
 Columns SharedArray<S>::System::returning(Part part) const {
   return span_of([part](const Placed& t) { return t.in(part) && t.returns; });
 }
 
-/// What terms add to: the columns of z, and some of the array's.
+/// Block that terms add to: the columns of z, and some of the array's.
 template <class S>
 auto SharedArray<S>::System::blank(Index rows, Columns columns) {
   auto y = top(y_, rows);
@@ -67,7 +67,7 @@ auto SharedArray<S>::System::blank(Index rows, Columns columns) {
   return y;
 }
 
-/// The force of one term; what returns is written, not added.
+/// Computes the force of one term; returning forces are written, not added.
 template <class S>
 void SharedArray<S>::System::force_of(std::size_t i, ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read) {
   const bool returns = array_->terms()[i].returns;
@@ -130,7 +130,7 @@ void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, P
                              f_own, back, Store::add, read);
 }
 
-/// Fills y_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms, and dx_ with [u | u W].
+/// Fills y_ with the drive of the array's columns for which the rows receive Jᵀ u of the chosen terms, and dx_ with [u | u W].
 template <class S>
 void SharedArray<S>::System::drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read) {
   auto dx = top(dx_, u.rows());
@@ -174,7 +174,7 @@ void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSi
   if (f.size() > 0) input.derivative(ReadDirection::forward, Derivative::vjp, z0_, g, own(f), all, Store::add, read);
 }
 
-/// h₀ stays: the laws of the nudged phase alone read it.
+/// Exchanges the point; h₀ stays, because only the laws of the nudged phase read it.
 template <class S>
 void SharedArray<S>::System::exchange_point(std::size_t number) {
   if (kept_.size() <= number) kept_.resize(number + 1);

@@ -70,7 +70,7 @@ class TwoArrayMemory<S>::System final : public TermSystem<S> {
     if (kept_[number].size() == 0) kept_[number].resize(twice_rectified_.rows(), twice_rectified_.cols());
     twice_rectified_.swap(kept_[number]);
   }
-  /// F(z) − J v by one drive of the return array.
+  /// Adds F(z) − J v by one drive of the return array.
   void law(NudgedForm form, ConstMatrixRef<S> x, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
            ReadContext& read) override {
     if (form != NudgedForm::corrected || in(Part::conservative)) {
@@ -99,7 +99,7 @@ class TwoArrayMemory<S>::System final : public TermSystem<S> {
 
   const TwoArrayMemory* term_;
   Matrix<S> twice_rectified_;  ///< 2 relu(u) at the point; its sign is the gate D
-  Matrix<S> drive_;            ///< of the return array, (copies·T, M)
+  Matrix<S> drive_;            ///< drive of the return array, (copies·T, M)
   std::vector<Matrix<S>> kept_;
 };
 

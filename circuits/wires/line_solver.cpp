@@ -79,7 +79,7 @@ LineSolver::Array LineSolver::driven_columns(const Matrix<double>& volts) const 
   return into;
 }
 
-/// G A⁻¹ (G∘U + b) in the layout of the columns; `driven` is b in the layout of the rows (M, N), or null for b = 0.
+/// Computes G A⁻¹ (G∘U + b) in the layout of the columns; `driven` is b in the layout of the rows (M, N), or null for b = 0.
 LineSolver::Array LineSolver::eliminate_rows(const Array& u, const Array* driven) const {
   Array v = (conductance_ * u).transpose();
   if (driven != nullptr) v += *driven;
@@ -87,7 +87,7 @@ LineSolver::Array LineSolver::eliminate_rows(const Array& u, const Array* driven
   return conductance_ * v.transpose();
 }
 
-/// With ideal column wires U = 0: every row stands alone.
+/// Solution with ideal column wires, U = 0: every row stands alone.
 WireSolution LineSolver::ideal_columns(const Matrix<double>& volts) const {
   WireSolution out;
   Array v;

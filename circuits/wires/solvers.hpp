@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// Conductance of the terminals of `count` lines, g but for those that are open.
+/// Conductances of the terminals of `count` lines: g, or 0 at open ones.
 LineSet::Ends line_ends(Index count, double g, const std::vector<bool>& open);
 
 /// Node voltages of a resistive crossbar by lines: rows A V = G∘U + b, columns C U = G∘V (b from the drivers, both
@@ -20,20 +20,20 @@ LineSet::Ends line_ends(Index count, double g, const std::vector<bool>& open);
 /// over all columns. Converges in a handful of iterations for arrays that are worth building, and for all others too.
 class LineSolver {
  public:
-  /// conductance_S (N, M) finite and, unless any is allowed, ≥ 0. UserError otherwise and for an invalid spec. Lines that are open need wires
-  /// with resistance and devices that conduct; their terminals' voltages are not read.
+  /// Takes conductance_S (N, M), finite and, unless any is allowed, ≥ 0. UserError otherwise and for an invalid spec. Open
+  /// lines need wires with resistance and devices that conduct; their terminals' voltages are not read.
   LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign = DeviceSign::positive,
              const OpenLines& open = {});
 
   /// Currents of all columns for the row voltages v (1, N), to a relative residual of `tolerance`.
   WireSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_iterations = 2000) const;
 
-  /// Voltages across all devices (N, M) for the row voltages v (1, N): those of its row node less those of its column node.
-  /// NumericalFailure when the iteration does not reach the tolerance.
+  /// Voltages across all devices (N, M) for the row voltages v (1, N): that of its row node less that of its column node.
+  /// NumericalFailure if the iteration does not reach the tolerance.
   Matrix<double> device_voltages(const Matrix<double>& volts, double tolerance = 1e-10,
                                  int max_iterations = 2000) const;
-  /// The same with the terminals of the columns at column_volts (1, M) and not at 0 V, behind the resistance of their sense
-  /// amplifiers: what the devices see of a read from the other side.
+  /// Voltages across all devices (N, M) with the terminals of the columns at column_volts (1, M) instead of 0 V, behind the
+  /// resistance of their sense amplifiers: as the devices see a read from the other side. NumericalFailure as above.
   Matrix<double> device_voltages(const Matrix<double>& row_volts, const Matrix<double>& column_volts, double tolerance,
                                  int max_iterations = 2000) const;
 
@@ -47,8 +47,8 @@ class LineSolver {
   Nodes solve_nodes(const LineSet::Array& into_rows, const LineSet::Array& into_columns, double tolerance = 1e-10,
                     int max_iterations = 2000) const;
 
-  /// The matrix M (N, M) in siemens with currents = v M, one solve per row in parallel, told to a WireWatch. Reading the same array backward
-  /// through the same line ends gives Mᵀ exactly (reciprocity).
+  /// Matrix M (N, M) in siemens with currents = v M, one solve per row in parallel; it tells a WireWatch its progress.
+  /// Reading the same array backward through the same line ends gives Mᵀ exactly (reciprocity).
   Matrix<double> effective_matrix(double tolerance = 1e-10, int threads = 0) const;
 
  private:
@@ -56,10 +56,10 @@ class LineSolver {
   void add_wires(const OpenLines& open);
   /// Current from the drivers into the nodes of the row wires (M, N), all nodes at 0 V.
   Array driven(const Matrix<double>& volts) const;
-  /// The same from the terminals of the columns into their nodes (N, M).
+  /// Current from the terminals of the columns into their nodes (N, M), all nodes at 0 V.
   Array driven_columns(const Matrix<double>& volts) const;
   Array eliminate_rows(const Array& column_layout, const Array* driven) const;
-  /// (C − G A⁻¹ G) u = b by preconditioned conjugate gradients; b and u (N, M). Sets iterations, residual, converged.
+  /// Solves (C − G A⁻¹ G) u = b by preconditioned conjugate gradients; b and u (N, M). Sets iterations, residual, converged.
   Array reduced_solve(const Array& b, double tolerance, int max_iterations, WireSolution& outcome) const;
   WireSolution ideal_columns(const Matrix<double>& volts) const;
 
@@ -71,7 +71,7 @@ class LineSolver {
   LineSet::Ends driver_, sense_;      ///< conductance of the end segment of every row and column; 0: open
 };
 
-/// What a cell of small-signal conductance G lets through: a device of that curve, or a straight one behind a selector.
+/// Current law of a cell of small-signal conductance G: a device of this curve, or a straight one behind a selector.
 struct CellLaw {
   CellLaw(const CurrentCurve& its_curve, const SelectorSpec& its_selector) : curve(its_curve), selector(its_selector) {}
   CurrentCurve curve;
@@ -83,8 +83,8 @@ struct CellLaw {
   double slope(double g, double v) const { return selector.any() ? selector.cell_slope(g, v) : g * curve.slope(v); }
 };
 
-/// A crossbar of devices with a curved I–V characteristic behind wires with resistance: Newton's method on the node
-/// voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver; steps are
+/// Solution of a crossbar of devices with a curved I–V characteristic behind wires with resistance, by Newton's method on the
+/// node voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver; steps are
 /// halved while they do not lower the current imbalance of the nodes. Converges quadratically.
 struct NonlinearSolution {
   Matrix<double> currents_A;          ///< (1, M), into the sense amplifiers
@@ -96,10 +96,10 @@ struct NonlinearSolution {
 
 class NonlinearSolver {
  public:
-  /// conductance_S (N, M): small-signal, ≥ 0 and finite. UserError otherwise, for an invalid spec or a negative curve.
+  /// Takes conductance_S (N, M): small-signal, ≥ 0 and finite. UserError otherwise, for an invalid spec or a negative curve.
   NonlinearSolver(Matrix<double> conductance_S, const CurrentCurve& curve, const WireSpec& wires);
-  /// The same of cells behind selectors, and with open lines (LineSolver); volts of an open row are not read. A threshold selector, whose
-  /// current jumps, has a solution only where no cell comes to its threshold.
+  /// Takes cells behind selectors, and open lines (LineSolver); volts of an open row are not read. A threshold selector,
+  /// whose current jumps, has a solution only if no cell comes to its threshold.
   NonlinearSolver(Matrix<double> conductance_S, const CellLaw& law, const WireSpec& wires, const OpenLines& open = {});
 
   /// Currents of all columns for the row voltages v (1, N).
@@ -111,7 +111,7 @@ class NonlinearSolver {
     Array rows, columns;  ///< node voltages, (M, N) and (N, M)
   };
   struct Imbalance {
-    Array rows, columns;  ///< current into every node that is not accounted for
+    Array rows, columns;  ///< unbalanced current into every node
     double size = 0;
   };
   Imbalance imbalance(const State& at, const Matrix<double>& volts) const;

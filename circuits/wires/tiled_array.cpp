@@ -11,10 +11,10 @@
 namespace nudge {
 namespace {
 
-/// Of the voltages that a derivative is made of: far below what central differences can tell.
+/// Tolerance of the voltages for a derivative: far below what central differences can tell.
 constexpr double kGradientTolerance = 1e-10;
 
-/// Far ends: the same array turned around, rows and columns.
+/// Tile seen from its near or far ends; from the far ends it is turned around, rows and columns.
 Matrix<double> seen_from(PathEnds ends, const Matrix<double>& tile) {
   if (ends == PathEnds::near) return tile;
   return tile.reverse();

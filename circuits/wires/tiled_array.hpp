@@ -11,37 +11,37 @@
 
 namespace nudge {
 
-/// How a large array is cut: tiles of at most rows x columns devices with wires of their own, whose column currents are
-/// added (partial sums). 0: not cut in that direction.
+/// Size at which a large array is cut: tiles of at most rows x columns devices with wires of their own, whose column currents
+/// are added (partial sums). 0: not cut in that direction.
 struct TileSpec {
   Index rows = 0;
   Index columns = 0;
 };
 
-/// Which ends of the wires drive and sense: those of WireSpec, or the other end of every wire (rows at j = M − 1, columns at
-/// i = 0), seen in the same layout.
+/// Ends of the wires that drive and sense: those of WireSpec, or the other end of every wire (rows at j = M − 1, columns at i
+/// = 0), seen in the same layout.
 enum class PathEnds { near, far };
 
-/// What the sense amplifiers see of conductances G (N, M) through the wires of their tiles: currents = volts · result, in
-/// siemens. Computed once per programming or update, so that a read stays one product. Ideal wires return G itself. The
-/// default tolerance (LineSolver::solve) is three orders below the best converters, 2⁻¹⁶ of full scale.
+/// Effective conductances as the sense amplifiers see conductances G (N, M) through the wires of their tiles: currents =
+/// volts · result, in siemens. Computed once per programming or update, so that a read stays one product. Ideal wires return
+/// G itself. The default tolerance (LineSolver::solve) is three orders below the best converters, 2⁻¹⁶ of full scale.
 Matrix<double> effective_conductance(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
                                      int threads, PathEnds ends = PathEnds::near, double tolerance = 1e-8,
                                      DeviceSign sign = DeviceSign::positive);
 
-/// ∂/∂G of Σ_n x_n M y_nᵀ, M the matrix of effective_conductance(): x (n, N), y (n, M), result (N, M). With V_n the voltages
-/// across the devices while x_n drives the rows and the columns are sensed at 0 V, and Φ_n those while y_n drives the columns at
-/// their sensed ends and the rows are at 0 V, it is
+/// Gradient ∂/∂G of Σ_n x_n M y_nᵀ, M the matrix of effective_conductance(): x (n, N), y (n, M), result (N, M). With V_n the
+/// voltages across the devices while x_n drives the rows and the columns are sensed at 0 V, and Φ_n those while y_n drives
+/// the columns at their sensed ends and the rows are at 0 V, it is
 ///     −Σ_n V_n ∘ Φ_n
 /// (the network is reciprocal: its adjoint is itself, driven from the other side), two solves per tile and n to a relative
 /// residual of 1e-10. Ideal wires: xᵀ y. NumericalFailure when a tile is not solved.
 Matrix<double> device_gradient(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
                                PathEnds ends, ConstMatrixRef<double> x, ConstMatrixRef<double> y);
 
-/// The largest ir_drop_figure() of a tile.
+/// Largest ir_drop_figure() of a tile.
 double worst_ir_drop(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles);
 
-/// visit(i, j, rows, columns) for every tile of an array of the given size: its first device and its extent.
+/// Calls visit(i, j, rows, columns) for every tile of an array of the given size: its first device and its extent.
 template <class Visit>
 void for_each_tile(Index rows, Index columns, const TileSpec& tiles, Visit visit) {
   const Index tall = tiles.rows > 0 ? tiles.rows : rows;
@@ -51,12 +51,12 @@ void for_each_tile(Index rows, Index columns, const TileSpec& tiles, Visit visit
   }
 }
 
-/// One forward read of an array with all rows at the same voltage V, as its devices see it.
+/// Forward read of an array with all rows at the same voltage V, as its devices see it.
 struct DeviceRead {
   Matrix<double>
       ir_drop;  ///< (N, M): 1 − v_ij/V, the share of V that wires, drivers and sense amplifiers take from device (i, j)
   Matrix<double> currents_A;  ///< (1, M), into the sense amplifiers; partial sums of tiles are added
-  Matrix<double> ideal_A;     ///< (1, M), the same without resistance of wires: Σ_i G_ij f(V)
+  Matrix<double> ideal_A;     ///< (1, M), currents without resistance of wires: Σ_i G_ij f(V)
 };
 
 /// Solves every tile once, straight devices by lines (LineSolver), curved ones by Newton's method (NonlinearSolver).
@@ -65,20 +65,20 @@ struct DeviceRead {
 DeviceRead read_devices(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
                         const CurrentCurve& curve, double volts, const SelectorSpec& selector = {});
 
-/// What a read between row i and column j of a tile gives when all other lines float, wires ideal: G_ij and what sneaks through the
-/// others. With the Laplacian L of the N + M lines, joined by G, and its pseudo-inverse L⁺ it is
+/// Conductances that reads between row i and column j of a tile give when all other lines float, wires ideal: G_ij and the
+/// sneak paths through the others. With the Laplacian L of the N + M lines, joined by G, and its pseudo-inverse L⁺ it is
 ///     1/(L⁺_ii + L⁺_jj − 2 L⁺_ij)
 /// (effective resistance; one factorisation of order N + M − 1 gives all pairs). N x M equal devices G > 0:
 ///     G + 1/(1/((M−1) G) + 1/((N−1)(M−1) G) + 1/((N−1) G)) = G N M/(N + M − 1).
 /// conductance_S (N, M) > 0 and finite.
 Matrix<double> sneak_conductance(const Matrix<double>& conductance_S, const TileSpec& tiles = {});
 
-/// Of the cell farthest from drivers and amplifiers: its current with all other lines floating over that with them at 0 V, less 1. Ideal
-/// wires are taken as 1 mOhm per cell. NumericalFailure where one of the two circuits is not solved.
+/// Sneak share of the cell farthest from drivers and amplifiers: its current with all other lines floating over that with
+/// them at 0 V, less 1. Ideal wires are taken as 1 mOhm per cell. NumericalFailure if one of the two circuits is not solved.
 double sneak_share(const Matrix<double>& conductance_S, const CellLaw& law, const WireSpec& wires, double volts);
 
-/// While it lives, wire solves of many rows that the calling thread starts tell how far they are: `told(done, total)`, in rows
-/// of the array, by the calling thread alone. Watches nest, the innermost is told. It changes no result.
+/// Guard: while it lives, wire solves of many rows that the calling thread starts tell their progress: `told(done, total)`,
+/// in rows of the array, by the calling thread alone. Watches nest, the innermost is told. It changes no result.
 class WireWatch {
  public:
   using Told = std::function<void(Index done, Index total)>;
@@ -88,7 +88,7 @@ class WireWatch {
   WireWatch(const WireWatch&) = delete;
   WireWatch& operator=(const WireWatch&) = delete;
 
-  /// The innermost of this thread; null: nobody watches.
+  /// Innermost watch of this thread; null: nobody watches.
   static const WireWatch* current();
   static void tell(Index done, Index total);
   void hear(Index done, Index total) const { told_(done, total); }

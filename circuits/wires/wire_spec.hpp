@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// Which ends of a wire are connected.
+/// Number of ends of a wire that are connected.
 enum class LineEnds { one, both };
 
 /// Wires of a crossbar of N rows and M columns. Device (i, j) joins row wire i and column wire j; neighbouring devices on
@@ -38,19 +38,19 @@ struct OpenLines {
   bool any() const { return !rows.empty() || !columns.empty(); }
 };
 
-/// How much of the signal wires, drivers and sense amplifiers eat: L, the heat in all of them over the heat in the devices
-/// when every device carries the current G_ij v of ideal wires (rows all at v). With every row driven alike the sum of the
-/// column currents over that of ideal wires is at least 1/(1 + L), by Thomson's principle (no flow of a given current
-/// makes less heat than the true one), and exactly 1 − L + O(L²). One end, N x M devices of equal G:
+/// IR-drop figure L, the share of the signal lost in wires, drivers and sense amplifiers: the heat in all of them over the
+/// heat in the devices when every device carries the current G_ij v of ideal wires (rows all at v). With every row driven
+/// alike the sum of the column currents over that of ideal wires is at least 1/(1 + L), by Thomson's principle (no flow of a
+/// given current makes less heat than the true one), and exactly 1 − L + O(L²). One end, N x M devices of equal G:
 ///     L = G [R_driver M + r_row (M + 1)(2M + 1)/6 + R_sense N + r_column (N + 1)(2N + 1)/6]  ~  (2/3) R G N² if N = M,
-/// and at most (1 + L/5)/(1 + 6L/5) of the current arrives (1.2: mean square over squared mean of the drop along a wire,
-/// the parabola u − u²/2; less for wires of both kinds and for ends). Zero-mean inputs lose less.
+/// and at most (1 + L/5)/(1 + 6L/5) of the current arrives (1.2: mean square over squared mean of the drop along a wire, the
+/// parabola u − u²/2; less for wires of both kinds and for ends). Zero-mean inputs lose less.
 double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S);
 
-/// A sentence of warning with what to do, empty up to a figure of 0.5 (a third of the signal lost).
+/// Sentence of warning with advice, empty up to a figure of 0.5 (a third of the signal lost).
 std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conductance_S);
 
-/// What a solver takes for conductances of devices.
+/// Range of device conductances that a solver takes.
 enum class DeviceSign {
   positive,  ///< ≥ 0
   any,       ///< a central difference may pass 0: small against the wires, the system stays positive definite
