@@ -9,22 +9,22 @@
 
 namespace nudge {
 
-/// Where latent bits come from. The Free Transformer asks for bits that are 1 with probability sigmoid(logit); what a
-/// source really draws is its own affair (simulated hardware has bias, gain spread and correlations).
+/// Source of latent bits. The Free Transformer asks for bits that are 1 with probability sigmoid(logit); a source may draw
+/// them with other probabilities (simulated hardware has bias, gain spread and correlations).
 template <class S>
 class BitSampler {
  public:
   virtual ~BitSampler() = default;
 
-  /// One bit per logit, row-major; logits (tokens, bits).
+  /// Draws one bit per logit, row-major; logits (tokens, bits).
   virtual void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) = 0;
 
-  /// Chooses the random numbers of the draws that follow, which are then a pure function of them: a tape that is run
-  /// again needs others for each example. A source with numbers of its own ignores it.
+  /// Chooses the random numbers of later draws, which are then a pure function of step and sequence: a tape that is run again
+  /// needs others for each example. A source with numbers of its own ignores it.
   virtual void select(std::uint64_t /*step*/, std::uint32_t /*sequence*/) {}
 };
 
-/// bit = u < sigmoid(logit) with given uniform numbers u of the logits' shape.
+/// Bits from given uniform numbers u of the logits' shape: bit = u < sigmoid(logit).
 template <class S>
 class GivenUniforms final : public BitSampler<S> {
  public:

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// The gated feed-forward part of a pre-norm block (Shazeer, arXiv:2002.05202, eq. 5), x (T, D) to its update (T, D):
+/// Gated feed-forward part of a pre-norm block (Shazeer, arXiv:2002.05202, eq. 5), x (T, D) to its update (T, D):
 ///     (silu(h Wg) ∘ (h Wu)) Wd,  h = RMS(x) ∘ n2,  ε = 1e-6
 /// no biases; parameters <prefix>n2 (D), Wg, Wu (D, inner), Wd (inner, D).
 std::vector<Field> feed_forward_fields(const std::string& prefix, Index width, Index inner);

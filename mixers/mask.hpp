@@ -10,39 +10,39 @@
 
 namespace nudge {
 
-/// Which keys (columns) a query (row) attends to; every row attends to at least one. Cheap to copy.
+/// Mask of the keys (columns) that each query (row) attends to; every row attends to at least one. Cheap to copy.
 class Mask {
  public:
-  /// Keys up to and including the query's own position; needs n ≥ 1.
+  /// Mask of keys up to and including the query's own position; needs n ≥ 1.
   static Mask causal(Index n);
   static Mask full(Index queries, Index keys);
-  /// The `window` keys up to and including the query's own position; UserError for window < 1.
+  /// Mask of the `window` keys up to and including the query's own position; UserError for window < 1.
   static Mask causal_window(Index n, Index window);
-  /// Row-major, non-zero = attended; UserError naming the row where a query attends to nothing.
+  /// Mask from bytes, row-major, non-zero = attended; UserError naming a row that attends to nothing.
   static Mask from_bytes(Index queries, Index keys, std::vector<std::uint8_t> attended);
 
   Index queries() const { return queries_; }
   Index keys() const { return keys_; }
 
-  /// The keys from the first to the last that a query attends to.
+  /// Run of keys from the first to the last that a query attends to.
   struct Run {
     Index begin = 0;
     Index count = 0;
-    bool whole = true;  ///< it attends to all of them
+    bool whole = true;  ///< true if it attends to all keys of the run
   };
   const Run& run(Index query) const { return attended_->runs[static_cast<std::size_t>(query)]; }
-  /// Whether the query attends to the key.
+  /// True if the query attends to the key.
   bool operator()(Index query, Index key) const {
     const Run& r = run(query);
     return key >= r.begin && key < r.begin + r.count && (r.whole || row(query)[key] != 0);
   }
-  /// One byte per key, of a query whose run is not whole.
+  /// Bytes, one per key, of a query whose run is not whole.
   const std::uint8_t* row(Index query) const { return attended_->bytes.data() + query * keys_; }
-  /// Whether the mask is that of causal().
+  /// True if the mask is that of causal().
   bool is_causal() const;
 
  private:
-  /// One run per query: causal, windowed and full masks take no more, so that long sequences can have one.
+  /// Runs, one per query: causal, windowed and full masks take no more, so that long sequences can have one.
   struct Attended {
     std::vector<Run> runs;
     std::vector<std::uint8_t> bytes;

@@ -6,7 +6,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 
-/// The list of mixers.
+/// List of all mixers.
 #define NUDGE_MIXERS(X) \
   X(mha)                \
   X(gd_elastic)         \

@@ -12,8 +12,8 @@
 namespace nudge {
 namespace {
 
-/// Shorter sequences go through T x T products: the recurrence of the O(T) priors needs keys·values/heads exponentials
-/// per token and head, a product 2·T·(keys + 2·values)/heads operations.
+/// Length up to which sequences go through T x T products. The recurrence of the O(T) priors needs keys·values/heads
+/// exponentials per token and head, a product 2·T·(keys + 2·values)/heads operations.
 constexpr Index kQuadraticUpTo = 512;
 
 MixerOptions rotary(Index width, Index heads) {
@@ -35,7 +35,7 @@ MixerOptions attention(Index width, Index heads) {
   return o;
 }
 
-/// A Free Energy Mixer with d values and queries and keys of `keys` columns.
+/// Options of a Free Energy Mixer with d values and queries and keys of `keys` columns.
 MixerOptions free_energy(Index width, Index heads, Index values, Index keys) {
   MixerOptions o = rotary(width, heads);
   o.values = values;
@@ -50,7 +50,7 @@ MixerOptions gated_linear(MixerOptions o, Index tokens, Index decays) {
   return o;
 }
 
-/// fem_softmax_lt: weights 3 d D + 2 K D = 4 D² with d = 3D/4, K = 7D/8.
+/// Options of fem_softmax_lt: weights 3 d D + 2 K D = 4 D² with d = 3D/4, K = 7D/8.
 MixerOptions with_inner_gate(Index width, Index heads) {
   require_divides("8", 8, "channels", width);
   MixerOptions o = free_energy(width, heads, 3 * width / 4, 7 * width / 8);
@@ -58,8 +58,8 @@ MixerOptions with_inner_gate(Index width, Index heads) {
   return o;
 }
 
-/// Priors without queries: 4 d D weights with all gates (d = D), 2 d D without (d = 2 D); of ssmsel a step of every channel more (d = 3D/4, 5D/4), and
-/// N = D/8 states.
+/// Options of priors without queries: 4 d D weights with all gates (d = D), 2 d D without (d = 2 D). ssmsel has a step of
+/// every channel more (d = 3D/4, 5D/4), and N = D/8 states.
 std::optional<MixerOptions> of_other_prior(const std::string& name, Index width, Index heads) {
   const bool whole = name.rfind("fem_", 0) == 0, selective = name.ends_with("ssmsel");
   const bool known = name.ends_with("aft") || name.ends_with("lrnn") || name.ends_with("ssmlti") || selective;

@@ -8,32 +8,32 @@
 
 namespace nudge {
 
-/// How a sub-layer's update U changes the state.
+/// Rule by which a sub-layer's update U changes the state.
 enum class StepRule {
   residual,    ///< x + U(x)
   heavy_ball,  ///< momentum_step() of mixers/attention/gradient_descent.hpp, through mixers and feed-forward parts
-  nesterov,    ///< the same with the look-ahead as printed
+  nesterov,    ///< momentum_step() with the look-ahead as printed in the paper
 };
 
-/// A mixer as it stands in the blocks of a sequence model, with 4 width² weights (and what else is said below).
+/// Sequence mixer as it stands in the blocks of a model, with 4 width² weights (sequence_mixer_names() lists exceptions).
 struct SequenceMixer {
   std::string name;
-  std::string kind;  ///< of the mixer registry
+  std::string kind;  ///< name in the mixer registry
   StepRule rule = StepRule::residual;
   MixerOptions options;
 };
 
-/// Names, in the order of tables:
+/// Names of the sequence mixers, in the order of tables:
 ///   mha            softmax attention
-///   momen, nag     the same with momentum, and Nesterov momentum (two numbers per sub-layer more)
+///   momen, nag     softmax attention with momentum, and Nesterov momentum (two numbers per sub-layer more)
 ///   light2nd1st    preconditioned attention to first order (a number per head more)
 ///   fem_softmax_l  Free Energy Mixer without gates: d = D values, queries and keys of D
 ///   fem_softmax_lt with the inner gate: d = 3D/4, queries and keys of 7D/8
 ///   fem_softmax_ltg with inner and outer gate, budget (i): d = D/2
-///   fem_softmax    the mixer whole: the same with the conditioner of D/16 channels, which has weights beyond the budget
+///   fem_softmax    the whole mixer: fem_softmax_ltg with the conditioner of D/16 channels, which has weights beyond the budget
 ///   linear         linear attention, features relu + 1e-6, normalised
 ///   gla            gated linear attention: decay per head, outer gate, keys D/2 (D decay weights per head more)
-///   fem_gla        Free Energy Mixer over the same prior, budget (i) (the same more)
+///   fem_gla        Free Energy Mixer over gla's prior, budget (i) (D decay weights per head more)
 ///   mha2nd1st      Newton's step to first order (two numbers per head more); mha2nd1st_nov: without values, 3 width²
 ///   gd_inner, gd_elastic, loop_inner, loop_elastic  descent of the free energy, once or repeated: 2 width² weights, which are those of
 ///                  the energy, and no positions
@@ -42,7 +42,8 @@ struct SequenceMixer {
 ///   fem_aft, fem_lrnn, fem_ssmlti, fem_ssmsel  Free Energy Mixers over the other priors with both gates; aft, lrnn, ssmsel: their priors alone
 const std::vector<std::string>& sequence_mixer_names();
 
-/// UserError naming a width or number of heads that the mixer cannot have. But for gd_* and loop_* they have rotary positions.
+/// Sequence mixer of this name; UserError naming a width or number of heads that it cannot have. All but gd_* and loop_* have
+/// rotary positions.
 SequenceMixer sequence_mixer(const std::string& name, Index width, Index heads, Index tokens);
 
 }  // namespace nudge

@@ -8,8 +8,8 @@
 namespace nudge {
 namespace {
 
-/// What is asked of weights that are read must be a read. Checked in every build, not by NUDGE_EXPECT: an operation on their
-/// nominal values would compute as if the devices were perfect, and nobody would notice.
+/// Contract that weights which are read are used only in reads. Checked in every build, not by NUDGE_EXPECT: an operation on
+/// their nominal values would compute as if the devices were perfect, and nobody would notice.
 void expect_read(bool read) {
   if (!read)
     contract_violated("weights held by a reader are only read, by product(x, weights) or product_nt", __FILE__,

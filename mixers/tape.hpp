@@ -19,7 +19,7 @@ namespace nudge {
 template <class S>
 class Tape;
 
-/// A matrix on a tape: a leaf or the result of an operation. Copies refer to the same matrix.
+/// Matrix on a tape: a leaf or the result of an operation. Copies refer to the same matrix.
 template <class S>
 struct Value {
   Tape<S>* tape = nullptr;
@@ -33,8 +33,8 @@ struct Value {
 template <class S>
 using Arguments = std::span<const Matrix<S>* const>;  ///< one pointer per argument
 
-/// Where the cotangent of an argument adds up; null where nobody wants it. Used like a pointer to a matrix: the first use sets
-/// the matrix to zero if nothing is in it yet. An operation that writes all of it at once can save that by add() or take().
+/// Cotangent of an argument, in which contributions add up; null if it is not wanted. Used like a pointer to a matrix: the first use
+/// sets the matrix to zero if it has no content yet. An operation that writes the whole matrix at once can save that by add() or take().
 template <class S>
 class Cotangent {
  public:
@@ -60,7 +60,7 @@ class Cotangent {
       *sum_ += expression;
     }
   }
-  /// How the caller must write the whole matrix now: assign where nothing is in it yet, else add.
+  /// Store by which the caller must now write the whole matrix: assign if it has no content yet, else add.
   Store take() {
     const Store store = empty_ ? Store::assign : Store::add;
     empty_ = false;
@@ -75,7 +75,7 @@ class Cotangent {
 template <class S>
 using Cotangents = std::span<Cotangent<S>>;
 
-/// One differentiable step y = f(x_0, x_1, ...), with its value and both products of its Jacobian in one place.
+/// Differentiable step y = f(x_0, x_1, ...), with its value and both products of its Jacobian in one place.
 template <class S>
 class Operation {
  public:
@@ -83,7 +83,7 @@ class Operation {
 
   virtual std::string_view name() const = 0;
 
-  /// y = f(x); sizes y, and may keep what the derivatives need. Called again when the tape is run again.
+  /// Computes y = f(x); sizes y, and may keep what the derivatives need. Called again when the tape is run again.
   virtual void forward(Arguments<S> x, Matrix<S>& y) = 0;
 
   /// dy = Σ_k ∂f/∂x_k dx_k, at the x of the last forward(); a null dx_k is zero. dy has the shape of y, contents
@@ -94,23 +94,23 @@ class Operation {
   virtual void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const = 0;
 
   /// Digital operations of one evaluation: a product and an addition each. Elementwise unless an operation says otherwise; a
-  /// read is none.
+  /// read counts as none.
   virtual double operations(Arguments<S> /*x*/, const Matrix<S>& y) const { return static_cast<double>(y.size()); }
 
-  /// Whether argument k may be weights that are read (Tape::weights): then x_k is their nominal matrix, which must not be
-  /// used as a number, a dx_k of vjp() only says that their gradient is wanted (an empty matrix), and jvp() gets none.
+  /// True if argument k may be weights that are read (Tape::weights). Then x_k is their nominal matrix, which must not be
+  /// used as a number. A dx_k of vjp() only says that their gradient is wanted (an empty matrix), and jvp() gets none.
   virtual bool reads(std::size_t /*argument*/) const { return false; }
 };
 
-/// Which leaves a derivative is about.
+/// Leaves that a derivative is about.
 enum class Leaves : std::uint8_t { none = 0, inputs = 1, parameters = 2, all = 3 };
 
-/// A computation recorded as it runs: matrices and the operations between them, for one sequence (a batch is several
-/// tapes). What was written once as a forward computation gets its Jacobian both ways:
+/// Computation recorded as it runs: matrices and the operations between them, for one sequence (a batch is several tapes).
+/// Code that was written once as a forward computation gets its Jacobian both ways:
 ///   set_tangent(leaf, d); push_forward(); tangent(y)          dy = J d
 ///   set_cotangent(y, u);  pull_back();    cotangent(leaf)     Jᵀ u
-/// The graph does not depend on the numbers: run() evaluates it again after leaves have changed, without allocating.
-/// Not thread-safe: one tape per thread.
+/// The graph does not depend on the numbers: run() evaluates it again after leaves have changed, without allocating. Not
+/// thread-safe: one tape per thread.
 template <class S>
 class Tape {
  public:
@@ -118,28 +118,28 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// A leaf that the tape owns.
+  /// Makes a leaf that the tape owns.
   Value<S> input(Matrix<S> value);
-  /// A leaf that refers to a matrix of the caller, which must outlive the tape.
+  /// Makes a leaf that refers to a matrix of the caller, which must outlive the tape.
   Value<S> parameter(const Matrix<S>& value);
-  /// The same for weights that are held by devices: `nominal` gives shape and noise-free values, and what is multiplied
-  /// by them goes through the reader; both must outlive the tape. product(x, weights) and product_nt(x, weights) are the only
-  /// operations of such a leaf, and rows(weights, ...), which is another such leaf. It has no tangent, and its cotangent stays empty: its gradient goes to the owner of the reader.
+  /// Makes a leaf of weights that devices hold: `nominal` gives shape and noise-free values, and products with them go through the
+  /// reader. Both must outlive the tape. Such a leaf allows only product(x, weights), product_nt(x, weights) and rows(weights, ...),
+  /// which is another such leaf. It has no tangent, and its cotangent stays empty: its gradient goes to the owner of the reader.
   Value<S> weights(const Matrix<S>& nominal, WeightReader<S>& reader);
-  /// Rows [first, first + count) of weights(), as a leaf of the same kind.
+  /// Makes a leaf of rows [first, first + count) of weights(), of the same kind.
   Value<S> weight_rows(Value<S> weights, Index first, Index count);
-  /// Which rows of the reader's matrix a leaf stands for.
+  /// Rows of the reader's matrix that a leaf stands for.
   WeightPart part(Value<S> value) const;
-  /// A matrix without derivative.
+  /// Makes a matrix without derivative.
   Value<S> constant(Matrix<S> value);
   /// Evaluates the operation and records it.
   Value<S> record(std::unique_ptr<Operation<S>> operation, std::initializer_list<Value<S>> arguments);
   Value<S> record(std::unique_ptr<Operation<S>> operation, std::span<const Value<S>> arguments);
 
   const Matrix<S>& matrix(Value<S> value) const;
-  /// The reader of weights(), null for any other value.
+  /// Reader of weights(); null for any other value.
   WeightReader<S>* reader(Value<S> value) const;
-  /// The contents of an input or constant, to be changed (not resized) before run().
+  /// Contents of an input or constant, to be changed (not resized) before run().
   Matrix<S>& leaf(Value<S> value);
   /// Evaluates every operation again.
   void run();
@@ -147,17 +147,17 @@ class Tape {
   void clear_tangents();
   void set_tangent(Value<S> value, const Matrix<S>& tangent);
   void push_forward();
-  /// Empty (0 x 0) where the tangent is zero.
+  /// Tangent of a value; empty (0 x 0) if it is zero.
   const Matrix<S>& tangent(Value<S> value) const;
 
-  /// Before another pull_back(). Cotangents of the kept leaves stay, so that several runs add up in them.
+  /// Clears cotangents before another pull_back(). Those of the kept leaves stay, so that several runs add up in them.
   void clear_cotangents(Leaves kept = Leaves::none);
   /// Adds to the cotangent of a value.
   void add_cotangent(Value<S> value, const Matrix<S>& cotangent);
   void pull_back(Leaves wanted = Leaves::all);
-  /// Empty (0 x 0) where nothing arrived.
+  /// Cotangent of a value; empty (0 x 0) if nothing arrived.
   const Matrix<S>& cotangent(Value<S> value) const;
-  /// Exchanges the cotangent with `out`, whose size it has: zero where nothing arrived. Nothing has arrived afterwards.
+  /// Exchanges the cotangent with `out`, which has its size; `out` is zero if nothing arrived. Afterwards nothing has arrived.
   void take_cotangent(Value<S> value, Matrix<S>& out);
 
   std::size_t size() const { return nodes_.size(); }
@@ -171,7 +171,7 @@ class Tape {
     Matrix<S> value;
     const Matrix<S>* external = nullptr;
     WeightReader<S>* reader = nullptr;
-    Index first_row = 0;       ///< of the reader's matrix
+    Index first_row = 0;       ///< first row in the reader's matrix
     std::uint8_t depends = 0;  ///< kinds of leaves below (Leaves as bits)
     bool has_tangent = false;
     bool has_cotangent = false;

@@ -12,7 +12,7 @@
 namespace nudge {
 namespace {
 
-/// Queries whose products are formed together, over the keys from the first to the last that any of them attends to.
+/// Block of queries whose products are formed together, over the keys from the first to the last that any of them attends to.
 struct Block {
   Index query, queries, key, keys;
 };
@@ -33,7 +33,7 @@ std::vector<Block> blocks_of(const Mask& mask) {
   return blocks;
 }
 
-/// The columns of a head, of the rows of an operand that a block of queries has to do with.
+/// Columns of one head in rows [row, row + rows) of an operand, the rows that a block of queries needs.
 template <class M>
 auto cut(M& m, Index row, Index rows, Index head, Index heads) {
   const Index width = m.cols() / heads;
@@ -49,7 +49,7 @@ class AttendHeads final : public Operation<S> {
   }
 
   std::string_view name() const override { return "attend_heads"; }
-  /// Scores and mixing over all pairs (an upper bound where the mask leaves some out), and shift, exp, sum, divide of each.
+  /// Operations: scores and mixing over all pairs (an upper bound where the mask leaves some out), and shift, exp, sum, divide of each.
   double operations(Arguments<S> x, const Matrix<S>& y) const override {
     const double pairs = static_cast<double>(x[0]->rows() * x[1]->rows());
     return pairs * (2.0 * static_cast<double>(x[0]->cols() + y.cols()) + 4.0 * static_cast<double>(heads_));
@@ -134,7 +134,7 @@ class AttendHeads final : public Operation<S> {
     return static_cast<S>(1.0 / std::sqrt(static_cast<double>(width)));
   }
 
-  /// d ← scale p ∘ (d − Σ_j p_j d_j) in the rows of a block of scores_; 0 where no key is attended.
+  /// Applies d ← scale p ∘ (d − Σ_j p_j d_j) in the rows of a block of scores_; 0 where no key is attended.
   void apply_softmax_jacobian(const Matrix<S>& p, const Block& b, S scale) const {
     for (Index t = b.query; t < b.query + b.queries; ++t) {
       const Mask::Run run = mask_.run(t);
@@ -150,7 +150,7 @@ class AttendHeads final : public Operation<S> {
   std::vector<Block> blocks_;
   std::vector<Matrix<S>> own_;
   std::vector<Matrix<S>>& p_;
-  mutable Matrix<S> scores_;  ///< of one head; in derivatives, their change
+  mutable Matrix<S> scores_;  ///< scores of one head; in derivatives, their change
   Matrix<S> normaliser_;
 };
 

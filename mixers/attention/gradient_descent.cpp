@@ -10,7 +10,7 @@ namespace nudge {
 
 namespace {
 
-/// −E/T of every pair of a head.
+/// Scores −E/T of every pair of a head.
 template <class S>
 Value<S> pair_scores(PairEnergy kind, Value<S> a, Value<S> b, double temperature) {
   return kind == PairEnergy::elastic ? affine(squared_distance(a, b), -0.5 / temperature)
@@ -49,7 +49,7 @@ MixerSpec energy_spec(const MixerOptions& o) {
   return state_to_state(o, {head_projection("W1", o), head_projection("W2", o)});
 }
 
-/// Observed: "energy" (tokens, 1) at the start; in a loop also "energy_<k>" before iteration k + 1.
+/// Repeats the step `iterations` times. Observed: "energy" (tokens, 1) at the start; in a loop also "energy_<k>" before iteration k + 1.
 template <class S, PairEnergy kind>
 void loop(MixerCall<S>& call, int iterations) {
   const Value<S> start = call.inputs["z"];
@@ -90,7 +90,7 @@ template <class S, PairEnergy kind>
 Value<S> energy_once(const MixerCall<S>& call) {
   return energy_against<S, kind>(call, call.inputs["context"]);
 }
-/// Algorithm 3: where the attended tokens have moved along, they are the state itself.
+/// Energy of a repeated step. In Algorithm 3 (refresh) the attended tokens have moved along: they are the state itself.
 template <class S, PairEnergy kind>
 Value<S> energy_repeated(const MixerCall<S>& call) {
   return energy_against<S, kind>(call, call.inputs[call.options.refresh ? "z" : "context"]);
@@ -98,10 +98,10 @@ Value<S> energy_repeated(const MixerCall<S>& call) {
 
 }  // namespace
 
-/// gd_elastic, gd_inner: one step of energy_step() with the state as its own context. loop_*: `iterations` of them, the
-/// context moving along (refresh, Algorithm 2 of appendix A.1) or staying at the start. Only with a context that stays
-/// does each step lower the energy for sure (inner: any η > 0, because the energy is concave; elastic: η ≤ 2/‖mean
-/// W1ᵀW1‖). Options: width, heads, head_width, temperature, eta, iterations, refresh.
+/// gd_elastic, gd_inner: one step of energy_step() with the state as its own context. loop_*: `iterations` of these steps,
+/// the context moving along (refresh, Algorithm 2 of appendix A.1) or staying at the start. Only with a context that stays
+/// does each step lower the energy for sure (inner: any η > 0, because the energy is concave; elastic: η ≤ 2/‖mean W1ᵀW1‖).
+/// Options: width, heads, head_width, temperature, eta, iterations, refresh.
 template <class S>
 MixerKind<S> gd_elastic_mixer() {
   return reading<S>({"gd_elastic", "gradient step on the free energy of elastic pairs", energy_spec,

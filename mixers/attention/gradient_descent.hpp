@@ -6,7 +6,7 @@
 
 namespace nudge {
 
-/// The pair energy of token z and attended token h under a head (Ren et al., "Transformers as Intrinsic Optimizers", sections 2 and A.3).
+/// Pair energy of token z and attended token h under a head (Ren et al., "Transformers as Intrinsic Optimizers", sections 2 and A.3).
 enum class PairEnergy {
   elastic,  ///< ½‖W1 z − W2 h‖²
   inner,    ///< −(W1 z)·(W2 h)
@@ -15,10 +15,11 @@ enum class PairEnergy {
 /// One step of gradient descent on the Helmholtz free energy of each token against a context, and that energy:
 ///     F(z_t) = −(T/H) Σ_h log Σ_i exp(−E_h(z_t, h_i)/T)      z_t ← z_t − η ∇F(z_t)
 ///     elastic: z − (η/H) Σ_h W1ᵀ(W1 z − Σ_i p_i W2 h_i)      inner: z + (η/H) Σ_h W1ᵀ Σ_i p_i W2 h_i
-/// with p_i ∝ exp(−E_h(z_t, h_i)/T). W1, W2 (H, dh, d). The paper's theorems 1 and 3 print W_V with a factor T too
-/// many: −T log Σ exp(z·Wh/T) has the gradient −Σ p_i W h_i. Its theorem 1 also equates the gradients of both energies,
-/// which agree only tangentially to the sphere: attention with its residual is the inner energy, the elastic one has −η
-/// W1ᵀW1 z/H more. `energy` is (tokens, 1), at the z that the step starts from.
+/// with p_i ∝ exp(−E_h(z_t, h_i)/T). W1, W2 (H, dh, d). `energy` is (tokens, 1), at the z that the step starts from.
+///
+/// Differences from the paper: its theorems 1 and 3 print W_V with a factor T too many: −T log Σ exp(z·Wh/T) has the gradient
+/// −Σ p_i W h_i. Its theorem 1 also equates the gradients of both energies, which agree only tangentially to the sphere:
+/// attention with its residual is the inner energy, the elastic one has −η W1ᵀW1 z/H more.
 template <class S>
 struct EnergyStep {
   Value<S> z;
@@ -28,21 +29,21 @@ template <class S>
 EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S> w1, Value<S> w2,
                           const MixerOptions& options, const Mask& mask);
 
-/// Where a step with momentum evaluates its update U.
+/// Point at which a step with momentum evaluates its update U.
 enum class LookAhead {
   none,       ///< z: heavy ball
   paper,      ///< z − β p: Ren et al., "Transformers as Intrinsic Optimizers", eq. 10
   sutskever,  ///< z − η β p: consistent with z' = z − η p'; the same for η = 1
 };
 
-/// The state and its momentum, (tokens, width) each.
+/// State and its momentum, (tokens, width) each.
 template <class S>
 struct Motion {
   Value<S> z;
   Value<S> p;
 };
 
-/// p' = β p − U(look-ahead), z' = z − η p'; β and η (1, 1).
+/// Takes a step with momentum, p' = β p − U(look-ahead), z' = z − η p'; β and η (1, 1).
 template <class S, class Update>
 Motion<S> momentum_step(LookAhead look_ahead, Motion<S> at, Value<S> beta, Value<S> eta, Update update) {
   const Value<S> carried = at.p * beta;

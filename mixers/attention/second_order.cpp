@@ -37,7 +37,7 @@ MixerSpec second_order_spec(const MixerOptions& o) {
   return state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o)});
 }
 
-/// z − (η/H) Σ_h M_h C_h⁻¹ (q_h − k̄_h).
+/// Newton update z − (η/H) Σ_h M_h C_h⁻¹ (q_h − k̄_h).
 template <class S>
 void second_order(MixerCall<S>& call) {
   const MixerOptions& o = call.options;
@@ -58,7 +58,7 @@ void second_order(MixerCall<S>& call) {
   call.outputs = {z + affine(step, -o.eta / static_cast<double>(heads.count))};
 }
 
-/// The energy whose Newton step it is.
+/// Energy whose Newton step second_order() is.
 template <class S>
 Value<S> second_order_energy(const MixerCall<S>& call) {
   const MixerOptions& o = call.options;
@@ -79,7 +79,7 @@ MixerSpec first_order_spec(const MixerOptions& o) {
   return spec;
 }
 
-/// Σ_h Wo_h (Wv_h M_h) (r + τ_h Cov r), r = q − k̄.
+/// Newton update to first order, Σ_h Wo_h (Wv_h M_h) (r + τ_h Cov r), r = q − k̄.
 template <class S, bool with_values>
 void first_order(MixerCall<S>& call) {
   const Value<S> z = call.inputs["z"];
@@ -155,7 +155,7 @@ MixerSpec light_spec(const MixerOptions& o) {
       o, {head_projection("Wq", o), head_projection("Wk", o), head_projection("Wv", o), head_output("Wo", o)});
 }
 
-/// z + scale Σ_h Wo_h f(h, p, v, v̄) with the inner-product prior p = softmax(q·k/temperature).
+/// Update z + scale Σ_h Wo_h f(h, p, v, v̄) with the inner-product prior p = softmax(q·k/temperature).
 template <class S, class F>
 void light(MixerCall<S>& call, double temperature, double scale, F f) {
   const Value<S> z = call.inputs["z"];

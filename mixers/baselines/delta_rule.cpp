@@ -29,7 +29,7 @@ MixerSpec delta_spec(const MixerOptions& o, Forgets forgets) {
   return causal_update(c, std::move(all));
 }
 
-/// Each head's rows to unit length.
+/// Rows of each head scaled to unit length.
 template <class S>
 Value<S> unit_rows(Value<S> x, Index heads) {
   return affine(rms_norm(x, heads), 1.0 / std::sqrt(static_cast<double>(x.cols() / heads)));

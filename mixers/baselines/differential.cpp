@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// λ_init of the first layer: .8 − .6 e^0. Published layers further up start from more.
+/// λ_init of the first layer: 0.8 − 0.6 e^0. Published layers further up start from more.
 constexpr double kStart = 0.2;
 
 MixerSpec differential_spec(const MixerOptions& o) {
@@ -54,9 +54,9 @@ void differential(MixerCall<S>& call) {
 
 }  // namespace
 
-/// differential (Ye et al., arXiv:2410.05258): per head two softmax maps of half its width, (P₁ − λ P₂) v with λ = e^{λq₁·λk₁} − e^{λq₂·λk₂} + .2, u =
-/// .8 RMS_head(…) ∘ n W_o. One n per channel, where the published code has one per channel of a head; λ_init is that of
-/// the first layer everywhere. Options: width, heads, rope.
+/// differential (Ye et al., arXiv:2410.05258): per head two softmax maps of half its width, (P₁ − λ P₂) v with λ =
+/// e^{λq₁·λk₁} − e^{λq₂·λk₂} + 0.2, u = 0.8 RMS_head(…) ∘ n W_o. One n per channel, where the published code has one per
+/// channel of a head; λ_init is that of the first layer everywhere. Options: width, heads, rope.
 template <class S>
 MixerKind<S> differential_mixer() {
   return reading<S>({"differential", "difference of two softmax attentions", differential_spec, differential<S>},

@@ -25,7 +25,7 @@ MixerSpec hyena_spec(const MixerOptions& o) {
                            dense("Wout", c, c)});
 }
 
-/// (t/T, cos 2π f t/T, sin 2π f t/T for f = 1 … bands) of each lag t.
+/// Features (t/T, cos 2π f t/T, sin 2π f t/T for f = 1 … bands) of each lag t.
 template <class S>
 Matrix<S> lag_features(Index tokens) {
   Matrix<S> all(tokens, kFeatures);
@@ -41,7 +41,7 @@ Matrix<S> lag_features(Index tokens) {
   return all;
 }
 
-/// e^{−α_c t/T}, α from ln 100/1.5 to ln 100/0.3 over the channels: each forgets to 1 % within 1.5 to .3 sequences.
+/// Windows e^{−α_c t/T}, α from ln 100/1.5 to ln 100/0.3 over the channels: each forgets to 1 % within 1.5 to 0.3 sequences.
 template <class S>
 Matrix<S> windows(Index tokens, Index channels) {
   Matrix<S> all(tokens, channels);

@@ -24,7 +24,7 @@ MixerSpec mamba_spec(const MixerOptions& o) {
                            dense("Wo", c, c)});
 }
 
-/// y_t = Σ_{i ≤ t} (C_t·B_i) e^{Σ_{i<τ≤t} g_τ} Δ_i x_i + D x_t as T × T products.
+/// Outputs y_t = Σ_{i ≤ t} (C_t·B_i) e^{Σ_{i<τ≤t} g_τ} Δ_i x_i + D x_t as T × T products.
 template <class S>
 void mamba(MixerCall<S>& call) {
   const Value<S> z = call.inputs["z"];

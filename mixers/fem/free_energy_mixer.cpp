@@ -52,20 +52,20 @@ MixerOptions free_energy_budget(Budget budget, Index width, Index heads) {
 
 namespace {
 
-/// What the conditioner changes: slices of its output in the order v, q, k, decay, λ, g (those that exist).
+/// Modulations by the conditioner: slices of its output in the order v, q, k, decay, λ, g (those that exist).
 template <class S>
 class Modulations {
  public:
   Modulations(const MixerCall<S>& call, Value<S> x) : modulation_(call.options.modulation) {
     if (modulation_ != Modulation::none) all_ = conditioner(x, call);
   }
-  /// x ∘ (1 + η) with the next x.cols() columns as η.
+  /// Scales x ∘ (1 + η) with the next x.cols() columns as η.
   Value<S> scale(Value<S> x) {
     if (modulation_ == Modulation::none) return x;
     return x + x * next(x.cols());
   }
   Value<S> shift(Value<S> x) { return modulation_ == Modulation::none ? x : x + next(x.cols()); }
-  /// f(raw) with η on either side of f.
+  /// Gate f(raw) with η on either side of f.
   template <class F>
   Value<S> gate(Value<S> raw, F f) {
     return modulation_ == Modulation::before ? f(scale(raw)) : scale(f(raw));
@@ -161,7 +161,7 @@ MixerSpec fem_spec(const MixerOptions& o, Prior prior) {
   return spec;
 }
 
-/// The prior's branches from the projections of x.
+/// Branches of a prior from the projections of x; β as given, projections changed by `modulations`.
 template <class S>
 Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> beta, Modulations<S>& modulations) {
   const MixerOptions& o = call.options;
@@ -230,7 +230,7 @@ void fem(MixerCall<S>& call) {
   if (o.outer_gate) call.observed.add("g", gate);
 }
 
-/// What a prior reads beside what all do.
+/// Options that a prior reads beside those of all priors.
 std::vector<Member<MixerOptions>> prior_options(Prior prior) {
   using O = MixerOptions;
   switch (prior) {
@@ -261,12 +261,14 @@ MixerKind<S> fem_kind(const std::string& name, const std::string& summary) {
 ///     y = (g ∘ ((1 − λ) μ + λ F)) W_o + b_o
 /// and the prior's own projections (free_energy_mixer.hpp): W_q, W_k, b_* (keys columns; aft: W_k of `groups`), W_dec (decay
 /// −softplus), W_dt, W_B, W_C, ssm_*. With modulation, tdc_* condition on the past: v, q, k (before RoPE) times 1 + η,
-/// decay's pre-activation plus δ, λ and g by `modulation`; the η of a key or value belongs to the key's own token
-/// (eq. 34b prints the query's, which would forbid streaming), and q, k are scaled where eq. 34a adds Δθ. Departures from the print: g stands before W_o (eq. 11; M.1 puts
-/// it after, which would cost more than the stated parameters); gates read token features (2.3.2, not M.4's values);
-/// 1/√dk in the logits (B.1, not H.1). Options: width, values, keys, heads, decays, groups, states, rope, epsilon, quadratic,
-/// gate_groups, modulation, hidden, hidden_scale, and the ablations log_sum_exp, inner_gate, outer_gate. All but
-/// softmax: causal, O(T), with streams. Observed: v, mu, Fmax, lam, g.
+/// decay's pre-activation plus δ, λ and g by `modulation`.
+///
+/// Departures from the print. The η of a key or value belongs to the key's own token (eq. 34b prints the query's, which would
+/// forbid streaming), and q, k are scaled where eq. 34a adds Δθ. g stands before W_o (eq. 11; M.1 puts it after, which would cost
+/// more than the stated parameters). Gates read token features (2.3.2, not M.4's values). 1/√dk is in the logits (B.1, not H.1).
+///
+/// Options: width, values, keys, heads, decays, groups, states, rope, epsilon, quadratic, gate_groups, modulation, hidden, hidden_scale,
+/// and the ablations log_sum_exp, inner_gate, outer_gate. All but softmax: causal, O(T), with streams. Observed: v, mu, Fmax, lam, g.
 template <class S>
 MixerKind<S> fem_softmax_mixer() {
   return fem_kind<S, Prior::softmax>("fem_softmax", "Free Energy Mixer, softmax prior");

@@ -12,10 +12,10 @@
 
 namespace nudge {
 
-/// The priors of the Free Energy Mixer.
+/// Priors of the Free Energy Mixer.
 enum class Prior { softmax, gla, aft, lrnn, ssm_invariant, ssm_selective };
 
-/// The two branches of a read, (tokens, d) each: mean and free energy at β (reads.hpp).
+/// Branches of a read, (tokens, d) each: mean and free energy at β (reads.hpp).
 template <class S>
 struct Branches {
   Value<S> mean;
@@ -37,8 +37,8 @@ template <class S>
 Branches<S> gla_prior(Value<S> q, Value<S> k, Value<S> g, Value<S> v, std::optional<Value<S>> beta, Index heads,
                       double epsilon, Streams<S>* streams);
 
-/// The same numbers by products of T x T matrices, in time T²: with a T of some hundreds faster than the recurrence. g
-/// (T, heads) per head, or null: no decay (linear attention). Causal; from the start of the sequence.
+/// Gated linear attention, the numbers of gla_prior(), by products of T x T matrices in time T²: for a T of some hundreds faster
+/// than the recurrence. g (T, heads) per head, or null: no decay (linear attention). Causal; from the start of the sequence.
 template <class S>
 Branches<S> gla_prior_quadratic(Value<S> q, Value<S> k, const Value<S>* g, Value<S> v, Value<S> beta, Index heads,
                                 double epsilon, const Mask& mask);
@@ -80,34 +80,31 @@ Branches<S> ssm_selective_prior(const SelectiveStates<S>& states, Value<S> v, st
 template <class S>
 Value<S> inverse_temperature(Value<S> raw, const std::string& name);
 
-/// g of the outer gate: softplus(g_raw) over its RMS in each of `groups` blocks of channels, ε = 1e-6, no learned
-/// scale.
+/// Outer gate g: softplus(g_raw) over its RMS in each of `groups` blocks of channels, ε = 1e-6, no learned scale.
 template <class S>
 Value<S> outer_gate(Value<S> g_raw, Index groups);
 
-/// The gated read u = g ∘ ((1 − λ) μ + λ F), λ = sigmoid(λ_raw): eqs. 9 and 10. Null gates (ablations): g = 1, λ = 1.
+/// Gated read u = g ∘ ((1 − λ) μ + λ F), λ = sigmoid(λ_raw): eqs. 9 and 10. Null gates (ablations): g = 1, λ = 1.
 template <class S>
 Value<S> gated_read(const Branches<S>& branches, const Value<S>* lambda, const Value<S>* gate);
 
-/// The two parameter budgets of the paper, both 4 width² weights with the softmax prior: d = width/2 with queries and
-/// keys of `width`, or d = 2 width/3 with queries and keys of d. UserError where the sizes do not divide.
+/// Parameter budgets of the paper, both 4 width² weights with the softmax prior: d = width/2 with queries and keys of
+/// `width`, or d = 2 width/3 with queries and keys of d. UserError where the sizes do not divide.
 enum class Budget { half, two_thirds };
 MixerOptions free_energy_budget(Budget budget, Index width, Index heads);
 
-/// The time-decay conditioner of the Free Energy Mixer (Lu & Yang, "Free Energy Mixer", appendix I), x (T, D) to (T, out):
+/// Time-decay conditioner of the Free Energy Mixer (Lu & Yang, "Free Energy Mixer", appendix I), x (T, D) to (T, out):
 ///     x̂ = LN(x), s = softplus(x̂ Wf), u = x̂ Wx, a = softplus(x̂ Ws), h̃_t = e^{−s_t} h̃_{t−1} + u_t
 ///     out = (silu(κ a/√(Σa² + 1e-12)) ∘ LN(h̃)) Wc
-/// both LN with scale and shift, ε = 1e-5 (the paper leaves them open); κ = 1 is the paper, √Hc the published code,
-/// which also leaves out silu. Parameters tdc_ln1_w, tdc_ln1_b (D), tdc_Wf, tdc_Wx, tdc_Ws (D, Hc), tdc_ln2_w,
-/// tdc_ln2_b (Hc), tdc_Wc (Hc, out).
+/// both LN with scale and shift, ε = 1e-5 (the paper leaves them open); κ = 1 is the paper, √Hc the published code, which also leaves
+/// out silu. Parameters tdc_ln1_w, tdc_ln1_b (D), tdc_Wf, tdc_Wx, tdc_Ws (D, Hc), tdc_ln2_w, tdc_ln2_b (Hc), tdc_Wc (Hc, out).
 std::vector<Field> conditioner_fields(Index width, Index hidden, Index outputs);
 template <class S>
 Value<S> conditioner(Value<S> x, const MixerCall<S>& call, Value<S>* hidden_state = nullptr);
 
-/// The temperature that the inner gate stands for (Lu & Yang, "Free Energy Mixer", section 2.3.1 and appendix F.3): β* in [0, β_max] with
+/// Hidden temperature that the inner gate stands for (Lu & Yang, "Free Energy Mixer", section 2.3.1 and appendix F.3): β* in [0, β_max] with
 ///     F(β*) = (1 − λ) μ + λ F(β_max),   F(β) = (1/β) log Σ p_i e^{β v_i}.
-/// The two sides agree in value only: the gradient of the gated read with respect to v is (1 − λ) p + λ q_{β_max}, not
-/// q_{β*}.
+/// The two sides agree in value only: the gradient of the gated read with respect to v is (1 − λ) p + λ q_{β_max}, not q_{β*}.
 struct HiddenTemperature {
   double mean;                    ///< μ = F(0)
   double free_energy;             ///< F(β_max)
@@ -118,8 +115,8 @@ struct HiddenTemperature {
   std::vector<double> posterior;  ///< q_{β*} ∝ p e^{β* v}
 };
 
-/// p (N) sums to one, v (N), β_max > 0, λ in [0, 1]. Bisection; β* is accurate to rounding also for tiny λ, because F −
-/// μ is summed from terms without cancellation.
+/// Finds the hidden temperature by bisection; p (N) sums to one, v (N), β_max > 0, λ in [0, 1]. β* is accurate to rounding
+/// also for tiny λ, because F − μ is summed from terms without cancellation.
 HiddenTemperature hidden_temperature(const std::vector<double>& p, const std::vector<double>& v, double beta_max,
                                      double lambda);
 

@@ -7,7 +7,7 @@
 namespace nudge {
 namespace {
 
-/// eʸ − 1 − y without cancellation: the series below 1/2, where 20 terms leave 0.5²²/22! < 1e-27.
+/// Remainder eʸ − 1 − y without cancellation: the series below 1/2, where 20 terms leave 0.5²²/22! < 1e-27.
 double exponential_remainder(double y) {
   if (std::abs(y) > 0.5) return std::expm1(y) - y;
   double sum = 1;
@@ -15,7 +15,7 @@ double exponential_remainder(double y) {
   return y * y / 2 * sum;
 }
 
-/// A distribution p over centred values x = v − μ.
+/// Distribution p over centred values x = v − μ.
 struct Centred {
   const std::vector<double>& p;
   std::vector<double> x;
@@ -31,7 +31,7 @@ struct Centred {
     for (std::size_t i = 0; i < x.size(); ++i) sum += p[i] * std::exp(beta * (x[i] - largest));
     return beta * largest + std::log(sum);
   }
-  /// q ∝ p e^{βx}
+  /// Tilted distribution q ∝ p e^{βx}.
   std::vector<double> tilted(double beta) const {
     std::vector<double> q(x.size());
     double sum = 0;
@@ -39,7 +39,7 @@ struct Centred {
     for (double& each : q) each /= sum;
     return q;
   }
-  /// dF/dβ = KL(q‖p)/β² = (β E_q x − ψ)/β²; E_q x = Σ p x (e^{βx} − 1)/e^ψ because Σ p x = 0.
+  /// Slope dF/dβ = KL(q‖p)/β² = (β E_q x − ψ)/β²; E_q x = Σ p x (e^{βx} − 1)/e^ψ because Σ p x = 0.
   double slope(double beta) const {
     double second = 0;
     double third = 0;

@@ -29,7 +29,8 @@ Branches<S> read_heads(Value<S> v, Value<S> beta, Index heads,
   return {join_columns(means), join_columns(free_energies)};
 }
 
-/// decaying_read() as branches: [μ | F], or μ for both where there is no β.
+/// Branches of decaying_read(): [μ | F], or μ for both if there is no β. Arguments as there; streams: their memory continues
+/// a sequence, or null.
 template <class S>
 Branches<S> read_memory(Index groups, Value<S> log_a, Value<S> log_b, Value<S> g, Value<S> v, Beta<S> beta,
                         Beta<S> log_direct, MemoryRead read, Streams<S>* streams) {
@@ -39,7 +40,7 @@ Branches<S> read_memory(Index groups, Value<S> log_a, Value<S> log_b, Value<S> g
   return {columns(both, 0, v.cols()), columns(both, v.cols(), v.cols())};
 }
 
-/// Column n G + k of the result is column of(n, k) of x: what decaying_read() takes.
+/// Cells as decaying_read() takes them: column n G + k of the result is column of(n, k) of x.
 template <class S, class F>
 Value<S> cells(Value<S> x, Index count, Index groups, F of) {
   std::vector<int> index;

@@ -23,7 +23,7 @@ NamedValues<S> bind(Tape<S>& tape, const FreeTransformerShape& shape, const std:
   return named;
 }
 
-/// A draw from softmax(logits/temperature) with the uniform number u.
+/// Class drawn from softmax(logits/temperature) with the uniform number u.
 template <class S>
 int draw(const Matrix<S>& logits, Index row, double temperature, double u) {
   Index best = 0;

@@ -136,7 +136,7 @@ std::vector<Field> block_fields(const std::string& prefix, Index width, Attentio
 
 namespace {
 
-/// Appends the rows of x to the cached ones, and gives all of them.
+/// Appends the rows of x to the cached ones and returns all of them.
 template <class S>
 Value<S> continued(Value<S> x, Matrix<S>& cached) {
   const Index seen = cached.rows();
@@ -145,7 +145,7 @@ Value<S> continued(Value<S> x, Matrix<S>& cached) {
   return x.tape->constant(cached);
 }
 
-/// `count` queries after `seen` keys, each up to its own.
+/// Mask of `count` queries after `seen` keys, each attending up to its own.
 Mask continued_mask(Index seen, Index count) {
   std::vector<std::uint8_t> attended(static_cast<std::size_t>(count * (seen + count)), 0);
   for (Index t = 0; t < count; ++t) {
@@ -154,6 +154,7 @@ Mask continued_mask(Index seen, Index count) {
   return Mask::from_bytes(count, seen + count, std::move(attended));
 }
 
+/// Block with the parameters <prefix>*: queries from in_q, keys and values from in_kv. cache: continues the tokens in it; null: starts here.
 template <class S>
 Value<S> block_of(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
                   AttentionHeads heads, const Mask& mask, KeyValueCache<S>* cache) {

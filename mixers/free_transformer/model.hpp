@@ -12,14 +12,16 @@
 
 namespace nudge {
 
-/// A transformer block whose queries and whose keys and values may come from different places (Fleuret 2025, "The Free Transformer", section 3.3):
+/// Transformer block whose queries may come from another place than its keys and values (Fleuret 2025, "The Free Transformer", section 3.3):
 ///     n(x) = RMS(x) ∘ n1,  a = in_q + MHA(n(in_q), n(in_kv)) Wo,  y = a + (silu(h Wg) ∘ (h Wu)) Wd,  h = RMS(a) ∘ n2
-/// rotary positions on queries and keys of each head, 1/√head width, no biases, ε = 1e-6; weights (in, out) named
-/// <prefix>n1, Wq, Wk, Wv, Wo, n2, Wg, Wu, Wd. Wk and Wv have G = `groups` heads, each for heads/G of the queries. The paper omits residuals "for clarity": here they come from in_q, so
-/// that what is only in in_kv (the latent) reaches the output through attention alone, and one norm serves both inputs.
+/// rotary positions on queries and keys of each head, 1/√head width, no biases, ε = 1e-6; weights (in, out) named <prefix>n1,
+/// Wq, Wk, Wv, Wo, n2, Wg, Wu, Wd. Wk and Wv have G = `groups` heads, each for heads/G of the queries.
+///
+/// The paper omits residuals "for clarity": here they come from in_q. So a part of in_kv alone (the latent) reaches the
+/// output through attention alone, and one norm serves both inputs.
 struct AttentionHeads {
   Index queries = 1;
-  Index groups = 1;  ///< G, of keys and values
+  Index groups = 1;  ///< G: number of heads of keys and values
 };
 std::vector<Field> block_fields(const std::string& prefix, Index width, AttentionHeads heads, Index inner);
 template <class S>
@@ -32,8 +34,8 @@ struct KeyValueCache {
   Matrix<S> keys, values;
 };
 
-/// The same for the tokens that follow those of the cache, which takes their keys and values in: the rows that the whole
-/// sequence would give, without derivative with respect to earlier tokens.
+/// Block for the tokens that follow those of the cache, which takes their keys and values in. It gives the rows of block() on
+/// the whole sequence, without derivative with respect to earlier tokens.
 template <class S>
 Value<S> continued_block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
                          AttentionHeads heads, KeyValueCache<S>& cache);
@@ -43,36 +45,36 @@ struct FreeTransformerShape {
   Index width = 32;  ///< D
   Index heads = 2;   ///< must divide D into even head widths
   Index layers = 2;  ///< even: the latent enters block layers/2
-  Index inner = 48;  ///< of the feed-forward parts
+  Index inner = 48;  ///< inner width of the feed-forward parts
   Index encoder_inner = 48;
   Index vocabulary = 29;
   Index bits = 4;             ///< H, 1 to 20: latent vectors are rows of a table of 2^H
   Index key_value_heads = 0;  ///< G, must divide heads (grouped-query attention, as in the paper's 8B model); 0: heads
-  bool tied = false;          ///< as in its 1.5B model: the read-out is emb'/√D, not a matrix of its own
+  bool tied = false;          ///< as in the paper's 1.5B model: the read-out is emb'/√D, not a matrix of its own
 };
 
-/// The parameters: b<l>_* and enc_* blocks, emb (V, D), post (2^H, D), zeta (D), enc_nf (D), enc_read (D, H), nf (D),
-/// read (D, V) unless tied. UserError naming the size that is wrong.
+/// Parameters: b<l>_* and enc_* blocks, emb (V, D), post (2^H, D), zeta (D), enc_nf (D), enc_read (D, H), nf (D), read (D, V)
+/// unless tied. UserError naming the wrong size.
 std::vector<Field> free_transformer_fields(const FreeTransformerShape& shape);
 
-/// What the blocks of a decoder have seen: one cache per layer.
+/// Keys and values that the blocks of a decoder have seen: one cache per layer.
 template <class S>
 using DecoderCache = std::vector<KeyValueCache<S>>;
 
-/// A decoder whose middle block reads a latent Z_t per token, and an encoder that infers Z from the whole sequence
-/// while training (algorithm 2; its line 15 must start at block B/2 + 2, block B/2 + 1 being the middle one):
+/// Decoder whose middle block reads a latent Z_t per token, and an encoder that infers Z from the whole sequence while
+/// training (algorithm 2; its line 15 must start at block B/2 + 2, block B/2 + 1 being the middle one):
 ///     x = emb[token]; blocks 0 .. L/2 − 1 causal; r_t = post[Z_t]; block L/2 with queries x and keys, values x + r;
 ///     the rest; logits = (RMS(x) ∘ nf) read, or (RMS(x) ∘ nf) emb'/√D where tied
-/// The encoder is one block over x with queries ζ, not causal. Its rotary positions are essential (the paper does not
-/// say so): queries that are all ζ would otherwise give identical rows.
+/// The encoder is one block over x with queries ζ, not causal. Its rotary positions are essential (the paper does not say
+/// so): queries that are all ζ would otherwise give identical rows.
 template <class S>
 class FreeTransformer {
  public:
-  /// The values live on one tape, one sequence at a time.
+  /// Takes the parameters, whose values live on one tape, one sequence at a time.
   FreeTransformer(const FreeTransformerShape& shape, const NamedValues<S>& parameters)
       : shape_(shape), parameters_(&parameters) {}
 
-  /// x after the first half of the blocks, (T, D). With a cache: of the tokens that follow those seen through it.
+  /// State x after the first half of the blocks, (T, D). With a cache: x of the tokens that follow those seen through it.
   Value<S> lower_half(const SharedIndices& tokens, DecoderCache<S>* cache = nullptr) const;
   Value<S> lower_half(const std::vector<int>& tokens, DecoderCache<S>* cache = nullptr) const;
   /// Logits of the bits, (T, H).
@@ -90,19 +92,19 @@ class FreeTransformer {
   const NamedValues<S>* parameters_;
 };
 
-/// KL_t = Σ_h (log 2 − H_b(sigmoid(L_th))) of the bits' posterior from fair coins, (T, 1) in nats.
+/// Information KL_t = Σ_h (log 2 − H_b(sigmoid(L_th))) of the bits' posterior against fair coins, (T, 1) in nats.
 template <class S>
 Value<S> latent_information(Value<S> bit_logits);
 
-/// The free-bits penalty (1/T) Σ_t max(0, KL_t − κ), (1, 1): eq. 5's hinge (the text sums whole KL above the threshold:
-/// same gradient). UserError for κ < 0 (nats).
+/// Free-bits penalty (1/T) Σ_t max(0, KL_t − κ), (1, 1): eq. 5's hinge (the text sums whole KL above the threshold: same
+/// gradient). UserError for κ < 0 (nats).
 template <class S>
 Value<S> free_bits(Value<S> information, double kappa);
 
 /// Latent indices for `tokens` positions drawn from the prior (uniform); a pure function of its arguments.
 std::vector<int> prior_latents(Index tokens, Index bits, std::uint64_t seed, std::uint32_t sequence);
 
-/// The same prior with bits from a sampler: fair coins, logits 0, as far as the sampler is fair.
+/// Latent indices for `tokens` positions drawn from the prior with bits from a sampler: fair coins, logits 0, as far as the sampler is fair.
 template <class S>
 std::vector<int> prior_latents(Index tokens, Index bits, BitSampler<S>& sampler);
 
@@ -113,10 +115,9 @@ std::vector<int> prefill_latents(const FreeTransformerShape& shape, const std::v
                                  const std::vector<int>& prompt, Index tokens, BitSampler<S>& sampler,
                                  std::uint64_t seed, std::uint32_t sequence);
 
-/// Continues a prompt to latents.size() tokens: token t+1 is drawn from softmax(logits_t/temperature), temperature = 0
-/// takes the largest. Keys and values of the tokens before are kept: a token costs one row of the model and its attention.
-/// Parameters in the order of free_transformer_fields(). UserError for a negative temperature, an
-/// empty prompt, or a prompt longer than the latents.
+/// Continues a prompt to latents.size() tokens: token t+1 is drawn from softmax(logits_t/temperature), temperature = 0 takes the
+/// largest. Keys and values of earlier tokens are kept: a token costs one row of the model and its attention. Parameters in the
+/// order of free_transformer_fields(). UserError for a negative temperature, an empty prompt, or a prompt longer than the latents.
 template <class S>
 std::vector<int> generate(const FreeTransformerShape& shape, const std::vector<Matrix<S>>& parameters,
                           std::vector<int> prompt, const std::vector<int>& latents, double temperature,

@@ -9,10 +9,9 @@
 
 namespace nudge {
 
-/// The synthetic sequences of the Free Transformer (Fleuret 2025, "The Free Transformer", section 4.1): a letter, '>', then 64 characters '_' with
-/// a target of 8 equal letters (the prompt's) at a uniform place 0..56, every one of the 64 replaced by '!' with
-/// probability 1/16. Places where the target would not fit are not drawn, and noise hits the target too (the paper's
-/// samples show both).
+/// Synthetic sequences of the Free Transformer (Fleuret 2025, "The Free Transformer", section 4.1): a letter, '>', then 64 characters
+/// '_' with a target of 8 equal letters (the prompt's) at a uniform place 0..56, every one of the 64 replaced by '!' with probability
+/// 1/16. Places where the target would not fit are not drawn, and noise hits the target too (the paper's samples show both).
 struct SyntheticText {
   static constexpr const char* vocabulary = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_!>";
   static constexpr int classes = 29;
@@ -28,19 +27,19 @@ struct SyntheticText {
   static std::vector<int> sequence(std::uint64_t seed, std::uint64_t n);
 };
 
-/// What is measured on sequences, generated or given.
+/// Statistics of sequences, generated or given.
 struct SyntheticStatistics {
   Index sequences = 0;
   double valid_prompts = 0;  ///< share that starts with a letter and '>'
   double noise = 0;          ///< share of '!' among body characters
-  double whole_targets = 0;  ///< share whose body is one target at a place 0..56, blanks, and noise
-  double mean_position = 0;  ///< of those targets
+  double whole_targets = 0;  ///< share of sequences whose body is one target at a place 0..56, blanks, and noise
+  double mean_position = 0;  ///< mean position of those targets
   double right_letters = 0;  ///< share of them with the prompt's letter
 };
 SyntheticStatistics synthetic_statistics(const std::vector<std::vector<int>>& sequences);
 
-/// The place of the target in a sequence of 66 tokens: the one place where the body is the letter or noise on 8
-/// characters with at least one letter, and blank or noise elsewhere; −1 where no place, or more than one, fits.
+/// Place of the target in a sequence of 66 tokens: the one place where the body is the letter or noise on 8 characters with
+/// at least one letter, and blank or noise elsewhere; −1 where no place, or more than one, fits.
 int target_position(const std::vector<int>& sequence, int& letter);
 
 }  // namespace nudge

@@ -8,7 +8,7 @@ namespace {
 
 enum class Kind { add, subtract, multiply, divide };
 
-/// Row t of b as it meets row t of a: a row, or one number for the whole row. b is repeated to a larger shape.
+/// Calls f(t, row t of b) for each row of a: a row, or one number for the whole row. b is repeated to a larger shape.
 template <class S, class F>
 void for_rows(const Matrix<S>& b, Index rows, F f) {
   for (Index t = 0; t < rows; ++t) {
@@ -95,7 +95,7 @@ class Binary final : public Operation<S> {
   }
 
  private:
-  /// Adds a row to what a repeated argument receives.
+  /// Adds a row to the cotangent of a repeated argument.
   template <class Row>
   static void add_row(Matrix<S>& db, Index t, const Row& row) {
     const Index to = db.rows() == 1 ? 0 : t;

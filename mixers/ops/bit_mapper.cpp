@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index kMostBits = 20;
 
-/// G of one token by doubling: bit h splits every product so far.
+/// Probabilities G of one token by doubling: bit h splits every product so far.
 template <class S>
 void probabilities(const S* logits, Index bits, S* g) {
   g[0] = 1;
@@ -28,7 +28,7 @@ void probabilities(const S* logits, Index bits, S* g) {
   }
 }
 
-/// g ← dG = G_d Σ_h dL_h (U_h(d) − sigmoid(L_h)); the sum again by doubling, into `change`.
+/// Pushes g ← dG = G_d Σ_h dL_h (U_h(d) − sigmoid(L_h)) for d_logits dL; the sum again by doubling, into `change`.
 template <class S>
 void push(const S* logits, const S* d_logits, Index bits, S* g, std::vector<S>& change) {
   const auto count = std::size_t(1) << bits;
@@ -42,8 +42,8 @@ void push(const S* logits, const S* d_logits, Index bits, S* g, std::vector<S>& 
   for (std::size_t d = 0; d < count; ++d) g[d] *= change[d];
 }
 
-/// dL_h += Σ_d c_d G_d (U_h(d) − sigmoid(L_h)): the sums over halves by folding from the highest bit down; c is used
-/// up.
+/// Pulls dL_h += Σ_d c_d G_d (U_h(d) − sigmoid(L_h)) into d_logits, with the sums over halves by folding from the highest bit
+/// down. c is used up; g: working memory.
 template <class S>
 void pull(const S* logits, S* c, Index bits, S* d_logits, std::vector<S>& g) {
   g.resize(std::size_t(1) << bits);

@@ -7,7 +7,7 @@
 namespace nudge {
 namespace {
 
-/// row ← of_groups, then of_groups once per channel.
+/// Fills row with of_groups, then of_groups once per channel.
 template <class S>
 void spread(const S* of_groups, Index groups, Index channels, S* row) {
   std::copy_n(of_groups, groups, row);
@@ -78,8 +78,8 @@ void MemoryStep<S>::prepare(const DecayingMemory<S>& memory, const S* g, const S
   growth_ = growth_.array().log1p();
 }
 
-/// log M ← log(e^(log M + g) + y). The sum that the rounding of log M loses goes to `low` (Knuth's two-sum): after 10⁵ tokens one
-/// more changes a log mass by 10⁻⁵, ten times the spacing of floats there, and without `low` a float memory ends 10⁻³ off.
+/// Takes the token in, log M ← log(e^(log M + g) + y). The part that the rounding of log M loses goes to `low` (Knuth's two-sum). After
+/// 10⁵ tokens one more changes a log mass by 10⁻⁵, ten times the spacing of floats there, and without `low` a float memory ends 10⁻³ off.
 template <class S>
 void MemoryStep<S>::apply(const S* v, DecayingMemory<S>& memory) {
   S* const high = memory.log_mass.data();

@@ -11,8 +11,8 @@
 namespace nudge {
 namespace {
 
-/// Tokens between stored memories: the adjoint sweep computes the memories of one chunk again, so what is kept per token is a
-/// 1/16 of a memory, and the memories of a chunk, some tens of thousands of numbers each in a state-space prior, stay in a cache.
+/// Tokens between stored memories. The adjoint sweep computes the memories of one chunk again, so that a token keeps 1/16 of
+/// a memory. The memories of a chunk, some tens of thousands of numbers each in a state-space prior, stay in a cache.
 constexpr Index kChunk = 16;
 
 template <class S>
@@ -47,7 +47,7 @@ class DecayingRead final : public Operation<S> {
   static constexpr std::size_t kBeta = 4;
   std::size_t direct_at() const { return tilted_ ? kBeta + 1 : kBeta; }
 
-  /// The arguments; β and log_direct null where there is none.
+  /// Arguments of the read; β and log_direct null if there is none.
   struct View {
     const Matrix<S>&log_a, &log_b, &g, &v;
     const S *beta, *log_direct;
@@ -83,7 +83,7 @@ class DecayingRead final : public Operation<S> {
     static const S* data(const Matrix<S>* m) { return m != nullptr ? m->data() : nullptr; }
     static S at(const S* d, Index i) { return d != nullptr ? d[i] : S(0); }
   };
-  /// Where the cotangents of the arguments add up; what nobody wants, in matrices of its own.
+  /// Cotangents of the arguments; unwanted ones are in matrices of its own.
   class Adjoints {
    public:
     Adjoints(const View& a, const DecayingRead& read, Cotangents<S> dx)
@@ -104,7 +104,7 @@ class DecayingRead final : public Operation<S> {
    public:
     Matrix<S>&log_a, &log_b, &g, &v, &beta, &log_direct;
   };
-  /// What the sweeps write into, once per thread: a step makes thousands of small matrices otherwise.
+  /// Working memory of the sweeps, once per thread: a step makes thousands of small matrices otherwise.
   struct Space {
     MemoryStep<S> step;
     MemoryShares<S> shares;
@@ -124,6 +124,7 @@ class DecayingRead final : public Operation<S> {
   static void weigh(const View& a, const DecayingMemory<S>& memory, Index t, MemoryShares<S>& shares) {
     shares.set(memory, a.log_a.row(t).data(), a.tilt(t), a.log_direct);
   }
+  /// Writes the read of token t, [μ | F], to row t of y; the shares in `space` are overwritten.
   static void read(const View& a, const DecayingMemory<S>& memory, Index t, Space& space, Matrix<S>& y) {
     const MemoryShares<S>& w = space.shares;
     weigh(a, memory, t, space.shares);
@@ -163,7 +164,7 @@ class DecayingRead final : public Operation<S> {
   MemoryRead read_;
   bool tilted_, direct_;
   DecayingMemory<S>* stream_;
-  std::vector<DecayingMemory<S>> stored_;  ///< before tokens 0, kChunk, 2 kChunk, ...
+  std::vector<DecayingMemory<S>> stored_;  ///< memories before tokens 0, kChunk, 2 kChunk, ...
 };
 
 template <class S>

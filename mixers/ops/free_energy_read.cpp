@@ -12,8 +12,8 @@
 namespace nudge {
 namespace {
 
-/// Terms of a sum that underflow are below min() each; a sum of up to 10⁶ of them is below the rounding of a total W
-/// when W ≥ 10⁶ min()/ε.
+/// Least total for which underflow does not matter. Terms of a sum that underflow are below min() each; a sum of up to 10⁶ of
+/// them is below the rounding of a total W when W ≥ 10⁶ min()/ε.
 template <class S>
 constexpr S kSmallestSum = S(1e6) * std::numeric_limits<S>::min() / std::numeric_limits<S>::epsilon();
 
@@ -135,7 +135,7 @@ class FreeEnergyRead final : public Operation<S> {
   }
 
  private:
-  /// Queries whose sums are one product, relative to one maximum per channel over the keys that they see.
+  /// Part of the queries whose sums are one product, relative to one maximum per channel over the keys that they see.
   struct Part {
     Index query, queries, key, keys;
     Matrix<S> largest;  ///< M (1, C)
@@ -159,7 +159,7 @@ class FreeEnergyRead final : public Operation<S> {
     part.take(query, end - query, first, last - first);
   }
 
-  /// [P v | P E] into y; whether no sum comes near underflow.
+  /// Computes [P v | P E] into y; returns true if no sum comes near underflow.
   bool multiply_part(Arguments<S> x, Part& part, Matrix<S>& y) {
     const auto v = x[1]->middleRows(part.key, part.keys);
     const Index width = v.cols();
@@ -198,7 +198,7 @@ class FreeEnergyRead final : public Operation<S> {
     }
   }
 
-  /// An entry of F that the product cannot give, and log Σ_i p exp(β v) by its own row.
+  /// Exception: an entry of F that the product cannot give, and log Σ_i p exp(β v) by its own row.
   struct Exception {
     Index query;
     Index channel;

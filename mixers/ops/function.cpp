@@ -24,7 +24,7 @@ S normal_cdf(S x) {
   return std::erfc(-x * static_cast<S>(0.70710678118654752440)) / S(2);
 }
 
-/// σ + y (1 − σ), with y = x σ(x): off by some (1 + |y|) roundings at most, where 1 − σ is small beside σ.
+/// Slope of silu, σ + y (1 − σ) with y = x σ(x): off by some (1 + |y|) roundings at most, where 1 − σ is small beside σ.
 template <class Sigma, class Y>
 auto silu_slope(const Sigma& sigma, const Y& y) {
   return sigma + y * (1 - sigma);
@@ -52,7 +52,7 @@ S slope(Function function, S x, S y) {
 template <class S>
 using Numbers = Eigen::Array<S, Eigen::Dynamic, 1>;
 
-/// So many numbers at a time stay in the nearest cache while a derivative is put together.
+/// Count of numbers that stay in the nearest cache while a derivative is put together.
 constexpr Index kPiece = 1024;
 template <class S>
 using Piece = Eigen::Array<S, Eigen::Dynamic, 1, Eigen::ColMajor, kPiece, 1>;
@@ -63,7 +63,7 @@ auto sigmoid_of(const X& x) {
   return (1 + (-x).exp()).inverse();
 }
 
-/// Whole arrays at a time, for the functions that training spends its time in; false: one number at a time.
+/// Evaluates whole arrays at a time, for the functions that training spends its time in; false: one number at a time.
 template <class S, class X, class Y>
 bool evaluate_all(Function function, const X& x, Y& y) {
   switch (function) {
@@ -82,7 +82,7 @@ bool evaluate_all(Function function, const X& x, Y& y) {
   return false;
 }
 
-/// The same for out += f'(x) · d, with y = f(x), of at most kPiece numbers.
+/// Adds f'(x) · d to out, with y = f(x), whole arrays of at most kPiece numbers at a time; false: one number at a time.
 template <class S, class X, class Y>
 bool add_slope_all(Function function, const X& x, const X& y, const X& d, Y& out) {
   switch (function) {
@@ -105,7 +105,7 @@ bool add_slope_all(Function function, const X& x, const X& y, const X& d, Y& out
   return false;
 }
 
-/// For code that adds: what it adds replaces what was there.
+/// Target for code that adds: an addition replaces the content.
 template <class Y>
 struct Replaced {
   Y to;
@@ -139,6 +139,7 @@ class Elementwise final : public Operation<S> {
  private:
   static auto flat(const Matrix<S>& m) { return Eigen::Map<const Numbers<S>>(m.data(), m.size()); }
   static auto flat(Matrix<S>& m) { return Eigen::Map<Numbers<S>>(m.data(), m.size()); }
+  /// Puts f'(x) · d into out (=, +=: `store`), with y = f(x), piece by piece.
   void add_slope(const Matrix<S>& x, const Matrix<S>& y, const Matrix<S>& d, Matrix<S>& out, Store store) const {
     bool done = true;
     for (Index n = 0; n < y.size() && done; n += kPiece) {

@@ -28,7 +28,7 @@ class Block final : public Operation<S> {
     return m.block(row_, col_, rows_ < 0 ? m.rows() : rows_, cols_ < 0 ? m.cols() : cols_);
   }
 
-  Index row_, rows_, col_, cols_;  ///< a negative count stands for all
+  Index row_, rows_, col_, cols_;  ///< begin and count of rows and columns; a negative count stands for all
 };
 
 template <class S>

@@ -8,7 +8,7 @@
 
 namespace nudge {
 
-/// Elementwise, shape of a; b has the shape of a or is repeated along rows (1, n), columns (m, 1) or both (1, 1).
+/// Elementwise operation, shape of a; b has the shape of a or is repeated along rows (1, n), columns (m, 1) or both (1, 1).
 template <class S>
 Value<S> operator+(Value<S> a, Value<S> b);
 template <class S>
@@ -42,7 +42,7 @@ enum class Function {
   sine,             ///< sin x
   square,           ///< x²
   squared_relu,     ///< max(x, 0)², slope 2 max(x, 0) (So et al., "Primer", arXiv:2109.08668)
-  bit_information,  ///< log 2 − H_b(sigmoid(x)): what a bit with logit x tells beyond a fair coin, in nats
+  bit_information,  ///< log 2 − H_b(sigmoid(x)): information of a bit with logit x beyond a fair coin, in nats
 };
 
 /// y = f(x), elementwise.
@@ -69,7 +69,7 @@ Value<S> gather_columns(Value<S> x, std::vector<int> index);
 template <class S>
 Value<S> as_row(Value<S> x);
 
-/// Side by side; all parts have the same number of rows.
+/// Parts side by side; all have the same number of rows.
 template <class S>
 Value<S> join_columns(const std::vector<Value<S>>& parts);
 
@@ -82,7 +82,7 @@ Value<S> gather_rows(Value<S> x, std::vector<int> index);
 template <class S>
 Value<S> gather_rows(Value<S> x, SharedIndices index);
 
-/// a b; a (n, m), b (m, k). Where b are weights that are read (Tape::weights), the read of a by their reader.
+/// Product a b; a (n, m), b (m, k). If b are weights that are read (Tape::weights), their reader reads a.
 template <class S>
 Value<S> product(Value<S> a, Value<S> b);
 
@@ -106,8 +106,8 @@ Value<S> rms_norm(Value<S> x, Index groups = 1, double epsilon = 1e-6);
 template <class S>
 Value<S> squared_distance(Value<S> q, Value<S> k);
 
-/// Which two columns of a block of m are a pair: (2j, 2j+1), or (j, j + m/2) as the published code of many language models
-/// has it. The two differ by a permutation of the columns.
+/// Choice of the two columns of a block of m that are a pair: (2j, 2j+1), or (j, j + m/2) as the published code of many
+/// language models has it. The two differ by a permutation of the columns.
 enum class RotaryPairs { adjacent, halves };
 
 /// Rotary positions: in each of `heads` blocks of m columns, pair j of row t is turned by the angle
@@ -131,8 +131,8 @@ Value<S> covariance_solve(Value<S> p, Value<S> k, Value<S> r, double alpha, doub
 template <class S>
 Value<S> decay_matrix(Value<S> g);
 
-/// h_t = exp(g_t) h_{t−1} + u_t, h_{−1} = 0, per column; g and u (T, n). With a stream (1, n), h_{−1} is what it
-/// holds (empty: 0) and it is left with h_{T−1}, when recorded (not to be run again).
+/// Decayed sum h_t = exp(g_t) h_{t−1} + u_t, h_{−1} = 0, per column; g and u (T, n). With a stream (1, n), h_{−1} is its
+/// content (empty: 0), and it is left with h_{T−1}, when recorded (not to be run again).
 template <class S>
 Value<S> decayed_sum(Value<S> g, Value<S> u, Matrix<S>* stream = nullptr);
 

@@ -9,6 +9,7 @@ namespace {
 
 enum class Transposed { none, right, left };
 
+/// Puts the product of this form into y (=, +=, −=: `store`): a b, a bᵀ (right) or aᵀ b (left).
 template <class S>
 void apply(Transposed form, const Matrix<S>& a, const Matrix<S>& b, Matrix<S>& y, Store store) {
   switch (form) {
@@ -66,7 +67,7 @@ class Product final : public Operation<S> {
   Transposed form_;
 };
 
-/// y = x W, or x Wᵀ, of weights that are read. The tape asks for their gradient with an empty matrix.
+/// Product y = x W, or x Wᵀ, with weights that are read. The tape asks for their gradient with an empty matrix.
 template <class S>
 class Read final : public Operation<S> {
  public:

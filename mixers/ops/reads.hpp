@@ -10,36 +10,36 @@
 
 namespace nudge {
 
-/// A memory with decay, what decaying_read() carries from token to token: N cells for each of G groups of channels, C channels
-/// in all, channel c in group c // (C/G). Row n of the logarithms holds the masses of cell n of every group (G columns) and, where
-/// free energies are read (tilted), the masses weighted with e^{β_c v_c} of every channel (C columns).
+/// Memory with decay that decaying_read() carries from token to token: N cells for each of G groups of channels, C channels
+/// in all, channel c in group c // (C/G). Row n of the logarithms holds the masses of cell n of every group (G columns).
+/// If free energies are read (tilted), it also holds the masses weighted with e^{β_c v_c} of every channel (C columns).
 template <class S>
 struct DecayingMemory {
   DecayingMemory() = default;
   DecayingMemory(Index cells, Index groups, Index channels, bool tilted);  ///< empty
 
   Matrix<S> log_mass;  ///< ℓ and, if tilted, Λ (N, G or G + C)
-  Matrix<S> low;       ///< what their rounding has lost
+  Matrix<S> low;       ///< low part of the logarithms, which their rounding has lost
   Matrix<S> mean;      ///< ν (N, C)
   Index groups = 0;
 };
 
-/// What the channels of a group share, once per channel (c is read at c // (C/G)); the same numbers where G = C.
+/// Numbers of the groups once per channel (channel c has those of c // (C/G)); the same numbers where G = C.
 template <class S>
 const S* per_channel(const S* of_groups, Index groups, Index channels, std::vector<S>& space);
 /// Adds up the channels of every group.
 template <class S>
 void add_channels(const S* of_channels, Index groups, Index channels, S* of_groups);
 
-/// A token on its way into a memory. Each mass M decays to M e^{g_n} and takes in y_nc = b_n e^{β_c v_c} (b_n where it is not
-/// tilted); of their sum, `kept` is the share of the old mass and `entered` that of the token. The exponentials are what a step
-/// costs: they are taken over the whole memory at once.
+/// Step of a token into a memory. Each mass M decays to M e^{g_n} and takes in y_nc = b_n e^{β_c v_c} (b_n where it is not
+/// tilted). Of their sum, `kept` is the share of the old mass and `entered` that of the token. The exponentials are the cost
+/// of a step: they are taken over the whole memory at once.
 template <class S>
 class MemoryStep {
  public:
   Matrix<S> kept, entered;  ///< (N, G or G + C)
 
-  /// From g and log b (N G, a cell's groups side by side) and β v (C, where tilted).
+  /// Computes the shares from g and log b (N G, a cell's groups side by side) and β v (C, where tilted).
   void prepare(const DecayingMemory<S>& memory, const S* g, const S* log_b, const S* beta_v);
   /// Takes the token with values v (C) into the memory that prepare() saw.
   void apply(const S* v, DecayingMemory<S>& memory);
@@ -49,48 +49,46 @@ class MemoryStep {
   std::vector<S> space_;
 };
 
-/// What a token reads: cell n has the share π_n = a_n M_n / Z of the mass of its group and κ_nc of the tilted mass; the token's
-/// own direct weight has the rest.
+/// Shares of the memory in a token's read: cell n has the share π_n = a_n M_n / Z of the mass of its group and κ_nc of the
+/// tilted mass; the token's own direct weight has the rest.
 template <class S>
 struct MemoryShares {
   Matrix<S> cells;      ///< (N, G or G + C)
   Matrix<S> direct;     ///< (1, G or G + C)
   Matrix<S> log_total;  ///< log Z (1, G or G + C)
 
-  /// From log a (N G), β v (C, where tilted) and the log_direct of every group, or null.
+  /// Sets the shares from log a (N G), β v (C, where tilted) and the log_direct of every group, or null.
   void set(const DecayingMemory<S>& memory, const S* log_a, const S* beta_v, const S* log_direct);
 };
 
-/// What token t reads of the decaying memory.
+/// State of the decaying memory that token t reads.
 enum class MemoryRead {
   updated,   ///< the memory that holds tokens 0..t
   previous,  ///< the memory that holds tokens 0..t−1, not yet decayed; needs a direct weight for token t itself
 };
 
-/// The read [μ | F] of the Free Energy Mixer (see free_energy_read) under a prior with decaying memory, in time and
-/// memory linear in T. The C channels lie in G groups (channel c in c // (C/G)), each with a distribution over tokens of N cells:
+/// Read [μ | F] of the Free Energy Mixer (see free_energy_read) under a prior with decaying memory, in time and memory linear
+/// in T. The C channels lie in G groups (channel c in c // (C/G)), each with a distribution over tokens of N cells:
 ///     s_t(i) = Σ_n a_tn b_in exp(Σ_{τ=i+1..t} g_τn)      (updated)
 ///     s_t(i) = Σ_n a_tn b_in exp(Σ_{τ=i+1..t−1} g_τn) for i < t, s_t(t) = direct                     (previous)
 ///     p_t(i) = s_t(i)/Σ_j s_t(j), s_t(t) plus `direct` where one is given.
-/// log a, log b, g (T, N G), cell n of group k in column n G + k; v (T, C); β (1, C) > 0, without which [μ] alone is read; log
-/// direct (1, G). This is every O(T) prior of the paper: gated linear attention (a = φ(q), b = φ(k)), AFT (a = 1, g = 0), decaying
-/// linear RNN (a = b = 1) and the state-space priors. With a stream, tokens 0..T−1 continue the sequence that *stream has taken
-/// in, and are taken in when recorded (no derivative with respect to earlier tokens; not to be run again).
+/// log a, log b, g (T, N G), cell n of group k in column n G + k; v (T, C); β (1, C) > 0, without which [μ] alone is read;
+/// log direct (1, G). This is every O(T) prior of the paper: gated linear attention (a = φ(q), b = φ(k)), AFT (a = 1, g = 0),
+/// decaying linear RNN (a = b = 1) and the state-space priors. With a stream, tokens 0..T−1 continue the sequence that
+/// *stream has taken in, and are taken in when recorded (no derivative with respect to earlier tokens; not to be run again).
 ///
-/// The memory holds logarithms and normalised means (ℓ_n = log mass, ν_nc = mean of v, Λ_nc = log of the mass weighted
-/// with e^{βv}), each moved by a convex weight: nothing overflows, underflows or cancels for any T and any cumulative
-/// decay. The envelope form of the paper's appendices H.2 and I (products with inverse cumulative decays) is invalid
-/// beyond a cumulative decay of about 700 and is not used.
+/// The memory holds logarithms and normalised means (ℓ_n = log mass, ν_nc = mean of v, Λ_nc = log of the mass weighted with e^{βv}), each
+/// moved by a convex weight: nothing overflows, underflows or cancels for any T and any cumulative decay. The envelope form of the paper's
+/// appendices H.2 and I (products with inverse cumulative decays) is invalid beyond a cumulative decay of about 700 and is not used.
 template <class S>
 Value<S> decaying_read(Index groups, Value<S> log_a, Value<S> log_b, Value<S> g, Value<S> v,
                        std::optional<Value<S>> beta, std::optional<Value<S>> log_direct = std::nullopt,
                        MemoryRead read = MemoryRead::updated, DecayingMemory<S>* stream = nullptr);
 
-/// y_t = q_tᵀ M_t of a memory M (m, n) that is corrected rather than added to, M_0 = 0:
+/// Read y_t = q_tᵀ M_t of a memory M (m, n) that is corrected rather than added to, M_0 = 0:
 ///     M_t = e^{g_t} (1 − β_t k_t k_tᵀ) M_{t−1} + β_t k_t v_tᵀ
-/// one gradient step of size β_t on ½‖Mᵀk_t − v_t‖² from what is left of the memory (Yang et al., gated delta networks,
-/// arXiv:2412.06464, eq. 10; g = 0: the delta rule, arXiv:2406.06484). q, k (T, m), v (T, n), β, g (T, 1). O(T m n), and as
-/// many numbers kept.
+/// one gradient step of size β_t on ½‖Mᵀk_t − v_t‖² from the decayed memory (Yang et al., gated delta networks, arXiv:2412.06464, eq. 10;
+/// g = 0: the delta rule, arXiv:2406.06484). q, k (T, m), v (T, n), β, g (T, 1). Costs O(T m n) operations and keeps as many numbers.
 template <class S>
 Value<S> delta_read(Value<S> q, Value<S> k, Value<S> v, Value<S> beta, Value<S> g);
 
@@ -113,13 +111,12 @@ Value<S> causal_convolution(Value<S> x, Value<S> filter);
 template <class S>
 Value<S> free_energy_read(Value<S> logits, Value<S> v, Value<S> beta, const Mask& mask);
 
-/// What a mixer with an O(T) prior carries from one piece of a sequence to the next: evaluating pieces one after the
-/// other with the same streams gives the rows that the whole sequence gives, for any split, in memory that does not
-/// grow. Starts empty.
+/// Streams that a mixer with an O(T) prior carries from one piece of a sequence to the next. Evaluating pieces one after the other
+/// with the same streams gives the rows that the whole sequence gives, for any split, in memory that does not grow. Starts empty.
 template <class S>
 struct Streams {
   Index position = 0;        ///< tokens taken in
-  DecayingMemory<S> memory;  ///< of the prior
+  DecayingMemory<S> memory;  ///< memory of the prior
   Matrix<S> conditioner;     ///< state of the time-decay conditioner (1, Hc)
 };
 

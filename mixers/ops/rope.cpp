@@ -68,7 +68,7 @@ class Rotate final : public Operation<S> {
     }
   }
 
-  /// Plain loops over the pairs of a head, which compilers turn into vectors.
+  /// Turns neighbouring columns by plain loops over the pairs of a head, which compilers turn into vectors.
   template <Store store>
   void turn_neighbours(const Matrix<S>& x, S direction, Matrix<S>& y) const {
     const Index half = width_ / 2;

@@ -11,7 +11,7 @@
 
 namespace nudge {
 
-/// p_ti = exp(s_ti)/Σ_j exp(s_tj) over the attended keys of each query, 0 elsewhere; s (queries, keys).
+/// Softmax p_ti = exp(s_ti)/Σ_j exp(s_tj) over the attended keys of each query, 0 elsewhere; s (queries, keys).
 template <class S>
 Value<S> softmax(Value<S> scores, const Mask& mask);
 
@@ -23,7 +23,7 @@ Value<S> log_sum_exp(Value<S> scores, const Mask& mask);
 template <class S>
 Value<S> masked(Value<S> x, const Mask& mask);
 
-/// p = softmax(s) over the attended keys into p, and log Σ exp(s) into normaliser (queries, 1): for other operations.
+/// Writes p = softmax(s) over the attended keys, and log Σ exp(s) into normaliser (queries, 1): for other operations.
 template <class S>
 void softmax_rows(const Matrix<S>& scores, const Mask& mask, Matrix<S>& p, Matrix<S>& normaliser);
 
@@ -37,16 +37,16 @@ Value<S> cross_entropy(Value<S> logits, std::vector<int> targets);
 template <class S>
 Value<S> cross_entropy(Value<S> logits, SharedIndices targets);
 
-/// The binary mapper of the Free Transformer (Fleuret 2025, "The Free Transformer", section 3.4 and eqs. 5–8), logits L (T, H) to one-hot rows (T,
-/// 2^H): bits b_h are drawn with probability sigmoid(L_h), bit h = 1 (first column) is the lowest of the index Σ_h
-/// 2^(h−1) b_h. Straight-through: the value is the drawn one-hot row Y, both derivatives are those of
+/// Binary mapper of the Free Transformer (Fleuret 2025, "The Free Transformer", section 3.4 and eqs. 5–8), logits L (T, H) to
+/// one-hot rows (T, 2^H): bits b_h are drawn with probability sigmoid(L_h), bit h = 1 (first column) is the lowest of the
+/// index Σ_h 2^(h−1) b_h. Straight-through: the value is the drawn one-hot row Y, both derivatives are those of
 ///     G_d = Π_h sigmoid(L_h)^{U_h(d)} (1 − sigmoid(L_h))^{1−U_h(d)},  ∂G_d/∂L_h = G_d (U_h(d) − sigmoid(L_h)),
-/// U_h(d) bit h of d: exactly the gradient of Y + G − detach(G). UserError for H > 20. Needs 1 ≤ H.
+/// with U_h(d) bit h of d: exactly the gradient of Y + G − detach(G). UserError for H > 20. Needs 1 ≤ H.
 template <class S>
 Value<S> bit_mapper(Value<S> logits, std::shared_ptr<BitSampler<S>> sampler);
 
-/// bit_mapper(logits) · table without the one-hot matrix: the value is a row of the table (2^H, D) per token. G is made
-/// by doubling, 2^H numbers per token; the derivative with respect to the table is in the drawn rows only.
+/// Lookup bit_mapper(logits) · table without the one-hot matrix: the value is a row of the table (2^H, D) per token. G is
+/// made by doubling, 2^H numbers per token; the derivative with respect to the table is in the drawn rows only.
 template <class S>
 Value<S> bit_lookup(Value<S> logits, Value<S> table, std::shared_ptr<BitSampler<S>> sampler);
 
