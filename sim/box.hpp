@@ -45,7 +45,7 @@ class Box {
     return found;
   }
 
-  /// z ← P(z) in the given columns of a state.
+  /// Projects z ← P(z) in the given columns of a state.
   void project(MatrixRef<S> z, Columns within) const {
     each(z.rows(), within, [&](Index row, Index begin, Index count, S lower, S upper) {
       S* x = &z(row, begin);
@@ -53,7 +53,7 @@ class Box {
     });
   }
 
-  /// x ← m ⊙ x with the m of the force f at z, in the given columns. x may be f.
+  /// Masks x ← m ⊙ x with the m of the force f at z, in the given columns. x may be f.
   void hold(ConstMatrixRef<S> z, ConstMatrixRef<S> f, MatrixRef<S> x, Columns within) const {
     each(z.rows(), within, [&](Index row, Index begin, Index count, S lower, S upper) {
       for (Index i = begin; i < begin + count; ++i) {
@@ -84,7 +84,7 @@ class Box {
     });
   }
 
-  /// u ← (∂P/∂z)ᵀ u of the projection that ended in z: 1 inside, 0 where z rests on a bound.
+  /// Pulls back u ← (∂P/∂z)ᵀ u through the projection that ended in z: 1 inside, 0 where z rests on a bound.
   void pull_back(ConstMatrixRef<S> z, MatrixRef<S> u) const {
     each(z.rows(), {0, z.cols()}, [&](Index row, Index begin, Index count, S lower, S upper) {
       for (Index i = begin; i < begin + count; ++i) {

@@ -13,10 +13,10 @@ class GradientSink {
  public:
   virtual ~GradientSink() = default;
 
-  /// x (n, inputs of the parameter), y (n, columns.count).
+  /// Adds the outer products scale · xᵀ y to columns of a parameter; x (n, inputs of the parameter), y (n, columns.count).
   virtual void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) = 0;
 
-  /// G += scale · gradient, of a parameter that no array of devices holds.
+  /// Adds scale · gradient to a parameter that no array of devices holds.
   virtual void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) = 0;
 };
 

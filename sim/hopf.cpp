@@ -73,7 +73,7 @@ class Derivatives {
   const Matrix<double>& moving_;
 };
 
-/// x of (R + iS) x = w, as a real system of twice the size.
+/// Solution x of (R + iS) x = w, as a real system of twice the size.
 Turning complex_solution(const Matrix<double>& r, const Matrix<double>& s, const Turning& w) {
   const Index n = r.rows();
   Matrix<double> both(2 * n, 2 * n), right(2 * n, 1);

@@ -12,7 +12,7 @@ class Inertia {
  public:
   virtual ~Inertia() = default;
 
-  /// f (k·rows, cols) ← D⁻¹ f. UserError where D is singular: a unit that has no capacitance follows at once, in no step of time.
+  /// Replaces f (k·rows, cols) ← D⁻¹ f. UserError where D is singular: a unit that has no capacitance follows at once, in no step of time.
   virtual void accelerate(MatrixRef<S> f) = 0;
 };
 

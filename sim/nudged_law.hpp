@@ -64,7 +64,7 @@ class NudgedLaw {
     f += part_;
   }
 
-  /// out = Jᵀ u, where the non-conservative part of Jᵀ u passes the filter.
+  /// Computes out = Jᵀ u, where the non-conservative part of Jᵀ u passes the filter.
   void vjp(const NudgedPoint<S>& p, ConstMatrixRef<S> u, MatrixRef<S> out) {
     if (p.filter == nullptr) return p.at->vjp(u, out);
     part_.resize(u.rows(), u.cols());
@@ -74,7 +74,7 @@ class NudgedLaw {
     out += part_;
   }
 
-  /// out = q(J_n v) − q(J_nᵀ v).
+  /// Computes out = q(J_n v) − q(J_nᵀ v).
   void asymmetry(const NudgedPoint<S>& p, ConstMatrixRef<S> v, MatrixRef<S> out) {
     back_.resize(v.rows(), v.cols());
     p.at->jvp(v, out, Part::nonconservative);
@@ -89,7 +89,7 @@ class NudgedLaw {
     if (p.filter != nullptr) p.filter->pass(way, product);
   }
 
-  /// part_ = the correction, q(J_n v) − q(J_nᵀ v), that is subtracted from the force.
+  /// Sets part_ to the correction, q(J_n v) − q(J_nᵀ v), that is subtracted from the force.
   void correction(const NudgedPoint<S>& p, ConstMatrixRef<S> z) {
     displacement(p, z);
     asymmetry(p, v_, part_);

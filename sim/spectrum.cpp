@@ -39,7 +39,7 @@ class ArnoldiSpace {
   int applications() const { return applications_; }
   Dense h() const { return h_.topRows(m_); }
 
-  /// ‖A x − λ x‖ of the Ritz vector x = V y, ‖y‖ = 1, from the decomposition: |bᵀ y|.
+  /// Residual ‖A x − λ x‖ of the Ritz vector x = V y, ‖y‖ = 1, from the decomposition: |bᵀ y|.
   double estimate(const Eigen::VectorXcd& y) const { return std::abs((h_.row(m_) * y).value()); }
 
   void fill() {
@@ -71,7 +71,7 @@ class ArnoldiSpace {
     h_.row(kept_).head(kept_) = b;
   }
 
-  /// ‖A x − λ x‖ / ‖x‖ from its definition, with two applications for a complex x.
+  /// Residual ‖A x − λ x‖ / ‖x‖ from its definition, with two applications for a complex x.
   double residual(const Eigen::VectorXcd& y, std::complex<double> lambda) {
     const Vector<S> re = basis_.leftCols(m_) * Eigen::VectorXd(y.real()).cast<S>();
     const Vector<S> im = basis_.leftCols(m_) * Eigen::VectorXd(y.imag()).cast<S>();

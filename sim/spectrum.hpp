@@ -40,7 +40,7 @@ template <class S>
 Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols,
                              const SpectrumOptions& options = {}, const Matrix<S>& moving = {});
 
-/// ‖Jv − Jᵀv‖ / ‖Jv‖, averaged over seeded standard normal probes v (rows, cols): 0 when the force has an energy.
+/// Asymmetry ‖Jv − Jᵀv‖ / ‖Jv‖, averaged over seeded standard normal probes v (rows, cols): 0 when the force has an energy.
 template <class S>
 double asymmetry(Linearization<S>& linearization, Index rows, Index cols, int probes = 8, std::uint64_t seed = 0);
 

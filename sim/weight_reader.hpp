@@ -20,7 +20,7 @@ class WeightReader {
  public:
   virtual ~WeightReader() = default;
 
-  /// y = x V: x (n, rows), y (n, outputs); transposed y = x Vᵀ: x (n, outputs), y (n, rows).
+  /// Reads y = x V: x (n, rows), y (n, outputs); transposed y = x Vᵀ: x (n, outputs), y (n, rows).
   virtual void read(const WeightPart& part, ConstMatrixRef<S> x, MatrixRef<S> y) = 0;
 
   /// Derivatives of read() at the operating point x₀, D = ∂read/∂x at x₀; both assign.

@@ -10,7 +10,7 @@ namespace nudge {
 /// Limit on the bytes read of one text, table or netlist (counted after inflating), and the reason that its error gives.
 struct ReadBound {
   std::size_t bytes = 0;
-  std::string reason;  ///< "the most that is read of one file: take a part of it"
+  std::string reason;  ///< "the most that is read of one file. Take a part of it"
 };
 
 /// Default ReadBound: 4 GiB, or a third of the free memory (free_memory()) where that is less; at least 1 MiB.

@@ -20,10 +20,10 @@ struct FloatBits<double> {
   static constexpr int kBits = 64, kMantissa = 52, kTerms = 8;
 };
 
-/// cos and sin of 2π u for u in (0, 1). With q the nearest quarter turn and x = 2π u − q π/2 in [−π/4, π/4], their Taylor
-/// polynomials: the first term left out is at most (π/4)^11/11! = 1.8e-9 and (π/4)^12/12! = 1.1e-10 in float, and
-/// (π/4)^17/17! = 4.6e-17 and (π/4)^18/18! = 2.1e-18 in double: below half a rounding unit. No branches, no library call, and local to
-/// the source that includes it (philox_kernel.hpp).
+/// Cosine and sine of 2π u for u in (0, 1). With q the nearest quarter turn and x = 2π u − q π/2 in [−π/4, π/4], their Taylor
+/// polynomials are taken. The first term left out is at most (π/4)^11/11! = 1.8e-9 and (π/4)^12/12! = 1.1e-10 in float, and
+/// (π/4)^17/17! = 4.6e-17 and (π/4)^18/18! = 2.1e-18 in double: below half a rounding unit. No branches, no library call, and
+/// local to the source that includes it (philox_kernel.hpp).
 template <class S>
 inline void cos_sin_turn(S u, S& cosine, S& sine) {
   using Bits = typename FloatBits<S>::Int;

@@ -44,8 +44,8 @@ class CholeskyFactor {
   Eigen::LLT<Matrix<double>> llt_;
 };
 
-/// x of A x = b, ln det A, and a B with B Bᵀ = A, for a symmetric matrix A (its lower half) without negative eigenvalues, by
-/// L D Lᵀ with pivots. x is 0 along the null space of A. In B, pivots below 0 by rounding count as 0.
+/// Solution x of A x = b, ln det A, and a root B with B Bᵀ = A, for a symmetric matrix A (its lower half) without negative
+/// eigenvalues, by L D Lᵀ with pivots. x is 0 along the null space of A. In B, pivots below 0 by rounding count as 0.
 Eigen::VectorXd semidefinite_solve(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 double semidefinite_log_determinant(const Eigen::MatrixXd& a);
 Eigen::MatrixXd semidefinite_root(const Eigen::MatrixXd& a);

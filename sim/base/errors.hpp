@@ -10,20 +10,20 @@ namespace nudge {
 /// Exit codes of the program: 0 ok, 1 our bug, 2 the user's input, 3 numerical failure.
 enum class ExitCode : int { ok = 0, bug = 1, user_input = 2, numerical_failure = 3 };
 
-/// The user's input is wrong: config, file, option. The message names where, what, the rule broken, and what to do.
+/// Error of the user's input: config, file, option. The message names where, what, the rule broken, and what to do.
 class UserError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A computation failed for a numerical reason that the caller cannot act on (every run diverged, a reference did not
-/// converge). Outcomes that a caller can act on are Status values instead.
+/// Error of a computation that failed for a numerical reason on which the caller cannot act (every run diverged, a reference
+/// did not converge). Outcomes on which a caller can act are Status values instead.
 class NumericalFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A contract was broken: a bug of ours, never the user's input.
+/// Error of a broken contract: a bug of ours, never the user's input.
 class ContractViolation : public std::logic_error {
  public:
   using std::logic_error::logic_error;

@@ -10,8 +10,8 @@ namespace nudge {
 // save asks interrupted() between its steps, and from the first question on a signal waits for the next one. What takes long
 // between two questions and may be thrown away runs under Stoppable and is left at its next stop_point().
 
-/// From now on SIGINT, SIGTERM, SIGUSR1 and SIGHUP interrupt the program; SIGHUP not where it is ignored, as under nohup. SIGUSR1 is
-/// the one signal that mpirun hands on to its ranks without acting on it itself. Call this before the first computing thread is made.
+/// Makes SIGINT, SIGTERM, SIGUSR1 and SIGHUP interrupt the program from now on; SIGHUP not where it is ignored, as under nohup. SIGUSR1
+/// is the one signal that mpirun hands on to its ranks without acting on it itself. Call this before the first computing thread is made.
 void watch_interrupts();
 
 /// True once a signal of watch_interrupts() came. The first call says that this program saves its results and ends by itself. Before

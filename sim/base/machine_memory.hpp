@@ -14,9 +14,9 @@ struct FreeMemory {
   std::string text() const;
 };
 
-/// The least of what the machine has free (MemAvailable and SwapFree of Linux), what `ulimit -v` (RLIMIT_AS) leaves beside what is mapped,
-/// and what the control groups of the process allow (memory.max of version 2, less memory.current without what is only cached). Asked
-/// anew by every call.
+/// Memory that may still be taken, asked anew by every call. It is the least of three: the free memory of the machine
+/// (MemAvailable and SwapFree of Linux), the rest of `ulimit -v` (RLIMIT_AS) beside the mapped memory, and the rest that the
+/// control groups of the process allow (memory.max of version 2, less memory.current without its cached part).
 FreeMemory free_memory();
 
 /// Bytes as text in powers of ten, with two or three digits: "1.5 GB", "320 MB", "12 kB".

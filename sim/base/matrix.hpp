@@ -20,7 +20,7 @@ using MatrixRef = Eigen::Ref<Matrix<S>, 0, Eigen::OuterStride<>>;
 template <class S>
 using ConstMatrixRef = const Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>&;
 
-/// ‖x‖²; each row is summed in S, the rows in double.
+/// Squared norm ‖x‖²; each row is summed in S, the rows in double.
 template <class S>
 double squared_norm(ConstMatrixRef<S> x) {
   double sum = 0;

@@ -87,8 +87,8 @@ inline float open_unit(std::uint32_t bits) {
   return (static_cast<float>(static_cast<std::int32_t>(bits >> 9)) + 0.5F) * 0x1p-23F;
 }
 
-/// ln u of a normal number u: u = m 2^e with m in [√½, √2), and ln m = 2 artanh s = 2 s (1 + s²/3 + s⁴/5 + …), s = (m − 1)/(m + 1).
-/// |s| ≤ 3 − √8, so that the first term left out, s^10/11, is below 2e-9 of the sum: a thirtieth of a rounding.
+/// Logarithm ln u of a normal number u: u = m 2^e with m in [√½, √2), and ln m = 2 artanh s = 2 s (1 + s²/3 + s⁴/5 + …), s = (m
+/// − 1)/(m + 1). |s| ≤ 3 − √8, so that the first term left out, s^10/11, is below 2e-9 of the sum: a thirtieth of a rounding.
 inline float log_unit(float u) {
   constexpr std::int32_t kRootHalf = 0x3F3504F3;  // the bits of √½
   constexpr float kLn2 = 0.69314718055994530942F;

@@ -13,11 +13,11 @@ namespace nudge {
 /// shape, kernel and processor, not of the number of threads.
 enum class Store { assign, add, subtract };
 
-/// y = x W (or y += x W, y −= x W); x (n, in), W (in, out), y (n, out).
+/// Computes y = x W (or y += x W, y −= x W); x (n, in), W (in, out), y (n, out).
 template <class S>
 void multiply(ConstMatrixRef<S> x, ConstMatrixRef<S> w, MatrixRef<S> y, Store store = Store::assign);
 
-/// x = y Wᵀ (or x += y Wᵀ); y (n, out), W (in, out), x (n, in).
+/// Computes x = y Wᵀ (or x += y Wᵀ); y (n, out), W (in, out), x (n, in).
 template <class S>
 void multiply_transposed(ConstMatrixRef<S> y, ConstMatrixRef<S> w, MatrixRef<S> x, Store store = Store::assign);
 
@@ -49,8 +49,8 @@ constexpr bool library_takes(Index n, Index k, Index m) { return n > 1 && m > 1 
 
 namespace detail {
 
-/// One row-major float product for the library, C = alpha op(A) op(B) + beta C with C (n, m), op(A) (n, k), op(B) (k, m);
-/// beta 0 does not read C. `ld` is the distance between rows of the matrix as stored.
+/// Row-major float product for the library, C = alpha op(A) op(B) + beta C with C (n, m), op(A) (n, k), op(B) (k, m); beta 0
+/// does not read C. `ld` is the distance between rows of the matrix as stored.
 struct FloatProduct {
   bool a_transposed, b_transposed;
   Index n, m, k;

@@ -56,7 +56,7 @@ void fill_normal(const RngKey& key, std::uint64_t step, std::uint32_t lane, std:
 template <class S>
 void fill_uniform(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::span<S> out);
 
-/// 64 random bits.
+/// Draws 64 random bits.
 std::uint64_t random_bits(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::uint32_t index);
 
 /// Uniform integer in [0, n), without modulo bias beyond 2⁻⁶⁴ n. Needs n ≥ 1.

@@ -8,7 +8,7 @@
 
 namespace nudge {
 
-/// Σ x_i y_i in double, by sums that do not wait for each other.
+/// Inner product Σ x_i y_i in double, by sums that do not wait for each other.
 template <class S>
 double inner_product_of_row(std::span<const S> x, std::span<const S> y) {
   constexpr std::size_t kSums = 16;
@@ -23,7 +23,7 @@ double inner_product_of_row(std::span<const S> x, std::span<const S> y) {
   return sum;
 }
 
-/// Σ x_ij y_ij of two matrices of one shape, in double.
+/// Inner product Σ x_ij y_ij of two matrices of one shape, in double.
 template <class S>
 double inner_product(ConstMatrixRef<S> x, ConstMatrixRef<S> y) {
   double sum = 0;
@@ -35,7 +35,7 @@ double inner_product(ConstMatrixRef<S> x, ConstMatrixRef<S> y) {
   return sum;
 }
 
-/// Σ w_j x_ij² in double, w (1, cols).
+/// Weighted sum of squares Σ w_j x_ij² in double, w (1, cols).
 template <class S>
 double weighted_squares(ConstMatrixRef<S> x, ConstMatrixRef<S> w) {
   constexpr Index kSums = 16;

@@ -9,7 +9,7 @@ namespace nudge {
 /// The physical unit of a quantity; `none` is a pure number (also written as a percentage).
 enum class Unit { none, siemens, ohm, volt, ampere, farad, second, hertz, joule, watt, kelvin, metre };
 
-/// 0 °C in kelvins.
+/// Temperature 0 °C in kelvins.
 inline constexpr double zero_celsius_K = 273.15;
 
 /// Symbol of a unit: "S", "Ohm", "V", "A", "F", "s", "Hz", "J", "W", "K", "m"; "1" for a pure number.

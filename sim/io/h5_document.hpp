@@ -32,14 +32,14 @@ class H5Document {
   template <class T>
   void dataset(const std::string& path, std::vector<T> values, H5Shape shape, H5Meaning meaning);
 
-  /// One-dimensional dataset.
+  /// Adds or replaces a one-dimensional dataset.
   template <class T>
   void column(const std::string& path, std::vector<T> values, H5Meaning meaning) {
     const H5Shape shape{static_cast<Index>(values.size())};
     dataset(path, std::move(values), shape, std::move(meaning));
   }
 
-  /// Two-dimensional dataset of float or double, in that precision.
+  /// Adds or replaces a two-dimensional dataset of float or double, in that precision.
   template <class S>
   void matrix(const std::string& path, ConstMatrixRef<S> values, H5Meaning meaning);
 

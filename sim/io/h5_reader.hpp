@@ -82,12 +82,13 @@ class H5Reader {
   std::vector<std::string> integer_lists(const std::string& object = "/") const;
   std::vector<std::int64_t> integer_list_attribute(const std::string& attribute, const std::string& object = "/") const;
 
-  /// float32 or float64 data as S, in the file's (row-major) order.
+  /// Values of float32 or float64 data as S, in the file's (row-major) order.
   template <class S>
   std::vector<S> reals(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,
                        NonFinite non_finite = NonFinite::allowed) const;
 
-  /// float32 or float64 data as a matrix: all dimensions but the last are rows, so (B, T, C) becomes (B·T, C), (n) one row, () 1 x 1.
+  /// Values of float32 or float64 data as a matrix: all dimensions but the last are rows, so (B, T, C) becomes (B·T, C), (n)
+  /// one row, () 1 x 1.
   template <class S>
   Matrix<S> matrix(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,
                    NonFinite non_finite = NonFinite::allowed) const;

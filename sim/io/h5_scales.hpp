@@ -42,7 +42,7 @@ class H5Scales {
   std::string bare_name(const std::string& label, Index length) const;
 
   std::map<std::string, Data> data_;
-  std::map<std::string, std::set<Index>> lengths_;  ///< by label
+  std::map<std::string, std::set<Index>> lengths_;  ///< lengths of dimensions by label
   std::set<std::string> taken_;
 };
 

@@ -29,7 +29,7 @@ class History {
     count_ = std::min(count_ + 1, states_.cols());
   }
 
-  /// z_{k+1} − z_k for the force f. Dependent columns are left out by the pivoted QR (default threshold m·eps).
+  /// Step z_{k+1} − z_k for the force f. Dependent columns are left out by the pivoted QR (default threshold m·eps).
   Vector<S> step(const Vector<S>& f, S epsilon) const {
     Vector<S> d = epsilon * f;
     if (count_ == 0) return d;

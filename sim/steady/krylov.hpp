@@ -20,7 +20,7 @@ using Vector = Eigen::Matrix<S, Eigen::Dynamic, 1>;
 template <class S>
 using Basis = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
 
-/// y = A x over flattened states; y has its size already.
+/// Linear operator y = A x over flattened states; y has its size already.
 template <class S>
 using LinearOperator = std::function<void(const Vector<S>& x, Vector<S>& y)>;
 
@@ -59,8 +59,8 @@ struct GmresOptions {
   int max_iterations = 500;  ///< applications of A inside the cycles, restarts not counted
 };
 
-/// converged: residual ≤ tolerance. stalled: a cycle lowered it by less than 1 %. max_steps: max_iterations reached.
-/// diverged: a non-finite number appeared; x is the last finite iterate.
+/// Outcome of gmres(). converged: residual ≤ tolerance. stalled: a cycle lowered it by less than 1 %. max_steps:
+/// max_iterations reached. diverged: a non-finite number appeared; x is the last finite iterate.
 struct GmresResult {
   Status status = Status::max_steps;
   int iterations = 0;

@@ -14,7 +14,7 @@ double frobenius_norm(ConstMatrixRef<S> x) {
   return std::sqrt(squared_norm<S>(x));
 }
 
-/// ‖m ⊙ f‖_F: norm of the forces that can move a state of the dynamics, which may keep it in a box. `held` is working memory.
+/// Norm ‖m ⊙ f‖_F of the forces that can move a state of the dynamics, which may keep it in a box. `held` is working memory.
 template <class S>
 double moving_norm(const Dynamics<S>& dynamics, ConstMatrixRef<S> z, ConstMatrixRef<S> f, Matrix<S>& held) {
   const Box<S>* box = dynamics.box();
@@ -30,7 +30,7 @@ double relative_residual(double force_norm, double state_norm);
 /// Judges a settling run by the norms of its states and forces: the inequalities of Status, in one place.
 class Monitor {
  public:
-  /// residuals is cleared and then holds r_0, r_1, ...
+  /// Starts a run; residuals is cleared and then holds r_0, r_1, ...
   Monitor(const SettleOptions& options, std::vector<double>& residuals);
 
   /// Takes ‖z_k‖ and ‖F(z_k)‖ of the next step (the first call is z_0). True: stop now, z_k is converged or diverged.
