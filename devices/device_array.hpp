@@ -23,9 +23,8 @@ class DeviceArray {
   DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads = 1,
               const Matrix<double>* stuck_S = nullptr);
 
-  /// g ← target + σ(target) N(0, 1), clipped to the bounds of each device: σ² is the sum of the squares of
-  /// programming_error · (g_max − g_min) and of the state-dependent fit. `number` says which programming of this array it
-  /// is: another number draws other errors.
+  /// Programs g ← target + σ(target) N(0, 1), clipped to the bounds of each device: σ² is the sum of the squares of programming_error ·
+  /// (g_max − g_min) and of the state-dependent fit. `number` says which programming of this array it is: another number draws other errors.
   void program(const Matrix<S>& target, std::uint64_t number);
 
   /// Asks for g ← g + factor · delta (siemens); returns the pulses sent. `number` says which operation on this array it is,
@@ -40,8 +39,8 @@ class DeviceArray {
   /// must have volts (DeviceModel::memristor).
   PulseCount pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number,
                    const PulseChange& change);
-  /// counts_up and counts_down (≥ 0) pulses to every device whose order is not known: half of one direction, all of the
-  /// other, the rest of the first; which is which, and which half has the odd pulse, are fair coins per device. The
+  /// Sends counts_up and counts_down (≥ 0) pulses to every device in an unknown order: half of one direction, all of the
+  /// other, the rest of the first. The first direction, and the half with the odd pulse, are fair coins per device. The
   /// unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number` + 2.
   PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
@@ -49,7 +48,7 @@ class DeviceArray {
   /// true if conductance() changed. Needs seconds ≥ 0 and finite.
   bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
-  /// From now on leaves slow noise with correlation times below `seconds` to moving(): conductance() goes without it.
+  /// Leaves, from now on, slow noise with correlation times below `seconds` to moving(): conductance() goes without it.
   void leave_moving(double seconds);
   std::vector<MovingDevices<S>> moving() const;
 

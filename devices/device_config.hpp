@@ -33,12 +33,12 @@ std::string device_list_text();
 /// List of models and presets as JSON: {"models": [{"name", "summary"}, ...], "presets": [{"name", "model", "summary"}, ...]}
 std::string device_list_json();
 
-/// One model or preset in full: equation, parameter table (unit, range, value or default, source), limits, what is not
-/// modelled, citation (`nudge devices show NAME`). UserError with the closest names when it is neither.
+/// Text of one model or preset in full: equation, parameter table (unit, range, value or default, source), limits, what is
+/// not modelled, citation (`nudge devices show NAME`). UserError with the closest names when it is neither.
 std::string device_show_text(const std::string& name);
 
-/// One model or preset in full as JSON: {"name", "kind": "model" | "preset", ..., "parameters": [{"name", "unit", "range",
-/// "value", "default", "doc", "source"}, ...]}.
+/// JSON text of one model or preset in full: {"name", "kind": "model" | "preset", ..., "parameters": [{"name", "unit",
+/// "range", "value", "default", "doc", "source"}, ...]}.
 std::string device_show_json(const std::string& name);
 
 }  // namespace nudge

@@ -57,7 +57,7 @@ inline std::uint32_t draw_lane(const ArrayIdentity& identity, Index chunk, std::
   return (part << 27) + static_cast<std::uint32_t>(2 * chunk) + identity.side;
 }
 
-/// One standard normal number per device, (rows, cols).
+/// Draws one standard normal number per device, (rows, cols).
 template <class S>
 Matrix<S> draw_normal(const ArrayIdentity& identity, Purpose purpose, std::uint64_t step, Index rows, Index cols,
                       int threads, std::uint32_t part = 0) {
@@ -69,7 +69,7 @@ Matrix<S> draw_normal(const ArrayIdentity& identity, Purpose purpose, std::uint6
   return out;
 }
 
-/// One uniform number in [0, 1) per device, in double: probabilities may be as small as 1e-15.
+/// Draws one uniform number in [0, 1) per device, in double: probabilities may be as small as 1e-15.
 inline Matrix<double> draw_uniform(const ArrayIdentity& identity, Purpose purpose, std::uint64_t step, Index rows,
                                    Index cols, int threads, std::uint32_t part = 0) {
   Matrix<double> out(rows, cols);

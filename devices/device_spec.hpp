@@ -32,13 +32,13 @@ struct WriteLines {
 /// Mode of turning a requested change dg into pulses of mean size s₀ = (g_max − g_min)/pulses, n = |dg|/s₀.
 enum class PulseMode {
   continuous,  ///< n stays a real number: the mean of many pulses; deterministic unless update_noise > 0
-  pulsed,      ///< n is rounded to ⌊n⌋ or ⌈n⌉ with mean n (stochastic rounding): what a pulse counter can do
+  pulsed,      ///< n is rounded to ⌊n⌋ or ⌈n⌉ with mean n (stochastic rounding), as a pulse counter can do
 };
 
 /// Behaviour of a device that has received as many pulses as it lasts.
 enum class EnduranceFailure {
-  none,   ///< it is counted as worn and works on
-  stuck,  ///< it stays where it is: no pulse, programming or drift moves it any more
+  none,   ///< a worn device is counted and works on
+  stuck,  ///< a worn device stays where it is: no pulse, programming or drift moves it any more
 };
 
 /// The statistics of one kind of device, from which arrays are sampled: window, pulses and fresh noise here, the other
@@ -101,11 +101,11 @@ struct DeviceSpec {
   /// Value of one of the model's own parameters; its default when not given.
   double shape_value(const std::string& name) const;
 
-  /// One of the model's own lists; empty when not given.
+  /// Value of one of the model's own lists; empty when not given.
   std::vector<double> table(const std::string& name) const;
 };
 
-/// One number of a device: drives checks, listings and docs. Limits are in `unit`; open ends are excluded.
+/// Parameter of a device: drives checks, listings and docs. Limits are in `unit`; open ends are excluded.
 struct DeviceParameter {
   std::string name;
   std::string unit;

@@ -66,8 +66,8 @@ class HalfSelect {
   explicit HalfSelect(const DeviceSpec& spec) : lines_(spec.lines) {}
   bool active() const { return lines_.bias != WriteBias::isolated; }
 
-  /// begin() and end() must be called before and after a write of `cells` whose pulses, changed by `change`, went up where
-  /// delta > 0 and down where it is negative. end() returns the heat of the pulses of half-selected cells, J.
+  /// Brackets a write: begin() must be called before and end() after a write of `cells`. The pulses, changed by `change`,
+  /// went up where delta > 0 and down where it is negative. end() returns the heat of the pulses of half-selected cells, J.
   void begin(const DeviceCells<S>& cells);
   double end(DeviceCells<S>& cells, const DeviceSpec& spec, const UpdateRequest<S>& request, const PulseChange& change,
              ChangedPulses& kinds);
@@ -98,9 +98,10 @@ class PulseHeat {
   bool known() const {
     return pulses_.first.voltage_V * pulses_.first.width_s > 0 || pulses_.second.voltage_V * pulses_.second.width_s > 0;
   }
-  /// begin() and end() must be called before and after a write of `cells` that asks for request.factor · request.delta and sends `sent`.
+  /// Brackets a write: begin() must be called before and end() after a write of `cells` that asks for request.factor ·
+  /// request.delta and sends `sent`.
   void begin(const DeviceCells<S>& cells);
-  /// end() of a write; other: the up and down pulses, if they were not the device's own.
+  /// Adds the heat of a write at its end; other: the up and down pulses, if they were not the device's own.
   void end(const DeviceCells<S>& cells, const UpdateRequest<S>& request, const PulseCount& sent,
            const std::pair<WritePulse, WritePulse>* other = nullptr);
   /// Adds heat from elsewhere in the array.

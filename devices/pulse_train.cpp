@@ -108,7 +108,7 @@ struct RowCounts {
   int planes = 0;
 };
 
-/// all += popcount of every byte of (slots & plane), up += the same where `positive` (or its complement, by `flip`) is set.
+/// Adds the popcount of every byte of (slots & plane) to all, and to up where `positive` (or its complement, by `flip`) is set.
 void add_plane(std::uint64_t slots, const std::uint64_t* plane, const std::uint64_t* positive, std::uint64_t flip,
                RowCounts& counts) {
   constexpr std::uint64_t kOnes = 0x0101010101010101U;

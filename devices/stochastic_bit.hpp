@@ -53,11 +53,11 @@ class StochasticBits {
   /// Value of a device, 0 or 1 (1 with exactly its probability, to 2⁻⁵³).
   bool sample(Index device, double x, std::uint64_t step, std::uint32_t lane = 0) const;
 
-  /// probabilities(n, i) = P_i(1 | x(n, i)); both (rows, devices).
+  /// Computes probabilities(n, i) = P_i(1 | x(n, i)); both (rows, devices).
   template <class S>
   void probability(ConstMatrixRef<S> x, MatrixRef<S> probabilities) const;
 
-  /// bits(n, i) = value of device i at x(n, i) as 0 or 1, row n being lane first_lane + n; both (rows, devices).
+  /// Samples bits(n, i) = value of device i at x(n, i) as 0 or 1, row n being lane first_lane + n; both (rows, devices).
   template <class S>
   void sample(ConstMatrixRef<S> x, MatrixRef<S> bits, std::uint64_t step, std::uint32_t first_lane = 0) const;
 

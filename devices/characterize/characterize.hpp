@@ -20,7 +20,7 @@ struct CharacterizeOptions {
   bool one_by_one = false;   ///< send the pulses of the staircase one at a time, not those of a point at once
   std::uint64_t seed = 1;
 
-  /// UserError naming the option, its value and the rule.
+  /// Throws UserError naming the option, its value and the rule.
   void validate() const;
 };
 

@@ -31,8 +31,8 @@ Looks take(DeviceArray<double>& array, const CharacterizeOptions& options) {
   return looks;
 }
 
-/// y ← y/mean − line of each column; returns the rms over the columns of the change of the lines from first to last row. A
-/// column of mean 0 becomes 0.
+/// Takes off lines, y ← y/mean − line of each column; returns the rms over the columns of the change of the lines from first
+/// to last row. A column of mean 0 becomes 0.
 double take_off_lines(Matrix<double>& y) {
   const Eigen::VectorXd time = Eigen::VectorXd::LinSpaced(y.rows(), -0.5, 0.5);
   double squares = 0;

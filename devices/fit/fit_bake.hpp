@@ -24,7 +24,7 @@ struct BakedCells {
 
 /// Cells that were written and left at temperatures: cells[level][point], levels by mean start.
 struct BakeData {
-  std::vector<BakePoint> points = {};  ///< by temperature, then time
+  std::vector<BakePoint> points = {};  ///< points in the order of temperature, then time
   std::vector<std::vector<BakedCells>> cells = {};
   std::size_t left_out = 0;  ///< measurements of levels with fewer than least_baked_cells at some point
 };

@@ -37,8 +37,8 @@ inline PulseEnd clipped_normal(double m, double s, double lower, double upper) {
 }
 
 /// Law of the pulses of a record for a device without noise, from three places at once. Pulses have the model's own size. If the model
-/// has volts (memristor_of()) and the record too, dx/dt = f(x, V) is followed over the width of each pulse (Runge–Kutta of fourth
-/// order, at most 5 % of the state in a step, so that a step is right to 1e-7 of the window where the speed changes e-fold across it).
+/// has volts (memristor_of()) and the record too, dx/dt = f(x, V) is followed over the width of each pulse by Runge–Kutta of fourth
+/// order. A step changes the state by at most 5 %, so that it is right to 1e-7 of the window where the speed changes e-fold across it.
 class PulseLaw {
  public:
   using Places = std::array<double, 3>;

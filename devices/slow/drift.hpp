@@ -47,11 +47,11 @@ class Retention final : public DevicePart<S> {
   Matrix<S> leak_s_;      ///< T of each device
 };
 
-/// RelaxationLaw for an array: each cell counts the time since its own last write. A write gives a cell a number of 24 bits.
-/// With the seed, the array and the place, this number determines the z of the law, so that the state depends on the last write
-/// and its age alone, however often the cell was looked at since. The conductance is set to that of the law, in place; later
-/// writes start from there. Ages are those at the reference temperature: time passes RelaxationSpec::acceleration() times as
-/// fast. Time gathers to 0.1 % of the youngest age (at least 0.1 % of the first time of the table) before it is applied.
+/// RelaxationLaw for an array: each cell counts the time since its own last write. A write gives a cell a number of 24 bits,
+/// which with the seed, the array and the place determines the z of the law. So the state depends on the last write and its
+/// age alone, however often the cell was looked at since. The conductance is set to that of the law, in place; later writes
+/// start from there. Ages are those at the reference temperature: time passes RelaxationSpec::acceleration() times as fast.
+/// Time gathers to 0.1 % of the youngest age (at least 0.1 % of the first time of the table) before it is applied.
 template <class S>
 class Relaxation final : public DevicePart<S> {
  public:

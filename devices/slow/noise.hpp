@@ -69,7 +69,7 @@ class Telegraph final : public DevicePart<S> {
   }
   Telegraph(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);
 
-  /// With a table, traps come to the shares of their states at the conductances to which devices were programmed.
+  /// Brings traps, with a table, to the shares of their states at the conductances to which devices were programmed.
   void written(DeviceCells<S>& cells, const DeviceWrite<S>& write) override;
   bool follows_writes() const override { return table_.has_traps(); }
   Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t step, Gathering gathering) override;
