@@ -48,7 +48,7 @@ void CircuitDynamics<S>::Point::force(MatrixRef<S> f, Part part) {
   mask(f);
 }
 
-/// out = −L v, or 0 for a part without the leaks.
+/// Sets out = −L v, or 0 for a part without the leaks.
 template <class S>
 void CircuitDynamics<S>::Point::leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const {
   if (part == Part::nonconservative) {

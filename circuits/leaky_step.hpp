@@ -13,8 +13,8 @@ namespace nudge {
 template <class S>
 struct LeakyDrive {
   const S* first;  ///< row 0 of the node's columns
-  Index stride;    ///< to the next row
-  Index rows;      ///< of one copy
+  Index stride;    ///< distance to the next row
+  Index rows;      ///< rows of one copy
   S leak;
 };
 

@@ -41,7 +41,7 @@ struct ReadTotals {
 /// Meter of one sequence: its reads by class, and the time of those that belong to no relaxation.
 struct ReadMeter {
   std::array<ReadTotals, read_classes> of = {};
-  double time = 0;  ///< of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
+  double time = 0;  ///< time of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
   std::array<double, read_classes> times = {};  ///< that time by class
   double slots = 1;                             ///< most slots that a step of a phase took (ArrayUse)
   ConverterExtents extents = {};                ///< extents of the converters that are ranged by every read

@@ -66,7 +66,7 @@ void CircuitMap::apply(const WeightUpdate<double>& update) {
   move(update.delta());
 }
 
-/// Adds the read of −Z at x to out, in the same store.
+/// Takes the product with Z off a read that was put into out with `store`.
 void CircuitMap::subtract(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns,
                           Store store) const {
   if (subtracted_.size() == 0) return;

@@ -62,7 +62,7 @@ class CircuitMap final : public LinearMap<double> {
     LineView<double> view;
     ReadPath<double> path;
     double gain = 1;                           ///< g_b
-    std::optional<WiredDevices> devices = {};  ///< behind wires; none: ideal wires
+    std::optional<WiredDevices> devices = {};  ///< devices behind wires; none: ideal wires
   };
 
   /// Makes the circuit of at least one branch; subtracted: Z (inputs, outputs), or empty.

@@ -21,7 +21,7 @@ struct ConverterSpec {
   bool ideal() const { return bits == 0 && range == 0; }
   bool converts() const { return bits > 0; }              ///< true if it costs the energy of a conversion
   bool ranges() const { return bits > 0 && range == 0; }  ///< true if it is ranged by every read
-  /// UserError naming `key` when bits is 1, negative or above 24, or the range is negative or not finite.
+  /// Throws UserError naming `key` when bits is 1, negative or above 24, or the range is negative or not finite.
   void validate(const std::string& key) const;
 };
 

@@ -61,11 +61,11 @@ double array_memory_bytes(Index rows, Index cols, MappingKind kind, std::size_t 
 void check_array_memory(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes, double available,
                         Index copies = 1);
 
-/// One crossbar: the devices, how weights become conductances, the wires between them, and the circuits at its edges.
+/// Spec of one crossbar: the devices, how weights become conductances, the wires between them, and the circuits at its edges.
 struct CrossbarSpec {
   DeviceSpec device;
   MappingSpec mapping = {};
-  WireSpec wires = {};                   ///< of both arrays of the pair; all zero: ideal
+  WireSpec wires = {};                   ///< wires of both arrays of the pair; all zero: ideal
   TileSpec tiles = {};                   ///< size at which large arrays are cut
   WriteBias bias = WriteBias::isolated;  ///< write scheme; crossbar_spec() passes it to the device, with the tiles
   PeripherySpec periphery = {};
@@ -74,7 +74,7 @@ struct CrossbarSpec {
   CircuitSpec circuit = {};
   TokenSpec tokens = {};  ///< tokens: make_linear_map then makes more of one matrix
   StuckMap stuck = {};    ///< measured conductances of stuck devices
-  int threads = 1;        ///< for programming and updates; reads belong to the thread that calls them
+  int threads = 1;        ///< threads for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;

@@ -52,8 +52,8 @@ class DevicePairs {
   /// Reads the devices at the flat places once, with the noise of a verify read: (1, which.size()), in units of weight,
   /// without subtracting what single devices are compared with.
   Matrix<S> read_weights(const std::vector<Index>& which);
-  /// Reads both devices of all pairs. Where the larger is above `high` and the smaller above `low` of the window, writes the
-  /// smaller to the bottom and the larger so that the pair holds the weight that was read. Returns the pairs written.
+  /// Reads both devices of all pairs and refreshes pairs whose larger conductance is above `high` and whose smaller one is above `low` of the
+  /// window. It writes the smaller to the bottom, and the larger so that the pair holds the weight that was read. Returns the pairs written.
   Index refresh_pairs(double high, double low);
 
   /// Lets time pass for the devices (DeviceArray::advance_time); they are written anew at the interval of crossbar.refresh.

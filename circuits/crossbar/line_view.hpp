@@ -7,7 +7,7 @@
 
 namespace nudge {
 
-/// One number per line.
+/// Array with one number per line.
 template <class S>
 using LineValues = Eigen::Array<S, 1, Eigen::Dynamic>;
 
@@ -24,7 +24,7 @@ struct MovingNoise {
 /// over k, the siemens per unit of weight: a current I is the number I/(k V_read).
 template <class S>
 struct LineView {
-  Matrix<S> weights;   ///< (N, M): net conductance, what a read multiplies with
+  Matrix<S> weights;   ///< (N, M): net conductance, the factor of a read
   Matrix<S> backward;  ///< (N, M): net conductance over the path of a transposed read; empty: that of `weights`
   Matrix<S> total;     ///< (N, M): sum of all devices at a cross point; empty unless shot noise asks for it
   Matrix<S> variance;  ///< (N, M): state-dependent variance of the conductance of a cross point per τ, over k²;

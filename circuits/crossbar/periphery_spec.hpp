@@ -70,8 +70,8 @@ class Amplifiers {
   explicit Amplifiers(const AmplifierSpec& spec) : spec_(spec) {}
 
   AmplifierSpec spec_;
-  LineValues<S> line_gain_, line_offset_V_;  ///< as drawn: γ_line and V_os
-  LineValues<S> gain_, offset_;              ///< with the loads
+  LineValues<S> line_gain_, line_offset_V_;  ///< drawn errors γ_line and V_os
+  LineValues<S> gain_, offset_;              ///< gain and offset with the present loads
 };
 
 /// Circuits between the numbers and the lines in one direction, driving and sensing.

@@ -27,7 +27,7 @@ struct LineBlock {
   Index memory_lines() const { return lines + (common ? 1 : 0); }
 };
 
-/// One step of AR(1) processes of variance 1, x ← ρ x + √(1 − ρ²) N; a line that was not read before begins with N.
+/// Takes one step of AR(1) processes of variance 1, x ← ρ x + √(1 − ρ²) N; a line that was not read before begins with N.
 /// numbers: N on entry, x on return.
 template <class S>
 void correlate(double rho, const LineBlock& block, Matrix<S>& states, S* numbers);

@@ -15,8 +15,8 @@ namespace nudge {
 
 /// Word of a card: in lower case, as it was written, or "=". An expression in {} or '' is one word without these marks.
 struct Word {
-  std::string text;  ///< in lower case
-  std::string raw;   ///< as written
+  std::string text;  ///< word in lower case
+  std::string raw;   ///< word as written
   Place place;
   bool expression = false;  ///< true if it stood in {} or ''
 };

@@ -37,7 +37,7 @@ const std::map<char, const char*>& unknown_letters() {
   return letters;
 }
 
-/// One card being read.
+/// Card of an element that is being read.
 class ElementCard {
  public:
   ElementCard(const Card& card, const CardContext& context) : card_(card), context_(context) {

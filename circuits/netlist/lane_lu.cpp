@@ -13,7 +13,7 @@ Lanes copied(const Lanes& from) {
   return to;
 }
 
-/// x[row] −= column · factor for the entries [begin, end) of a column.
+/// Subtracts x[row] −= column · factor for the entries [begin, end) of a column.
 void subtract(const Lanes& factor, int begin, int end, const std::vector<Lanes>& column, const std::vector<int>& row,
               std::vector<Lanes>& x) {
   // Not looked up again for every entry, as the compiler would where a store may change them.

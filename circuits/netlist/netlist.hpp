@@ -52,10 +52,10 @@ enum class ElementKind { resistor, capacitor, voltage, current, diode, vcvs, vcc
 /// Number of SPICE's node 0, ground.
 inline constexpr int kGround = -1;
 
-/// One element between nodes. Currents count from nodes[0] through the element to nodes[1], as in SPICE.
+/// Element between nodes. Currents count from nodes[0] through the element to nodes[1], as in SPICE.
 struct Element {
   ElementKind kind = ElementKind::resistor;
-  std::string name;  ///< in lower case, within instances "x1.x2.r3"
+  std::string name;  ///< name in lower case, within instances "x1.x2.r3"
   std::vector<int>
       nodes;         ///< node numbers; vcvs and vccs: also the two controlling nodes; mosfet: drain, gate, source, bulk
   double value = 0;  ///< Ohm, F, V, A; of controlled sources the gain, S or Ohm

@@ -31,8 +31,9 @@ Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limi
 /// those of the diodes and transistors that differ. `note`, a line, stands below the title.
 std::string netlist_text(const Netlist& netlist, const std::string& note);
 
-/// Checks a netlist. UserError for a circuit without ground, for nodes that no path of direct current joins to ground, through resistors,
-/// voltage sources, diodes or transistors (which), and for loops of voltage sources (which). `name` is the netlist's in messages.
+/// Checks a netlist. UserError for a circuit without ground, for loops of voltage sources (which), and for nodes without a
+/// path of direct current to ground (which). Such a path leads through resistors, voltage sources, diodes or transistors.
+/// `name` is the netlist's in messages.
 void check_netlist(const Netlist& netlist, const std::string& name);
 
 }  // namespace nudge

@@ -22,7 +22,7 @@ struct ElementRow {
 /// Ports of a netlist: the elements that are fed, that learn, and that are read.
 struct NetlistPorts {
   std::vector<ElementRow> inputs;   ///< independent sources that the features of a sample set, as many in each row
-  std::vector<ElementRow> learned;  ///< by parameter (1, elements): resistors, or independent sources
+  std::vector<ElementRow> learned;  ///< learning elements by parameter (1, elements): resistors, or independent sources
   std::vector<std::string> output_names;
   double volts = 1;    ///< voltage of a unit of the state
   double tau_s = 1;    ///< unit of time, which gives the conductance of a device from its heat (MapTraits::unit_heat_J)

@@ -72,7 +72,7 @@ class Expansion {
   }
 
  private:
-  /// One level of instances.
+  /// Level of instances.
   struct Level {
     ParameterScope* scope;
     std::string prefix;

@@ -26,9 +26,9 @@ std::size_t instance_name(const Card& card);
 /// Function that gives the cards of a .subckt; null: there is none of this name.
 using SubcktCards = std::function<const std::vector<Card>*(const std::string& name)>;
 
-/// Counts the elements that cards stand for once every instance is taken apart, before anything is: .subckt that use each other
-/// grow with the power of their depth. UserError with the place of the instance that exceeds the limit, the count and advice;
-/// also for instances that are more than 32 deep, or within themselves. Instances of an unknown .subckt count as one element.
+/// Counts the elements that cards stand for once every instance is taken apart. It counts before anything is made, because .subckt that
+/// use each other grow with the power of their depth. UserError with the place of the instance that exceeds the limit, the count and
+/// advice; also for instances that are more than 32 deep, or within themselves. Instances of an unknown .subckt count as one element.
 void check_netlist_size(const std::vector<Card>& top, const SubcktCards& subckt, const NetlistLimit& limit);
 
 /// Throws the UserError of one element too many at a place.

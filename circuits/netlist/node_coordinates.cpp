@@ -28,8 +28,8 @@ struct NodeCoordinates::Elimination {
   const NodalEquations& equations;
   const std::vector<Element>& elements;
   std::vector<std::size_t> branches;  ///< elements
-  std::vector<int> child;             ///< by branch: node
-  std::vector<int> branch_of;         ///< by node: branch that sets it; −1: free
+  std::vector<int> child;             ///< node that each branch sets
+  std::vector<int> branch_of;         ///< branch that sets each node; −1: free
   std::vector<Row> p, n, q;           ///< rows by node
 
   explicit Elimination(const NodalEquations& of)

@@ -92,9 +92,9 @@ class NodeCoordinates {
   std::size_t elements_;                       ///< number of elements of the netlist
   BranchBalance balance_;                      ///< balance by elements, then nodes; empty if N = P or nothing balances
   std::vector<int> node_of_;                   ///< nodes of the inner columns
-  std::vector<std::vector<Share>> p_, n_;      ///< by node
-  std::vector<std::vector<Share>> q_;          ///< by node: elements
-  std::vector<std::vector<Share>> by_source_;  ///< by element: nodes
+  std::vector<std::vector<Share>> p_, n_;      ///< rows of P and N by node
+  std::vector<std::vector<Share>> q_;          ///< rows of Q by node, over elements
+  std::vector<std::vector<Share>> by_source_;  ///< columns of Q by element, over nodes
 };
 
 /// Co-content (Millar 1951) in W at node voltages v, half the power of resistors where there are only these, weighted by the coordinates' σ:

@@ -82,7 +82,7 @@ std::optional<double> take(const std::vector<double>& step, std::vector<double>&
 
 }  // namespace
 
-/// x ← x − J⁻¹ r until a step is small and no junction is held back; with the J of an earlier x where steps are short.
+/// Iterates x ← x − J⁻¹ r until a step is small and no junction is held back; with the J of an earlier x where steps are short.
 bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x,
                                   OperatingPoint& found) {
   JunctionState state = equations_->junctions_at(x);

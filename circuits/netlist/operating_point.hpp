@@ -42,7 +42,7 @@ class OperatingPointSolver {
   OperatingPoint solve(const std::vector<double>& values, const std::vector<OutputAction>& actions,
                        std::vector<double>& x);
 
-  /// One of several points that are solved side by side, each as if alone: values, actions, and its state before and after.
+  /// Request for one of several points that are solved side by side, each as if alone: values, actions, and its state before and after.
   struct Request {
     const std::vector<double>* values;
     const std::vector<OutputAction>* actions;

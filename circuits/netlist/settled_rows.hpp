@@ -16,7 +16,7 @@ class SettledRows {
   SettledRows(const OperatingPointSolver& solver, const NodeCoordinates& at, std::size_t rows);
 
   struct Row {
-    std::vector<double> values;         ///< of elements
+    std::vector<double> values;         ///< values of the elements
     std::vector<OutputAction> actions;  ///< one per output, or none
     std::vector<double> state;          ///< start of the solution, and then the settled state
     OperatingPoint found;

@@ -73,7 +73,7 @@ struct StepResponseOptions {
 struct StepResponse {
   /// converged: it has settled; max_steps: not within stop_s; stalled: the integrator gave up at the last time that is there.
   Status status = Status::converged;
-  std::vector<double> time_s;              ///< of the integrator's steps, from 0 on
+  std::vector<double> time_s;              ///< times of the integrator's steps, from 0 on
   std::vector<std::vector<double>> volts;  ///< voltages of the nodes, by step
   std::vector<double> end_V;               ///< the operating point
   double settled_s = 0;                    ///< time after which every node is within `band` of the end

@@ -29,8 +29,8 @@ struct ColumnRead {
   }
 };
 
-/// Transfer of columns: after every so many updates the next columns of an array are read in turn, by a transposed read with
-/// one column driven each, with noise and converters as in any read. Counts the cost of these reads.
+/// Transfer of columns: after every so many updates the next columns of an array are read in turn. Each is a transposed read
+/// with one column driven, with noise and converters as in any read. Counts the cost of these reads.
 template <class S>
 class ColumnTransfer {
  public:

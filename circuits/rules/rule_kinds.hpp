@@ -92,7 +92,7 @@ RuleKind residual_rule();
 RuleKind multi_tile_rule();
 RuleKind one_sided_rule();
 
-/// make_float and make_double of a rule that is made of a spec.
+/// Makes a rule from a spec, for make_float and make_double of rules that need only the spec.
 template <class S, template <class> class Rule>
 std::unique_ptr<UpdateRule<S>> make_rule(const CrossbarSpec& spec) {
   return std::make_unique<Rule<S>>(spec);

@@ -73,7 +73,7 @@ enum class LinkWay {
 ///     F_b += ρ'(s_b) ⊙ (r_a M),   F_a += ρ'(s_a) ⊙ (r_b Mᵀ)
 /// M is the matrix of its weights, dense or of a convolution with pooling (circuits/terms/convolution.hpp), one map read both
 /// ways. `from` may be the clamped input of the circuit, r_a = ρ(x). Then only `to` moves, and the link is conservative
-/// whatever it sends back. Numbers that hold the weights of a clamped link are read once per example: its product does not
+/// whatever comes back to the input. Numbers that hold the weights of a clamped link are read once per example: its product does not
 /// change, and under the identity neither does its force.
 ///
 /// An array that is driven at both ends at once (MapTraits::residue) gives each node a part of its own drive back, in energy

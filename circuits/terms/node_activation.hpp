@@ -57,8 +57,8 @@ class ActivatedNode {
   /// Activation r, of the z that set() was called with.
   Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>> value(ConstMatrixRef<S> z) const;
 
-  /// out = ρ' ⊙ x; out += scale · ρ' ⊙ x; out += ρ'' ⊙ x ⊙ y. x and out (k·rows, width) for k copies of the z of set() (k = 1
-  /// where there are as many rows), y (rows, width).
+  /// Gates directions by the node's slopes: gate() sets out = ρ' ⊙ x, add_gated() does out += scale · ρ' ⊙ x, add_curved() out += scale
+  /// · ρ'' ⊙ x ⊙ y. x and out (k·rows, width) for k copies of the z of set() (k = 1 where there are as many rows), y (rows, width).
   void gate(ConstMatrixRef<S> x, MatrixRef<S> out) const;
   void add_gated(ConstMatrixRef<S> x, S scale, MatrixRef<S> out) const;
   void add_curved(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S scale, MatrixRef<S> out) const;

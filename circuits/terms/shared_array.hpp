@@ -28,7 +28,7 @@ class SharedArray final : public Term<S> {
   SharedArray(int node, Columns at, int parameter, const LinearMap<S>& input);
 
   /// Places one more term, T(its columns of x, arguments...), on the next `width` columns of the array; the last term ends
-  /// with it. Terms of one kind (conservative or not) must stand together, so that a part is one range of columns.
+  /// where the array ends. Terms of one kind (conservative or not) must stand together, so that a part is one range of columns.
   template <class T, class... Arguments>
   SharedArray& place(Index width, Arguments&&... arguments) {
     place({width_, width},

@@ -27,8 +27,8 @@ struct WireSpec {
 
   bool ideal() const { return row_ohm == 0 && column_ohm == 0; }
 
-  /// UserError naming the field when a resistance is negative or not finite, or when a wire is ideal (0) but its driver or
-  /// sense resistance is not.
+  /// Throws UserError naming the field when a resistance is negative or not finite, or when a wire is ideal (0) but its
+  /// driver or sense resistance is not.
   void validate() const;
 };
 
@@ -40,8 +40,8 @@ struct OpenLines {
 
 /// IR-drop figure L, the share of the signal lost in wires, drivers and sense amplifiers: the heat in all of them over the
 /// heat in the devices when every device carries the current G_ij v of ideal wires (rows all at v). With every row driven
-/// alike the sum of the column currents over that of ideal wires is at least 1/(1 + L), by Thomson's principle (no flow of a
-/// given current makes less heat than the true one), and exactly 1 − L + O(L²). One end, N x M devices of equal G:
+/// alike the sum of the column currents over that of ideal wires is 1 − L + O(L²). It is at least 1/(1 + L), by Thomson's
+/// principle (no flow of a given current makes less heat than the true one). One end, N x M devices of equal G:
 ///     L = G [R_driver M + r_row (M + 1)(2M + 1)/6 + R_sense N + r_column (N + 1)(2N + 1)/6]  ~  (2/3) R G N² if N = M,
 /// and at most (1 + L/5)/(1 + 6L/5) of the current arrives (1.2: mean square over squared mean of the drop along a wire, the
 /// parabola u − u²/2; less for wires of both kinds and for ends). Zero-mean inputs lose less.
@@ -73,14 +73,14 @@ class LineSet {
   using Array = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Ends = Eigen::Array<double, 1, Eigen::Dynamic>;
 
-  /// load (length, wires): conductance from each node to the other set. first, last: conductance of the end segments of every wire to
-  /// their terminals (0: not connected); segment: conductance between neighbours.
+  /// Factors the wires. load (length, wires): conductance from each node to the other set. first, last: conductance of the
+  /// end segments of every wire to their terminals (0: not connected); segment: conductance between neighbours.
   LineSet(const Array& load, double segment, const Ends& first, const Ends& last);
 
-  /// x ← (tridiagonal)⁻¹ x, all wires, in place.
+  /// Solves x ← (tridiagonal)⁻¹ x, all wires, in place.
   void solve(Array& x) const;
 
-  /// y = (tridiagonal) x.
+  /// Multiplies y = (tridiagonal) x.
   void multiply(const Array& x, Array& y) const;
 
  private:
