@@ -19,8 +19,8 @@ namespace nudge {
 struct Field {
   std::string name;
   std::vector<Index> shape;
-  double mean = 0;       ///< where training starts: normal numbers with this mean
-  double deviation = 0;  ///< and this standard deviation
+  double mean = 0;       ///< mean of the normal numbers that training starts from
+  double deviation = 0;  ///< standard deviation of the numbers that training starts from
 
   Index rows() const;
   Index cols() const { return shape.empty() ? 1 : shape.back(); }
@@ -51,8 +51,7 @@ class NamedValues {
   std::vector<std::pair<std::string, Value<S>>> values_;
 };
 
-/// One evaluation of a mixer: in, the leaves of a tape; out, its outputs in the order of the spec, and quantities to
-/// log.
+/// Evaluation of a mixer: in, the leaves of a tape; out, its outputs in the order of the spec, and quantities to log.
 template <class S>
 struct MixerCall {
   const MixerOptions& options;

@@ -86,11 +86,10 @@ class Operation {
   /// Computes y = f(x); sizes y, and may keep what the derivatives need. Called again when the tape is run again.
   virtual void forward(Arguments<S> x, Matrix<S>& y) = 0;
 
-  /// dy = Σ_k ∂f/∂x_k dx_k, at the x of the last forward(); a null dx_k is zero. dy has the shape of y, contents
-  /// undefined.
+  /// Computes dy = Σ_k ∂f/∂x_k dx_k, at the x of the last forward(); a null dx_k is zero. dy has the shape of y, contents undefined.
   virtual void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const = 0;
 
-  /// dx_k += (∂f/∂x_k)ᵀ dy for every dx_k that is not null.
+  /// Adds (∂f/∂x_k)ᵀ dy to every dx_k that is not null.
   virtual void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const = 0;
 
   /// Digital operations of one evaluation: a product and an addition each. Elementwise unless an operation says otherwise; a

@@ -70,7 +70,7 @@ class AttendHeads final : public Operation<S> {
     }
   }
 
-  /// dy = dP v + P dv, dP = P ∘ (dS − Σ_j P dS), dS = (dq kᵀ + q dkᵀ)/√d.
+  /// Computes dy = dP v + P dv, dP = P ∘ (dS − Σ_j P dS), dS = (dq kᵀ + q dkᵀ)/√d.
   void jvp(Arguments<S> x, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
     const bool scores_move = dx[0] != nullptr || dx[1] != nullptr;
     for (Index h = 0; h < heads_; ++h) {
@@ -93,7 +93,7 @@ class AttendHeads final : public Operation<S> {
     }
   }
 
-  /// With u = dy: dv += Pᵀ u, dP = u vᵀ, dS = P ∘ (dP − Σ_j P dP)/√d, dq += dS k, dk += dSᵀ q.
+  /// Pulls back u = dy: dv += Pᵀ u, dP = u vᵀ, dS = P ∘ (dP − Σ_j P dP)/√d, dq += dS k, dk += dSᵀ q.
   void vjp(Arguments<S> x, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
     // Blocks share keys, not queries: only a single block writes all keys at once.
     const bool once = blocks_.size() == 1 && blocks_[0].keys == mask_.keys();

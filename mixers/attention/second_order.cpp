@@ -10,7 +10,7 @@
 namespace nudge {
 namespace {
 
-/// Σ_i p_i ((k_i − k̄)·r) k_i: the covariance of the attended k under p, applied to r. Three products, no T·dh² array.
+/// Covariance of the attended k under p, applied to r: Σ_i p_i ((k_i − k̄)·r) k_i. Three products, no T·dh² array.
 template <class S>
 Value<S> covariance_product(Value<S> p, Value<S> k, Value<S> mean, Value<S> r) {
   const Value<S> along = product_nt(r, k) - row_sum(mean * r);

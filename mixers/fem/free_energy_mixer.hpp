@@ -75,8 +75,8 @@ template <class S>
 Branches<S> ssm_selective_prior(const SelectiveStates<S>& states, Value<S> v, std::optional<Value<S>> beta,
                                 Streams<S>* streams);
 
-/// β = softplus(raw + 1.8), which is 1.95 where training starts (the paper's "around 1" is softplus⁻¹(1) = 0.54; its
-/// 1.8 is kept). UserError naming `name` where a β underflows to zero.
+/// Inverse temperature β = softplus(raw + 1.8), which is 1.95 where training starts (the paper's "around 1" is softplus⁻¹(1)
+/// = 0.54; its 1.8 is kept). UserError naming `name` where a β underflows to zero.
 template <class S>
 Value<S> inverse_temperature(Value<S> raw, const std::string& name);
 

@@ -21,7 +21,7 @@ struct Centred {
   std::vector<double> x;
   double largest = 0;
 
-  /// ψ(β) = log Σ p e^{βx} = β (F(β) − μ).
+  /// Cumulant function ψ(β) = log Σ p e^{βx} = β (F(β) − μ).
   double psi(double beta) const {
     double sum = 0;
     if (beta * largest < 1) {

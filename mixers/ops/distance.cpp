@@ -23,7 +23,7 @@ class SquaredDistance final : public Operation<S> {
     }
   }
 
-  /// dD_ti = 2 (q_t − k_i)·(dq_t − dk_i)
+  /// Computes dD_ti = 2 (q_t − k_i)·(dq_t − dk_i).
   void jvp(Arguments<S> x, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
     dy.setZero();
     if (dx[0] != nullptr) add_one_side(*x[0], *dx[0], *x[1], dy);
@@ -39,7 +39,7 @@ class SquaredDistance final : public Operation<S> {
   }
 
  private:
-  /// out_ti += 2 da_t·(a_t − b_i)
+  /// Adds 2 da_t·(a_t − b_i) to out_ti.
   static void add_one_side(const Matrix<S>& a, const Matrix<S>& da, const Matrix<S>& b, Matrix<S>& out) {
     Matrix<S> cross(a.rows(), b.rows());
     multiply_transposed<S>(da, b, cross);
@@ -49,7 +49,7 @@ class SquaredDistance final : public Operation<S> {
     }
   }
 
-  /// da_t += 2 Σ_i u_ti (a_t − b_i)
+  /// Adds 2 Σ_i u_ti (a_t − b_i) to da_t.
   static void pull_one_side(const Matrix<S>& u, const Matrix<S>& a, const Matrix<S>& b, Matrix<S>& da) {
     const Matrix<S> twice = S(2) * u;
     multiply<S>(twice, b, da, Store::subtract);

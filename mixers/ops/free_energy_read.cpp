@@ -42,7 +42,7 @@ class FreeEnergyRead final : public Operation<S> {
     for (const Part& part : parts_) take_logarithms(x, part, y);
   }
 
-  /// dF = (1/β) E_q[dlog p] + E_q[dv] + (E_q[v] − F) dβ/β with the posterior q_i ∝ p_i exp(β v_i).
+  /// Computes dF = (1/β) E_q[dlog p] + E_q[dv] + (E_q[v] − F) dβ/β with the posterior q_i ∝ p_i exp(β v_i).
   void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
     const Matrix<S>& v = *x[1];
     const Matrix<S>& beta = *x[2];

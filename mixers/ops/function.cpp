@@ -57,7 +57,7 @@ constexpr Index kPiece = 1024;
 template <class S>
 using Piece = Eigen::Array<S, Eigen::Dynamic, 1, Eigen::ColMajor, kPiece, 1>;
 
-/// sigmoid of an array, as vector code: 1/(1 + e⁻ˣ) is accurate on both sides, and the exponential saturates.
+/// Sigmoid of an array, as vector code: 1/(1 + e⁻ˣ) is accurate on both sides, and the exponential saturates.
 template <class X>
 auto sigmoid_of(const X& x) {
   return (1 + (-x).exp()).inverse();

@@ -10,8 +10,8 @@ namespace {
 
 enum class Centre { kept, removed };
 
-/// With y the result, n the block's width and r = 1/√(... + ε), the Jacobian of a block is r (P − y yᵀ/n), where
-/// P = I, or I − 11ᵀ/n when the mean is removed. It is symmetric, so jvp and vjp are one formula.
+/// Normalisation of blocks of columns. With y the result, n the block's width and r = 1/√(... + ε), the Jacobian of a block
+/// is r (P − y yᵀ/n), where P = I, or I − 11ᵀ/n when the mean is removed. It is symmetric, so jvp and vjp are one formula.
 template <class S>
 class Normalize final : public Operation<S> {
  public:

@@ -18,15 +18,15 @@ Value<S> operator*(Value<S> a, Value<S> b);
 template <class S>
 Value<S> operator/(Value<S> a, Value<S> b);
 
-/// scale x + shift with constants.
+/// Affine map scale x + shift with constants.
 template <class S>
 Value<S> affine(Value<S> x, double scale, double shift = 0);
 
-/// Σ over the columns of each row, (m, 1).
+/// Sums of the rows, Σ over the columns, (m, 1).
 template <class S>
 Value<S> row_sum(Value<S> x);
 
-/// Σ over everything, (1, 1).
+/// Sum of all entries, (1, 1).
 template <class S>
 Value<S> total(Value<S> x);
 
@@ -45,11 +45,11 @@ enum class Function {
   bit_information,  ///< log 2 − H_b(sigmoid(x)): information of a bit with logit x beyond a fair coin, in nats
 };
 
-/// y = f(x), elementwise.
+/// Function of every entry, y = f(x).
 template <class S>
 Value<S> apply(Function function, Value<S> x);
 
-/// f(x) of one number, for code that needs no derivative.
+/// Value f(x) of one number, for code that needs no derivative.
 template <class S>
 S evaluate(Function function, S x);
 
@@ -61,7 +61,7 @@ Value<S> columns(Value<S> x, Index begin, Index count);
 template <class S>
 Value<S> rows(Value<S> x, Index begin, Index count);
 
-/// y_tj = x_t,index[j]; the derivative adds up where columns repeat.
+/// Columns of x by index, y_tj = x_t,index[j]; the derivative adds up where columns repeat.
 template <class S>
 Value<S> gather_columns(Value<S> x, std::vector<int> index);
 
@@ -76,7 +76,7 @@ Value<S> join_columns(const std::vector<Value<S>>& parts);
 /// Numbers of rows or classes that the caller may change (not resize) before a tape is run again.
 using SharedIndices = std::shared_ptr<const std::vector<int>>;
 
-/// y_t = x_{index[t]}: rows of a table; the derivative adds up where rows repeat.
+/// Rows of a table by index, y_t = x_{index[t]}; the derivative adds up where rows repeat.
 template <class S>
 Value<S> gather_rows(Value<S> x, std::vector<int> index);
 template <class S>
@@ -86,23 +86,23 @@ Value<S> gather_rows(Value<S> x, SharedIndices index);
 template <class S>
 Value<S> product(Value<S> a, Value<S> b);
 
-/// a bᵀ; a (n, m), b (k, m).
+/// Product a bᵀ; a (n, m), b (k, m).
 template <class S>
 Value<S> product_nt(Value<S> a, Value<S> b);
 
-/// aᵀ b; a (m, n), b (m, k).
+/// Product aᵀ b; a (m, n), b (m, k).
 template <class S>
 Value<S> product_tn(Value<S> a, Value<S> b);
 
-/// (x − mean)/√(var + ε) of each row, biased variance, no learned scale or shift.
+/// Layer norm of each row, (x − mean)/√(var + ε), biased variance, no learned scale or shift.
 template <class S>
 Value<S> layer_norm(Value<S> x, double epsilon = 1e-5);
 
-/// x/√(mean x² + ε) over each of `groups` contiguous blocks of columns of each row, no learned scale.
+/// RMS norm x/√(mean x² + ε) over each of `groups` contiguous blocks of columns of each row, no learned scale.
 template <class S>
 Value<S> rms_norm(Value<S> x, Index groups = 1, double epsilon = 1e-6);
 
-/// D_ti = ‖q_t − k_i‖²; q (queries, m), k (keys, m).
+/// Squared distances D_ti = ‖q_t − k_i‖²; q (queries, m), k (keys, m).
 template <class S>
 Value<S> squared_distance(Value<S> q, Value<S> k);
 
@@ -117,17 +117,17 @@ enum class RotaryPairs { adjacent, halves };
 template <class S>
 Value<S> rotate_positions(Value<S> x, Index heads, Index first_position = 0, RotaryPairs pairs = RotaryPairs::adjacent);
 
-/// A⁻¹ B; A (n, n) regular, B (n, m). A singular A gives numbers that are not finite.
+/// Solution A⁻¹ B; A (n, n) regular, B (n, m). A singular A gives numbers that are not finite.
 template <class S>
 Value<S> solve(Value<S> a, Value<S> b);
 
-/// x_t = (α I + γ Cov_t)⁻¹ r_t with Cov_t = Σ_i p_ti k_i k_iᵀ − k̄_t k̄_tᵀ, k̄_t = Σ_i p_ti k_i: one small system per
-/// query. p (queries, keys), k (keys, m), r and x (queries, m).
+/// Solution x_t = (α I + γ Cov_t)⁻¹ r_t with Cov_t = Σ_i p_ti k_i k_iᵀ − k̄_t k̄_tᵀ, k̄_t = Σ_i p_ti k_i: one small system
+/// per query. p (queries, keys), k (keys, m), r and x (queries, m).
 template <class S>
 Value<S> covariance_solve(Value<S> p, Value<S> k, Value<S> r, double alpha, double gamma);
 
-/// y_ti = exp(Σ_{τ=i+1..t} g_τ) for i ≤ t, 0 above the diagonal; g (T, 1), y (T, T). Built row by row from products of
-/// decays, never from ratios of cumulative products (which overflow).
+/// Decay matrix y_ti = exp(Σ_{τ=i+1..t} g_τ) for i ≤ t, 0 above the diagonal; g (T, 1), y (T, T). Built row by row from
+/// products of decays, never from ratios of cumulative products (which overflow).
 template <class S>
 Value<S> decay_matrix(Value<S> g);
 

@@ -92,8 +92,7 @@ Value<S> decaying_read(Index groups, Value<S> log_a, Value<S> log_b, Value<S> g,
 template <class S>
 Value<S> delta_read(Value<S> q, Value<S> k, Value<S> v, Value<S> beta, Value<S> g);
 
-/// y_tc = Σ_{j < K} h_jc x_{t−j, c}: a causal convolution of every channel with its own filter; x (T, C), h (K, C), K ≤ T counts.
-/// O(T K C).
+/// Causal convolution of every channel with its own filter, y_tc = Σ_{j < K} h_jc x_{t−j, c}; x (T, C), h (K, C), K ≤ T counts. O(T K C).
 template <class S>
 Value<S> causal_convolution(Value<S> x, Value<S> filter);
 

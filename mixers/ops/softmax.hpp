@@ -15,11 +15,11 @@ namespace nudge {
 template <class S>
 Value<S> softmax(Value<S> scores, const Mask& mask);
 
-/// log Σ_i exp(s_ti) over the attended keys, (queries, 1).
+/// Log of the sum of exponentials, log Σ_i exp(s_ti), over the attended keys, (queries, 1).
 template <class S>
 Value<S> log_sum_exp(Value<S> scores, const Mask& mask);
 
-/// x where attended, 0 elsewhere.
+/// Masked x: x where attended, 0 elsewhere.
 template <class S>
 Value<S> masked(Value<S> x, const Mask& mask);
 
@@ -27,11 +27,11 @@ Value<S> masked(Value<S> x, const Mask& mask);
 template <class S>
 void softmax_rows(const Matrix<S>& scores, const Mask& mask, Matrix<S>& p, Matrix<S>& normaliser);
 
-/// y = p ∘ (d − Σ_j p_j d_j), the (symmetric) Jacobian of the softmax of each row; d of unattended keys is ignored.
+/// Computes y = p ∘ (d − Σ_j p_j d_j), the (symmetric) Jacobian of the softmax of each row times d; d of unattended keys is ignored.
 template <class S>
 void softmax_jacobian_rows(const Matrix<S>& p, const Matrix<S>& d, Matrix<S>& y);
 
-/// Σ_t −log softmax(logits_t)[target_t], (1, 1), in nats. A target of −1 leaves its token out.
+/// Cross-entropy Σ_t −log softmax(logits_t)[target_t], (1, 1), in nats. A target of −1 leaves its token out.
 template <class S>
 Value<S> cross_entropy(Value<S> logits, std::vector<int> targets);
 template <class S>

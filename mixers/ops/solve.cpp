@@ -16,14 +16,14 @@ class Solve final : public Operation<S> {
     factors_.compute(*x[0]);
     y = factors_.solve(*x[1]);
   }
-  /// dX = A⁻¹ (dB − dA X)
+  /// Computes dX = A⁻¹ (dB − dA X).
   void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
     Matrix<S> right = Matrix<S>::Zero(x[1]->rows(), x[1]->cols());
     if (dx[1] != nullptr) right = *dx[1];
     if (dx[0] != nullptr) right -= *dx[0] * y;
     dy = factors_.solve(right);
   }
-  /// Λ = A⁻ᵀ U, dB += Λ, dA −= Λ Xᵀ
+  /// Pulls back U: Λ = A⁻ᵀ U, dB += Λ, dA −= Λ Xᵀ.
   void vjp(Arguments<S> /*x*/, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
     const Matrix<S> multiplier = factors_.solve_transposed(dy);
     if (dx[1] != nullptr) *dx[1] += multiplier;
@@ -55,7 +55,7 @@ class CovarianceSolve final : public Operation<S> {
     }
   }
 
-  /// dx_t = A_t⁻¹ (dr_t − γ dCov_t x_t)
+  /// Computes dx_t = A_t⁻¹ (dr_t − γ dCov_t x_t).
   void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
     const Matrix<S>& p = *x[0];
     const Matrix<S>& k = *x[1];
@@ -83,7 +83,7 @@ class CovarianceSolve final : public Operation<S> {
     }
   }
 
-  /// λ_t = A_t⁻¹ u_t, dr_t += λ_t; the rest is −γ times the derivative of λ_tᵀ Cov_t x_t with λ and x fixed.
+  /// Pulls back u: λ_t = A_t⁻¹ u_t, dr_t += λ_t; the rest is −γ times the derivative of λ_tᵀ Cov_t x_t with λ and x fixed.
   void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
     const Matrix<S>& p = *x[0];
     const Matrix<S>& k = *x[1];
