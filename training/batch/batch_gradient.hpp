@@ -21,37 +21,38 @@ struct BatchGradientOptions {
   std::string estimator = "aep_anchored";
   EstimatorOptions phases;
   GrowthOptions growth;
-  CorrectionSpec correction;  ///< of the path that carries J v and Jᵀ v in the nudged phases
-  HoldSpec hold;              ///< of the states of the phases
-  CorrelatorSpec correlator;  ///< of what multiplies them
-  int threads = 0;            ///< 0: all
-  std::uint64_t seed = 0;     ///< of the read noise
-  ReadPolicy reads;           ///< how the reads of each class are made
-  std::uint64_t noise_every =
-      16;                   ///< sequences, of which one tells the noise of its nudged states (NudgeSignal); 0: none
-  bool replicated = false;  ///< every row has an array of its own
-  Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
-  bool factors = false;      ///< maps that take factors get no gradient: see BatchGradient::take_factors
-  bool few_factors = false;  ///< numbers get none either where all of it is factors of few rows (factor_products.hpp)
-  bool over_ranks = false;   ///< every batch is computed by all ranks together (training/batch/batch_ranks.hpp)
-  bool persistent_states = false;  ///< free phases of samples start where those of their last visit ended
-  bool all_states = false;  ///< over ranks: states() and adjoints() of all sequences, and not of this rank's only
+  CorrectionSpec correction;  ///< path that carries J v and Jᵀ v in the nudged phases
+  HoldSpec hold;              ///< circuits that hold the states of the phases
+  CorrelatorSpec correlator;  ///< multipliers of the held states
+  int threads = 0;            ///< number of threads; 0: all cores
+  std::uint64_t seed = 0;     ///< seed of the read noise
+  ReadPolicy reads;           ///< how to make the reads of each class
+  /// measure the noise of the nudged states (NudgeSignal) on one of so many sequences; 0: on none
+  std::uint64_t noise_every = 16;
+  bool replicated = false;  ///< give every row an array of its own
+  Index slots = 1;  ///< turns in which the tokens share the arrays: every simulated time is that many times as long
+  bool factors = false;  ///< maps that take factors get no gradient: see BatchGradient::take_factors
+  /// also skip forming the gradient of digital matrices whose gradient is a low-rank product (factor_products.hpp)
+  bool few_factors = false;
+  bool over_ranks = false;         ///< all ranks together compute every batch (training/batch/batch_ranks.hpp)
+  bool persistent_states = false;  ///< start the free phase of a sample where its last visit ended
+  bool all_states = false;  ///< with over_ranks: states() and adjoints() of all sequences, not of this rank's only
 
-  /// Of the two states of a nudge, in β.
+  /// Distance of the two states of a nudge, in β.
   double nudge_distance() const { return (phases.sides == NudgeSides::centered ? 2 : 1) * phases.beta; }
 };
 
-/// One batch's outcome: sums and extremes over its sequences, in the order of the sequences. Of networks whose rows are
-/// independent samples (NetworkPlan::couples_rows), a sequence of the circuit's time is one of them.
+/// Outcome of one batch: sums and extremes over its sequences, in the order of the sequences. Where rows are
+/// independent samples (NetworkPlan::couples_rows), all that concerns the circuit's time counts a sample as a sequence.
 struct BatchReport {
   double loss = 0;      ///< mean cost per row that counts (token, sample): cross-entropy in nats, or squared error
-  Index rows = 0;       ///< that count
-  Index passes = 0;     ///< examples that go through the circuit one after the other: sequences, or such samples
+  Index rows = 0;       ///< rows that count in the loss
+  Index passes = 0;     ///< examples that go through the circuit one after the other: sequences, or independent samples
   double residual = 0;  ///< mean over sequences of ‖F‖/‖z‖ at the end of the free phase
   double residual_max = 0;
-  double nudged_residual = 0;  ///< mean
+  double nudged_residual = 0;  ///< mean residual at the end of the nudged phases
   double nudge_ratio = 0;      ///< mean ‖z − z*‖/‖z*‖
-  NudgeSignal signal = {};     ///< of all sequences; the noise is that of the first
+  NudgeSignal signal = {};     ///< displacement over all sequences; noise measured on the first
   double steps = 0;            ///< mean free steps used
   double decay = 0;            ///< mean decay per free step
   double time = 0;         ///< mean simulated time of the free phase in units of tau, the slots of all tokens included
@@ -59,75 +60,76 @@ struct BatchReport {
   double read_time = 0;    ///< mean time of the reads outside relaxations in units of tau
   double growth = 0;       ///< mean growth factor g (0 when the penalty is off)
   double growth_active = 0;   ///< share of sequences, or samples, on which the penalty acts
-  double growth_drowned = 0;  ///< share on which noise hid what it measures
-  double energy = 0;          ///< mean energy of a sequence at z*, or of such a sample
-  double cost_in_forces = 0;  ///< mean
+  double growth_drowned = 0;  ///< share on which noise hid the growth
+  double energy = 0;          ///< mean energy at z* of a sequence, or of an independent sample
+  double cost_in_forces = 0;  ///< mean cost of a sequence in force evaluations
   long clipped = 0;
-  int left_out = 0;     ///< sequences whose adjoint ran away: not in the gradient
-  AdjointSize adjoint;  ///< medians over the sequences; infinite when most have none that is finite
+  int left_out = 0;     ///< sequences left out of the gradient because their adjoint ran away
+  AdjointSize adjoint;  ///< medians over the sequences; infinite when most have no finite adjoint
   int diverged = 0;     ///< sequences whose free or nudged phase diverged
-  ReadMeter reads;      ///< of all crossbars and all sequences
+  ReadMeter reads;      ///< reads of all crossbars in all sequences
   std::vector<SequenceReport> sequences;
 };
 
-/// Gradient of a batch: every sequence settles and is estimated on its own, in parallel; contributions are summed over a
-/// fixed number of chunks in a fixed order, so the bits do not depend on the threads.
+/// Gradient of a batch. Sequences settle and are estimated in parallel. Their contributions are summed over a fixed
+/// number of chunks in a fixed order, so the bits do not depend on the number of threads.
 template <class S>
 class BatchGradient {
  public:
   BatchGradient(const Network<S>& network, const BatchGradientOptions& options);
   ~BatchGradient();
 
-  /// gradient of the mean cost over the batch's tokens (plus the growth penalty); step names the read noise.
+  /// Sets `gradient` to that of the mean cost over the batch's tokens, plus the growth penalty; `step` names the read
+  /// noise.
   BatchReport compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient);
 
-  /// With options.factors: what the last compute() would have added up for a map that takes factors (its gradient stays zero), in
-  /// an order that does not depend on the threads. With options.few_factors also of maps of numbers, whose gradient is then
-  /// unwritten (Gradient::met); empty where the gradient has it all.
+  /// Factors of the last compute()'s gradient, in an order that does not depend on the threads. With options.factors:
+  /// of maps that take factors, whose `gradient` stays zero. With options.few_factors: also of digital matrices, whose
+  /// `gradient` is then unwritten (Gradient::met). Empty where `gradient` holds everything.
   std::vector<FactorPair<S>> take_factors(int parameter);
 
-  /// Free phases only: mean loss and residual of a batch.
+  /// Mean loss and residual of a batch, by free phases only.
   BatchReport evaluate(const Batch& batch, std::uint64_t step);
 
-  /// Numbers that it keeps of every sample: BatchGradientOptions::persistent_states, GradientEstimator::keeps(). 0: none.
+  /// Numbers kept of every sample (BatchGradientOptions::persistent_states, GradientEstimator::keeps()). 0: none.
   Index keeps() const;
-  /// From now on compute() reads and writes them there; without it every visit is a sample's first. UserError, of compute(): samples of a task
-  /// that have no numbers (Batch::samples).
+  /// Makes compute() read and write the kept numbers in `memory`; without a memory every visit is a sample's first.
+  /// compute() then throws UserError for a task that does not number its samples (Batch::samples).
   void keep_in(SampleMemory<S>* memory);
 
-  /// ε of all phases from now on.
+  /// Sets the step ε of all phases.
   void set_step(double step);
 
-  /// GradientEstimator::set_adjoint_limit of all threads.
+  /// Calls GradientEstimator::set_adjoint_limit in all threads.
   void set_adjoint_limit(const AdjointSize& limit);
 
-  /// z* and adjoints of the last compute(), one (rows, cols) matrix per sequence.
+  /// States z* and adjoints of the last compute(), one (rows, cols) matrix per sequence.
   const std::vector<Matrix<S>>& states() const { return states_; }
   const std::vector<Matrix<S>>& adjoints() const { return adjoints_; }
-  /// ExampleCost::output() of the last evaluate(), one matrix per sequence.
+  /// Outputs (ExampleCost::output()) of the last evaluate(), one matrix per sequence.
   const std::vector<Matrix<S>>& outputs() const { return outputs_; }
 
  private:
   struct Worker;
   Worker& worker(int thread);
-  /// Factors of one chunk, by parameter.
+  /// Factors of one chunk, a list for each parameter.
   using Factors = std::vector<std::vector<FactorPair<S>>>;
   class MapSink;
   struct SinkOptions {
     bool factors = false;  ///< BatchGradientOptions::factors
-    bool keep = false;     ///< factors of few rows, for one product of the batch
-    bool few = false;      ///< only as many as a map of numbers would take
+    bool keep = false;     ///< keep factors of few rows, to multiply them once per batch
+    bool few = false;      ///< keep only as many factors as a digital matrix would take
   };
   SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
                        Factors& factors, GrowthReport& growth);
   void bind(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, bool evaluates);
-  /// What compute() keeps of each sequence.
+  /// Results that compute() keeps of each sequence.
   struct Outcomes {
     std::vector<SequenceReport> reports;
     std::vector<GrowthReport> growth;
     std::vector<double> energy;
     std::vector<ReadMeter> meters;
-    std::vector<Matrix<S>> kept;  ///< for the memory; empty: nothing, or what is not to be kept
+    std::vector<Matrix<S>> kept;  ///< numbers for the memory; empty: none to keep
   };
   double rows_at_a_time() const;
   void take_slots(Worker& w, SequenceReport& report) const;
@@ -144,7 +146,7 @@ class BatchGradient {
   std::optional<Correlators<S>> correlators_;
   std::vector<std::unique_ptr<Worker>> workers_;
   SinkOptions sinks_;
-  std::vector<Gradient<S>> chunks_;  ///< of this rank
+  std::vector<Gradient<S>> chunks_;  ///< one gradient for each chunk of this rank
   std::vector<Factors> factors_;     ///< of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;
   SampleMemory<S>* memory_ = nullptr;

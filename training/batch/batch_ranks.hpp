@@ -16,22 +16,23 @@ namespace nudge {
 // One batch on several ranks (sim/base/ranks.hpp): every rank holds the whole model and computes contiguous chunks of the batch;
 // after that all have the same sums, to the bits of one process (docs/clusters.md).
 
-/// From now on the batches of this process are shared with the other ranks, all of which do the same steps in the same order.
-/// Points of a sweep are not: there every rank works for itself.
+/// Shares the batches of this process with the other ranks from now on; all ranks do the same steps in the same order.
+/// Points of a sweep are not shared: there every rank works for itself.
 void share_batches();
 bool batches_are_shared();
 
-/// Whether this process writes files and prints: alone, or rank 0.
+/// True on the process that writes files and prints: the only process, or rank 0.
 bool leads_batches();
 
-/// Whether all ranks agree: one that does not, for a signal came to it, decides for all. Called by all ranks at the same place.
+/// True if `decision` is true on all ranks: one rank that received a signal decides for all. All ranks call it at the
+/// same place.
 bool agreed(bool decision);
 
-/// UserError naming `what` when this rank has another value than rank 0. Called by all ranks at the same place.
+/// Throws UserError naming `what` when this rank has another value than rank 0. All ranks call it at the same place.
 void expect_as_on_rank_0(const std::string& what, const std::string& value);
 
-/// Which of n chunks or sequences are this rank's: contiguous parts in the order of the ranks, as equal as can be; of fewer than
-/// there are ranks, the first ranks have one each.
+/// Share [begin, end) of this rank in n chunks or sequences: contiguous parts in the order of the ranks, as equal as
+/// can be. With fewer items than ranks, the first ranks have one each.
 struct OwnPart {
   Index begin = 0, end = 0;
   Index count() const { return end - begin; }
@@ -48,13 +49,14 @@ template <class S>
 void sum_over_ranks(const std::vector<Gradient<S>>& own, const std::vector<char>& met, Index chunks,
                     Gradient<S>& total);
 
-/// values[i] of each example ← that of the rank whose chunk has it, of `chunks` in all.
+/// Sets values[i] of each example to the value on the rank that computed its chunk; `chunks` is the number of chunks of
+/// all ranks.
 void exchange_examples(std::vector<double>& values, Index chunks);
 
-/// flags[i] ← 1 where it is that on any rank.
+/// Sets flags[i] to 1 where any rank has 1.
 void any_of_ranks(std::vector<char>& flags);
 
-/// Collects what a rank tells the others, and reads it there.
+/// Buffer of bytes that one rank sends and the others read.
 class RankBytes {
  public:
   template <class T>
@@ -81,7 +83,7 @@ class RankBytes {
     m.resize(rows, cols);
     read(m.data(), static_cast<std::size_t>(m.size()) * sizeof(S));
   }
-  /// Those of a rank become everybody's, to be taken from the front.
+  /// Replaces the bytes of all ranks by those of `rank`, to be taken from the front.
   void send_from(int rank);
 
  private:
@@ -91,7 +93,7 @@ class RankBytes {
   std::size_t at_ = 0;
 };
 
-/// Every rank puts what it has with put(bytes); the others take it with take(bytes, rank).
+/// Sends data from every rank to all others: a rank writes with put(bytes), the others read with take(bytes, rank).
 template <class Put, class Take>
 void exchange(int this_one, int ranks, const Put& put, const Take& take) {
   for (int rank = 0; rank < ranks; ++rank) {
@@ -102,8 +104,8 @@ void exchange(int this_one, int ranks, const Put& put, const Take& take) {
   }
 }
 
-/// The examples of a batch in at most kChunks contiguous chunks, the same for every number of threads and of ranks: within a chunk they are
-/// summed in their order, and the chunks in theirs.
+/// Contiguous chunks of the examples of a batch, at most kChunks, the same for every number of threads and ranks. Sums
+/// run over the examples of a chunk in order, then over the chunks in order.
 class BatchChunks {
  public:
   BatchChunks(Index examples, bool over_ranks)
@@ -111,10 +113,10 @@ class BatchChunks {
         count_(std::min(kChunks, examples)),
         mine_(over_ranks ? own_part(count_, this_rank(), rank_count()) : OwnPart{0, count_}) {}
 
-  Index count() const { return count_; }  ///< of all ranks
+  Index count() const { return count_; }  ///< chunks of all ranks
   const OwnPart& mine() const { return mine_; }
 
-  /// body(chunk, k, thread, begin, end) for each chunk of this rank, the k-th of its own, with its examples [begin, end).
+  /// Calls body(chunk, k, thread, begin, end) for each chunk of this rank, its k-th, with the examples [begin, end).
   template <class Body>
   void for_each(int threads, const Body& body) const {
     parallel_for(mine_.count(), threads, [&](Index k, int thread) {

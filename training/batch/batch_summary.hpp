@@ -7,8 +7,8 @@
 
 namespace nudge {
 
-/// What a batch comes to over its sequences, without its reads. `coupled`: NetworkPlan::couples_rows; energies are those of the sequences;
-/// `slots`: those in which tokens take turns.
+/// Sums up a batch over its sequences, without its reads. `coupled`: NetworkPlan::couples_rows; `energy`: of each
+/// sequence; `slots`: turns in which tokens share the arrays.
 BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceReport> sequences,
                       const std::vector<GrowthReport>& growth, const std::vector<double>& energy, Index slots);
 

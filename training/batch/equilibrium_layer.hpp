@@ -9,23 +9,23 @@
 
 namespace nudge {
 
-/// A network as a layer of another model: what clamps it is x (B·rows, inputs), given as numbers, what leaves it the equilibrium
-/// z* (B·rows, cols) of B examples; read-out and embedding are left to the model around it.
+/// Equilibrium network as a layer of another model. Its clamp is x (B·rows, inputs), given as numbers; its output is
+/// the equilibrium z* (B·rows, cols) of B examples. Read-out and embedding are left to the surrounding model.
 ///
-/// pull_back() takes u = ∂L/∂z*, a number for every unit, and estimates by any gradient estimator what u does to parameters and
-/// input: with the cost C(z) = ⟨u, z⟩, whose nudge is a constant current,
+/// pull_back() takes u = ∂L/∂z*, a number for every unit, and estimates the gradients of parameters and input with any
+/// gradient estimator. The cost is C(z) = ⟨u, z⟩, whose nudge is a constant current:
 ///     a ≈ −J⁻ᵀ u,    ∂L/∂θ = ⟨a, ∂F/∂θ⟩,    ∂L/∂x = (∂F/∂x)ᵀ a      (implicit function theorem, at F(z*) = 0)
-/// The nudge is per row as that of a cost is: u is divided by its rms over the rows that have any and its size given back to the
-/// gradient, so that beta means what it means in training, and so do the offset and noise of multipliers (Correlators), one product for
-/// every row. Examples are independent, in parallel; sums are over fixed chunks in
-/// fixed order, so the bits do not depend on the threads.
+/// The nudge is per row, as that of a cost is: u is divided by its rms over the nonzero rows, and the gradient
+/// multiplied by it. So beta means what it means in training, and so do the offset and noise of multipliers
+/// (Correlators), one product for every row. Examples are independent and run in parallel. Sums are over fixed chunks
+/// in fixed order: the bits do not depend on the threads.
 template <class S>
 class EquilibriumLayer {
  public:
   EquilibriumLayer(const Network<S>& network, const BatchGradientOptions& options);
   ~EquilibriumLayer();
 
-  /// z* (B·rows, cols) by free reads, and what happened to each example; `step` names the read noise.
+  /// Computes z* (B·rows, cols) by free reads and returns the outcome of each example; `step` names the read noise.
   std::vector<SettleResult> settle(ConstMatrixRef<S> x, std::uint64_t step, Matrix<S>& z);
 
   /// Settles again, to the same z* for the same step, and pulls u (B·rows, cols) back: gradient and x_gradient (B·rows, inputs)

@@ -10,21 +10,23 @@
 
 namespace nudge {
 
-/// A model on tapes applied to batches, parallel over their examples: every thread has a tape of its own, and gradients are summed over a
-/// fixed number of chunks in a fixed order, so the bits depend neither on the threads nor on the ranks.
+/// Model on tapes applied to batches, parallel over their examples. Every thread has a tape of its own. Gradients are
+/// summed over a fixed number of chunks in a fixed order, so the bits depend neither on the threads nor on the ranks.
 template <class S>
 class TapeBatch {
  public:
   using Record = std::function<std::unique_ptr<ExampleTape<S>>()>;
 
-  /// `record` is called from several threads; the parameters it binds must outlive this. over_ranks: every rank computes its chunks of a
-  /// gradient (batch_ranks.hpp).
+  /// Calls `record` from several threads; the parameters that it binds must outlive this object. over_ranks: every rank
+  /// computes its chunks of a gradient (batch_ranks.hpp).
   TapeBatch(Record record, std::span<const Field> fields, int threads, bool over_ranks = false);
 
-  /// Mean loss of the examples of a batch (at least one), and its gradient. They are numbered from `first` on.
+  /// Returns the mean loss of the examples of a batch (at least one), numbered from `first` on, and sets `total` to its
+  /// gradient.
   double gradient(const Batch& batch, std::uint64_t first, Gradient<S>& total);
 
-  /// Runs every example of a held-out batch, numbered from `first` on; visit(b, tape) after example b, from several threads.
+  /// Runs every example of a held-out batch, numbered from `first` on. Calls visit(b, tape) after example b, from
+  /// several threads.
   using Visit = std::function<void(Index b, ExampleTape<S>& tape)>;
   void run(const Batch& batch, std::uint64_t first, const Visit& visit);
 

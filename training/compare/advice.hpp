@@ -9,51 +9,56 @@
 
 namespace nudge {
 
-/// A rule of crossbar.update that the config cannot have, and why.
+/// Update rule of crossbar.update that the config cannot have, and the reason.
 struct RefusedRule {
   std::string rule, why;
 };
 
-/// A comparison of update rules on the devices of a config: exact numbers, then frozen devices, then every rule that the config can have,
-/// each at the best of its learning rates.
+/// Comparison of update rules on the devices of a config: exact numbers, frozen devices, and every rule that the config
+/// can have. Each entrant runs at the best of its learning rates.
 struct Advice {
-  ConfigSource source;  ///< what run_compare() takes
+  ConfigSource source;  ///< input of run_compare()
   std::vector<RefusedRule> refused;
 
   static constexpr const char* exact = "exact numbers";
   static constexpr const char* frozen = "frozen devices";
 };
 
-/// Names the entrants and, where neither the file nor --set has them, a grid of 1/4, 1, 4 and 16 times train.learning_rate
-/// and, for rules with a fast array, of 1/4, 1 and 4 times crossbar.transfer_rate, tuning by seed 1, and test seeds 11 to 13; and but for a --set train.steps at most 500 steps. UserError: the config is wrong, or has no devices.
+/// Prepares the comparison: names the entrants and, unless --set gives train.steps, limits it to 500. Where neither the
+/// file nor --set has them, takes tuning seed 1, test seeds 11 to 13, and a grid. The grid has 1/4, 1, 4 and 16 times
+/// train.learning_rate and, for rules with a fast array, 1/4, 1 and 4 times crossbar.transfer_rate. UserError: the
+/// config is wrong, or has no devices.
 Advice advice_for(const ConfigSource& given);
 
-/// Whether every test run of an entrant has ended well.
+/// True if every test run of an entrant has ended well.
 bool ended_well(const ComparedEntrant& one);
 
-/// A rule in the order of what it leaves of the loss.
+/// Update rule in a ranking by test loss.
 struct RankedRule {
   ComparedEntrant result;
-  double regained =
-      0;  ///< (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact numbers; NaN where the seeds do not tell frozen devices from exact numbers
-  PairedDifference behind = {};  ///< its test loss with that of the first
-  /// In the whole run, mean over the runs; NaN: not known.
-  double pulses = 0, reads = 0;  ///< of learning, and of devices and columns to learn
-  double most_pulses = 0;        ///< that one device has had, of programming too
-  double digital_numbers = 0;    ///< per weight
-  double energy = 0;             ///< J, of those pulses and reads
+  /// share of the loss regained, (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact
+  /// numbers; NaN where the seeds do not tell frozen devices from exact numbers
+  double regained = 0;
+  PairedDifference behind = {};  ///< test loss minus that of the first rule
+  /// Counts over the whole run, mean over the runs; NaN: not known.
+  double pulses = 0, reads = 0;  ///< pulses of learning, and reads of devices and columns for learning
+  double most_pulses = 0;        ///< most pulses that one device has had, programming included
+  double digital_numbers = 0;    ///< numbers kept digitally, per weight
+  double energy = 0;             ///< energy of those pulses and reads, J
 
-  /// Whether all of its runs ended well, so that it has a mean to be ranked by; otherwise it is compared with nothing.
+  /// True if all test runs ended well, so that there is a mean to rank by; without it the rule is compared with
+  /// nothing.
   bool has_result() const { return ended_well(result); }
-  /// Whether the seeds do not tell it from the first: the 95 % interval holds 0, or one seed has none. Not where one of the two has no result.
+  /// True if the rule is level with the first: the 95 % interval of the difference holds 0, or there is only one seed.
+  /// False where one of the two has no result.
   bool level() const { return std::isfinite(behind.mean) && !(behind.low > 0); }
 };
 
-/// The rules of a finished comparison of advice_for(), the least mean test loss first, those without a result behind.
+/// Ranks the rules of a finished comparison of advice_for(): least mean test loss first, rules without a result last.
 std::vector<RankedRule> ranking(const Comparison& comparison);
 
-/// Why RankedRule::regained is known of no rule, with what to do; empty: exact numbers and frozen devices both have results, and
-/// the seeds tell them apart.
+/// Reason why RankedRule::regained is NaN for every rule, with what to do. Empty: exact numbers and frozen devices both
+/// have results, and the seeds tell them apart.
 std::string regained_unknown(const Comparison& comparison);
 
 }  // namespace nudge

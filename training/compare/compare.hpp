@@ -20,88 +20,90 @@
 
 namespace nudge {
 
-/// The place in the grid that an entrant is reported at.
+/// Point of the grid at which an entrant is reported.
 struct Choice {
   Combination combination;  ///< settings
-  std::vector<std::string>
-      values;  ///< of the keys of the grid, as the config prints them; empty: the entrant does not read it
-  std::vector<std::string>
-      edges;                   ///< numeric keys whose chosen value is the smallest or largest of several: extend them
+  /// values of the keys of the grid, as the config prints them; empty: the entrant does not read the key
+  std::vector<std::string> values;
+  /// numeric keys whose chosen value is the smallest or largest of several: extend their range
+  std::vector<std::string> edges;
   double validation_loss = 0;  ///< mean over the tuning seeds; NaN where nothing was tuned
 };
 
-/// The combination with the smallest mean validation loss over the tuning seeds. One in which a run failed is not chosen;
-/// nothing when that leaves none. Equal losses: the first. `tuning` holds the points of an entrant in the order
-/// combinations × seeds; empty where nothing is tuned, the first combination is then the choice.
+/// Chooses the combination with the smallest mean validation loss over the tuning seeds; of equal losses the first. A
+/// combination in which a run failed is not chosen; nothing if none is left. `tuning` holds the points of an entrant in
+/// the order combinations × seeds. If it is empty, nothing is tuned and the first combination is the choice.
 std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vector<Combination>& combinations,
                              const std::vector<SweepPoint>& tuning, const std::vector<SweepMetric>& metrics);
 
-/// One entrant's row: where in the grid it stands, and its runs with the fresh seeds.
+/// Result of one entrant: its chosen grid point, and its runs with the fresh seeds.
 struct ComparedEntrant {
   Entrant entrant;
   std::optional<Choice> choice;                       ///< nothing: no combination of the grid ended well
-  int runs = 0, failed = 0;                           ///< with the test seeds, those that ended well and the others
-  CellSpread validation = {}, test = {};              ///< nat per character at the end
-  double skipped = 0, nonfinite = 0;                  ///< steps of all these runs together
-  PairedDifference difference = {};                   ///< of the test losses with the baseline's, the first entrant
-  CellSpread validation_score = {}, test_score = {};  ///< in Comparison::metric, where there is one
+  int runs = 0, failed = 0;                           ///< test runs that ended well, and that failed
+  CellSpread validation = {}, test = {};              ///< losses at the end, nat per character
+  double skipped = 0, nonfinite = 0;                  ///< skipped and non-finite steps of all these runs together
+  PairedDifference difference = {};                   ///< test losses minus those of the baseline, the first entrant
+  CellSpread validation_score = {}, test_score = {};  ///< scores in Comparison::metric, where there is one
   PairedDifference score_difference = {};
-  double test_samples = 0;  ///< that a run's test accuracy is a share of; 0: its score is another
+  double test_samples = 0;  ///< number of samples behind a run's test accuracy; 0: the score is not an accuracy
   Interval one_run = {};    ///< share_interval() of one run's test accuracy at the score shown; else NaN
 };
 
 /// A comparison: every entrant is tuned on the same grid by the validation part with the tuning seeds, then trained with
 /// fresh seeds at its own best place, and only these runs read the test part.
 struct Comparison {
-  std::vector<std::string> keys;  ///< of the grid
-  Sweep tuning, test;             ///< keys: entrant, then those of the grid; empty tuning where the grid is one point
+  std::vector<std::string> keys;  ///< keys of the grid
+  Sweep tuning, test;             ///< runs by entrant and keys of the grid; empty tuning where the grid is one point
   std::vector<ComparedEntrant> entrants;
-  std::optional<TextLines> lines;  ///< of the text, where all entrants share it
-  std::string metric = {};         ///< of a task of samples: "accuracy" or "rmse"
-  std::string holds = {};          ///< what the intervals of the differences hold (intervals_hold)
-  std::size_t tuning_seeds = 0;    ///< runs that each place of the grid was judged by; 0: nothing was tuned
-  std::optional<ReferenceScores> references = {};  ///< of the samples, where all entrants share them
+  std::optional<TextLines> lines;  ///< reference losses of the text, where all entrants share it
+  std::string metric = {};         ///< score of a task of samples: "accuracy" or "rmse"
+  std::string holds = {};          ///< sentence on what the intervals of the differences cover (intervals_hold)
+  std::size_t tuning_seeds = 0;    ///< runs that judged each point of the grid; 0: nothing was tuned
+  std::optional<ReferenceScores> references = {};  ///< reference scores of the samples, where all entrants share them
   bool interrupted = false;
-  bool waits = false;  ///< a part of the tuning has ended (SweepFiles::shard): the choice needs the others
+  /// true if a part of the tuning has ended (SweepFiles::shard) and the choice needs the other parts
+  bool waits = false;
 
-  /// Finished runs of the resumed file that are of no point of the grid, no seed, or no place that was chosen: kept in it.
+  /// Number of finished runs of the resumed file that belong to no point of the grid, no seed or no chosen point; the
+  /// file keeps them.
   std::size_t count_outside() const { return tuning.outside.size() + test.outside.size(); }
 };
 
-/// Runs what is left of the protocol, sweep.parallel points at the same time, and rewrites the file after each; a killed
-/// comparison resumes to the same content. UserError before the first run for everything that is wrong with any run.
-/// With a shard, runs its points of the tuning; where the file that is resumed holds the whole tuning (merge_sweeps), its points
-/// of the test runs.
+/// Runs what is left of the protocol, sweep.parallel points at the same time, and rewrites the file after each. A
+/// killed comparison resumes to the same content. UserError before the first run for everything that is wrong with any
+/// run. With a shard, runs its points of the tuning. If the resumed file holds the whole tuning (merge_sweeps), runs
+/// its points of the test runs.
 Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
 
-/// As drop_outside() of a sweep; the test runs at another place than the tuning of the config chooses are outside too. UserError besides:
-/// the tuning is not complete.
+/// Drops runs outside a comparison, as drop_outside() does for a sweep. Test runs at another point than the tuning of
+/// the config chooses are outside too. UserError besides: the tuning is not complete.
 Comparison drop_outside_compare(const ConfigSource& source, const SweepFiles& files, Drop drop);
 
-/// What run_compare() with the same arguments takes: all of the tuning, and the test runs as if every entrant's were at the
-/// first place of the grid; with a shard, its share of both.
+/// Estimates the cost of run_compare() with the same arguments: all of the tuning, and the test runs as if every
+/// entrant chose the first point of the grid; with a shard, its share of both.
 StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& files,
                                const std::function<bool(std::size_t, std::size_t)>& watch = {});
 
-/// The table /entrants; `metric`, `holds`: of the Comparison.
+/// Writes the table /entrants; `metric` and `holds` are those of the Comparison.
 void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric,
                     const std::string& holds);
 
-/// The HDF5 file of a comparison, rewritten as a whole: /tuning and /test with a row per finished run, /entrants with the
+/// HDF5 file of a comparison, rewritten as a whole: /tuning and /test with a row per finished run, /entrants with the
 /// result, /text. docs/file_format.md lists them.
 class CompareFile {
  public:
   CompareFile(const SweepFiles& files, const Config& base);
 
-  /// UserError unless the file is a comparison of the same config; only values of the grid, seeds, threads and output keys may
-  /// differ.
+  /// Throws UserError unless the file is a comparison of the same config; only values of the grid, seeds, threads and
+  /// output keys may differ.
   void expect_same_config(const Config& base, const std::vector<std::string>& keys);
 
   void restore(const std::string& group, Sweep& sweep, Stored stored) const;
 
   void write(const Comparison& comparison);
 
-  /// The size that write() would give the file.
+  /// Size in bytes that write() would give the file.
   std::size_t bytes(const Comparison& comparison) const;
 
  private:
@@ -110,44 +112,47 @@ class CompareFile {
   SweepFiles files_;
   RunRecord record_;
   Overwrite overwrite_;
-  double earlier_ = 0;  ///< seconds of the comparison that is resumed
+  double earlier_ = 0;  ///< seconds spent before by the resumed comparison
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// What a comparison goes by.
+/// Protocol of a comparison: grid, entrants and seeds.
 struct CompareProtocol {
   Config base;
   std::vector<GridAxis> axes;
   std::vector<Entrant> entrants;
   std::vector<std::int64_t> tuning_seeds, test_seeds;
-  /// Of each entrant, the combinations of the grid that are runs of their own: keys that it does not read are left out.
+  /// Combinations of the grid that are separate runs, for each entrant: keys that it does not read are left out.
   std::vector<std::vector<Combination>> combinations;
 
-  /// Whether there is anything to choose from.
+  /// True if there is anything to choose from.
   bool tunes() const;
-  /// Runs of the tuning, of all entrants with all tuning seeds; 0: nothing is tuned.
+  /// Number of tuning runs, of all entrants with all tuning seeds; 0: nothing is tuned.
   std::size_t tuning_runs() const;
 };
 
-/// compare.* of a config. UserError that starts with `name`: no grid, entrants or seeds, no test part, or a key of the grid that no entrant reads.
+/// Reads compare.* of a config. UserError that starts with `name`: no grid, entrants or seeds, no test part, or a key
+/// of the grid that no entrant reads.
 CompareProtocol read_protocol(const Config& config, const std::string& name);
 
-/// The source of a comparison: of samples, data.split_seed = "seed" comes before its own settings, unless the file or one of them names
-/// the key. So every seed has parts of its own, the same for all entrants.
+/// Source of a comparison. For samples, puts data.split_seed = "seed" before its own settings, unless the file or a
+/// setting names the key: so every seed has parts of its own, the same for all entrants.
 ConfigSource compare_source(const ConfigSource& source);
 
-/// What the interval of a paired difference holds, a sentence: seeds, and parts of the samples where they are drawn from the seed.
+/// Sentence on what the interval of a paired difference covers: seeds, and parts of the samples where they are drawn
+/// from the seed.
 std::string intervals_hold(const Config& config);
 
-/// A table of runs without points: its columns are the entrant and the tuned keys; `tests` adds the metrics of the test part.
+/// Table of runs without points. Its columns are the entrant and the tuned keys; `tests` adds the metrics of the test
+/// part.
 enum class CompareStage { tuning, tests };
 Sweep empty_table(const CompareProtocol& protocol, CompareStage stage);
 
-/// Every entrant at its choice() of a tuning that has ended: all points of it, in the order entrants × combinations × seeds; empty
-/// where the grid is one place.
+/// Entrants with their choice() of a finished tuning. `tuning` has all points in the order entrants × combinations ×
+/// seeds; it is empty where the grid is one point.
 std::vector<ComparedEntrant> chosen_entrants(const CompareProtocol& protocol, const Sweep& tuning);
 
-/// Counts, means and differences of the test runs there are, for each of the entrants.
+/// Sets counts, means and differences of each entrant from the test runs in `test`.
 void summarise(const CompareProtocol& protocol, const Sweep& test, std::vector<ComparedEntrant>& entrants);
 
 }  // namespace nudge

@@ -6,18 +6,18 @@
 
 namespace nudge {
 
-/// The corpus of data.text, or the text that ships with the project when that is empty.
+/// Loads the corpus of data.text, or the text that ships with the project when that is empty.
 TextDataset load_dataset(const Config& config);
 
-/// Sizes of a character model on a text of so many different characters.
+/// Sizes of a character model on a text of `vocabulary` different characters.
 TaskSizes character_sizes(const Config& config, Index vocabulary);
 
 /// Next-character prediction: windows of model.tokens characters of data.text, the target of a character is the next one.
 class CharacterTask final : public Task {
  public:
-  /// Of data.text, with train.batch windows in a batch and those of held_out_sizes().
+  /// Task on data.text, with train.batch windows in a batch and the held-out windows of held_out_sizes().
   explicit CharacterTask(const Config& config);
-  /// Held out are windows evenly spaced over a part.
+  /// Task on `data`; held-out windows are evenly spaced over a part.
   CharacterTask(TextDataset data, Index tokens, Index batch, const HeldOutSizes& held_out, std::uint64_t seed);
 
   TaskSizes sizes() const override;

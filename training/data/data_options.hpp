@@ -11,29 +11,31 @@
 
 namespace nudge {
 
-/// The sections [task], but for the kind, and [data].
+/// Options of the sections [task] (without kind) and [data].
 struct DataOptions {
-  Index examples = {};    ///< of a task that is drawn
-  Index vocabulary = {};  ///< of a MAD task; 0: the published one
+  Index examples = {};    ///< training examples of a generated task
+  Index vocabulary = {};  ///< vocabulary of a MAD task; 0: the published one
   std::vector<std::string> references;
-  std::string text;                                   ///< empty: the text that ships
-  std::string file, features, labels;                 ///< empty: the digits that ship, and what stands first
-  std::string test_file, test_features, test_labels;  ///< empty: split off, and the names above
+  std::string text;  ///< text file; empty: the text that ships
+  /// sample file, and names in it; empty: the digits that ship, and the first column or "features" and "labels"
+  std::string file, features, labels;
+  /// test file, and names in it; empty: split off, and the names above
+  std::string test_file, test_features, test_labels;
   std::vector<Index> shape;
-  Index classes = {};  ///< 0: the largest label + 1
+  Index classes = {};  ///< number of classes; 0: the largest label + 1
   std::string scaling, value_scaling;
   double validation_fraction = {}, test_fraction = {};
-  std::int64_t split_seed = {};  ///< by_seed: that of the run
+  std::int64_t split_seed = {};  ///< seed of the split; by_seed: the seed of the run
   static constexpr std::int64_t by_seed = -1;
-  Index side_by_side = {};        ///< 0: chosen
-  Index validation_samples = {};  ///< 0: all
+  Index side_by_side = {};        ///< samples in one state; 0: chosen
+  Index validation_samples = {};  ///< samples used for validation; 0: all
 };
 const Section<DataOptions>& data_section();
-/// task.kind.
+/// Table of the key task.kind.
 ParamTable task_rows();
 inline DataOptions data_options(const Config& config) { return data_section().read(config); }
 
-/// The key seed, of tasks and networks, which know no options of a run.
+/// Value of the key seed, for tasks and networks, which know no options of a run.
 inline std::uint64_t run_seed(const Config& config) { return static_cast<std::uint64_t>(config.integer("seed")); }
 
 }  // namespace nudge

@@ -8,26 +8,26 @@
 
 namespace nudge {
 
-/// What stands beside the features of a sample.
+/// Kind of target beside the features of a sample.
 enum class Target {
   label,  ///< a class: a whole number from 0 on
   value,  ///< real numbers
 };
 
-/// n samples of d features each, with a label or k real values. All numbers are finite.
+/// Data of n samples with d features each, and a label or k real values. All numbers are finite.
 struct LabelledData {
   Matrix<float> features;    ///< (n, d)
-  std::vector<int> labels;   ///< n of Target::label, in [0, kMostClasses)
-  Matrix<float> values;      ///< (n, k) of Target::value
-  std::vector<Index> shape;  ///< of a sample, product d: (28, 28) for a picture
+  std::vector<int> labels;   ///< n labels in [0, kMostClasses), for Target::label
+  Matrix<float> values;      ///< (n, k), for Target::value
+  std::vector<Index> shape;  ///< shape of a sample, product d: (28, 28) for a picture
 
   Index count() const { return features.rows(); }
 };
 
-/// Labels from here on are taken for a mistake (a column of identifiers, say), not for classes.
+/// Bound of labels: larger ones are taken for a mistake (a column of identifiers, say), not for classes.
 constexpr int kMostClasses = 65536;
 
-/// Where samples are, and under which names. Keys are those of the config that said so, for messages.
+/// Location of samples: file and names in it. The keys are those of the config that gave them, for messages.
 struct DataSource {
   std::string path;
   std::string features = {};  ///< NPZ, HDF5: the array or dataset
@@ -35,17 +35,17 @@ struct DataSource {
   std::string features_key = "data.features", labels_key = "data.labels";
 };
 
-/// Samples of a CSV, IDX, NPZ or HDF5 file; IDX and CSV possibly compressed as .gz. The format is told by the first bytes,
-/// not by the name. UserError with file, line or place, and the rule, for anything that is wrong with it.
+/// Reads samples of a CSV, IDX, NPZ or HDF5 file; IDX and CSV may be compressed as .gz. The first bytes tell the
+/// format, not the name. UserError with file, line or place, and the rule, for anything that is wrong with it.
 LabelledData read_labelled_data(const DataSource& source, Target target);
 
 /// Joins two arrays. UserError when the numbers of samples differ, a feature is not finite, a label is no class.
 LabelledData join_arrays(const RawArray& features, const RawArray& labels, Target target);
 
-/// A class of a number that was read, or UserError: "WHERE is 2.5 (must be a whole number in [0, 65535])".
+/// Converts a number to a class, or throws UserError: "WHERE is 2.5 (must be a whole number in [0, 65535])".
 int class_of(double number, const std::string& where);
 
-/// A finite float of a number that was read, or UserError.
+/// Converts a number to a finite float, or throws UserError.
 float finite_float(double number, const std::string& where);
 
 }  // namespace nudge

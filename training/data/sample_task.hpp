@@ -7,9 +7,9 @@
 
 namespace nudge {
 
-/// Samples with features and a target each, from data.file or the digits that ship (data.*): rows of features, side by side in
-/// examples of as many rows as data.side_by_side says. Epochs of the training part, each in an order of its own; all of
-/// validation (its first data.validation_samples) and of test.
+/// Task of samples with features and a target each, from data.file or the digits that ship (data.*). Rows are samples,
+/// data.side_by_side of them in an example. Training goes in epochs, each in an order of its own. Validation uses its
+/// first data.validation_samples samples, test all.
 class SampleTask : public Task {
  public:
   TaskSizes sizes() const override;
@@ -23,7 +23,7 @@ class SampleTask : public Task {
 
  protected:
   SampleTask(const Config& config, Target target);
-  /// What `compute` says of the parts, from the cache where it is known.
+  /// Scores that `compute` gives for the parts, taken from the cache if known.
   std::optional<ReferenceScores> scores(const ReferenceRequest& request, Index outputs,
                                         ReferenceScores (*compute)(const SampleParts&, const ReferenceRequest&)) const;
 
@@ -33,42 +33,45 @@ class SampleTask : public Task {
   SampleParts parts_;
   Index batch_, rows_, validation_samples_;
   std::uint64_t seed_;
-  mutable std::optional<std::int64_t> fingerprint_ =
-      {};  ///< of 45 million numbers it takes 0.2 s, and each checkpoint has it
+  /// fingerprint() once computed: 0.2 s for 45 million numbers, and each checkpoint has it
+  mutable std::optional<std::int64_t> fingerprint_ = {};
 };
 
-/// Samples in one state: data.side_by_side, or, where that is 0, the largest divisor of train.batch up to kMostSideBySide.
+/// Number of samples in one state: data.side_by_side, or, where that is 0, the largest divisor of train.batch up to
+/// kMostSideBySide.
 Index samples_side_by_side(const Config& config);
 inline constexpr Index kMostSideBySide = 16;
 
-/// Which of K classes a sample is of: targets of the batches.
+/// Task of finding which of K classes a sample is of: targets of the batches.
 class ClassificationTask final : public SampleTask {
  public:
   explicit ClassificationTask(const Config& config) : SampleTask(config, Target::label) {}
   std::optional<ReferenceScores> references(const ReferenceRequest& request) const override;
 };
 
-/// Real values of a sample: values of the batches, scaled by data.value_scaling (parts().value_scaling undoes it).
+/// Task of fitting real values of a sample: values of the batches, scaled by data.value_scaling (parts().value_scaling
+/// undoes it).
 class RegressionTask final : public SampleTask {
  public:
   explicit RegressionTask(const Config& config) : SampleTask(config, Target::value) {}
   std::optional<ReferenceScores> references(const ReferenceRequest& request) const override;
 };
 
-/// Of classification, loss = cross-entropy (nat), score = accuracy, on validation and (where there is one) test:
+/// Reference scores of classification: loss = cross-entropy (nat), score = accuracy, on validation and (where there is
+/// one) test:
 ///   chance    every class equally likely: ln K, 1/K
 ///   majority  the training part's class frequencies, add-one smoothed; the choice is its most frequent class
 ///   linear    multinomial logistic regression (linear_model.hpp), λ chosen on validation
-/// A network that ends above `linear` in error has learnt nothing that needs a hidden layer. Throws Interrupted where request.progress says
-/// no, and at stop_point().
+/// A network that ends above `linear` in error has learnt nothing that needs a hidden layer. Throws Interrupted where
+/// request.progress returns false, and at stop_point().
 ReferenceScores classification_references(const SampleParts& parts, const ReferenceRequest& request = {});
 
-/// Of regression, loss = ½|y − ŷ|² (mean over samples), score = √(mean square error of a value), in scaled values:
-/// mean (of the training part) and linear (ridge regression).
+/// Reference scores of regression: loss = ½|y − ŷ|² (mean over samples), score = √(mean square error of a value), in
+/// scaled values. The models are mean (of the training part) and linear (ridge regression).
 ReferenceScores regression_references(const SampleParts& parts, const ReferenceRequest& request = {});
 
-/// Training samples that the linear model of so many features and outputs is fitted to: all n, or a power of two, not less than 256, that keeps within the
-/// request's operations; 0 where not even those do, or its parameters are more than kMostLinearParameters.
+/// Number of training samples to fit the linear model to: all n, or a power of two ≥ 256 that keeps within the
+/// request's operations. 0 where not even 256 do, or the model has more than kMostLinearParameters parameters.
 Index samples_to_fit(Index n, Index features, Index outputs, const ReferenceRequest& request);
 
 }  // namespace nudge

@@ -15,14 +15,15 @@
 
 namespace nudge {
 
-/// π(i) of a pseudo-random permutation π of {0, …, n − 1} that (key, step) chooses: a pure function in O(1) time and
-/// memory, so that an epoch's order needs no state and a resumed run finds its place in it. A balanced Feistel network on
-/// the smallest even number of bits that n fits in, 8 rounds (4 make a pseudo-random permutation of pseudo-random
-/// functions: Luby and Rackoff, SIAM J. Comput. 17:373, 1988; small domains want more), applied again while the result is
-/// not below n (cycle walking: Black and Rogaway, CT-RSA 2002, section 3; at most 4 times on average). Needs i < n ≤ 2³².
+/// Computes π(i) of a pseudo-random permutation π of {0, …, n − 1} that (key, step) chooses: a pure function in O(1)
+/// time and memory. So an epoch's order needs no state and a resumed run finds its place in it. A balanced Feistel
+/// network on the smallest even number of bits that n fits in, 8 rounds, is applied again while the result is not below
+/// n. 4 rounds make a pseudo-random permutation of pseudo-random functions (Luby and Rackoff, SIAM J. Comput. 17:373,
+/// 1988); small domains want more. The repetition is cycle walking (Black and Rogaway, CT-RSA 2002, section 3), at most
+/// 4 times on average. Needs i < n ≤ 2³².
 std::uint64_t shuffled(std::uint64_t i, std::uint64_t n, const RngKey& key, std::uint64_t step);
 
-/// Numbers of the samples of each part, in a random order within each.
+/// Sample numbers of each part, in a random order within each.
 struct SampleSplit {
   std::vector<Index> training, validation, test;
 };
@@ -34,22 +35,23 @@ struct SampleSplit {
 SampleSplit split_samples(Index n, std::span<const int> labels, double validation_fraction, double test_fraction,
                           std::uint64_t seed);
 
-/// y_j = (x_j − offset_j) · gain_j, with numbers taken from the training part alone.
+/// Scaling of features, y_j = (x_j − offset_j) · gain_j, with numbers taken from the training part alone.
 ///   none      y = x
 ///   unit      one range for all columns: the training part's smallest number becomes 0 and its largest 1 (pictures: the
 ///             pixels keep their relation)
-///   unit_each the same for each column by itself
+///   unit_each each column has a range of its own
 ///   standard  each column has mean 0 and standard deviation 1 (divisor n) on the training part
-/// A column that is constant in training is only shifted (gain 1). Held-out numbers may leave the range; nothing is clipped.
+/// A column that is constant in training is only shifted (gain 1). Held-out numbers may leave the range; nothing is
+/// clipped.
 class FeatureScaling {
  public:
-  /// Of `columns` columns left as they are.
+  /// Leaves `columns` columns as they are.
   explicit FeatureScaling(Index columns = 0);
-  /// Fitted to the training part; kind is one of scaling_names().
+  /// Fits the scaling to the training part; kind is one of scaling_names().
   FeatureScaling(const std::string& kind, const Matrix<float>& training);
 
   void apply(Matrix<float>& x) const;
-  /// Back to the units of the file.
+  /// Converts back to the units of the file.
   void undo(Matrix<float>& y) const;
 
   const std::vector<double>& offset() const { return offset_; }
@@ -61,24 +63,25 @@ class FeatureScaling {
 
 const std::vector<std::string>& scaling_names();
 
-/// What data.* says about samples.
+/// Options of data.* about samples.
 struct SampleOptions {
-  DataSource source, test_source;  ///< no path: the digits that ship; no predefined test part
-  std::vector<Index> shape;        ///< of a sample, empty: as the file says
-  Index classes = 0;               ///< 0: the largest label of the training file + 1
+  /// files of samples and of the test part; no path: the digits that ship, no predefined test part
+  DataSource source, test_source;
+  std::vector<Index> shape;  ///< shape of a sample; empty: as the file says
+  Index classes = 0;         ///< number of classes; 0: the largest label of the training file + 1
   std::string scaling = "unit", value_scaling = "none";
   double validation_fraction = 0.05, test_fraction = 0.05;
   std::uint64_t split_seed = 0;
 };
 
-/// Where Debian's packages of data sets put them.
+/// Folder of data sets in Debian's packages.
 inline constexpr const char* kPackagedData = "/usr/share/datasets/";
 
-/// The training pictures of a data set that is called by its name, "fashion-mnist", where Debian's package puts them; empty for all other
-/// names of data.file, and where a file of that name is here.
+/// Path of the training pictures of a data set called by name ("fashion-mnist"), where Debian's package puts them.
+/// Empty for all other names of data.file, and where a file of that name is here.
 std::filesystem::path named_data_file(const std::string& name);
 
-/// UserError for keys that contradict each other.
+/// Reads the options of samples. UserError for keys that contradict each other.
 SampleOptions sample_options(const Config& config);
 
 /// Samples of one part, scaled.
@@ -90,35 +93,38 @@ struct Samples {
   Index count() const { return features.rows(); }
 };
 
-/// Three parts that share no sample; scaling is fitted to the first alone. Test is empty where nothing is held out for it.
+/// Samples of three parts that share no sample; scaling is fitted to the training part alone. The test part may be
+/// empty.
 struct SampleParts {
   Samples training, validation, test;
   Index classes = 0;
   std::vector<Index> shape;
   FeatureScaling scaling, value_scaling;
 
-  /// 64-bit FNV-1a over all numbers of all parts, in their order.
+  /// Computes 64-bit FNV-1a over all numbers of all parts, in their order.
   std::int64_t fingerprint() const;
 };
 
-/// Reads, splits and scales. With a predefined test file the test part is that file and only validation is split off the
-/// other one. UserError for what a file lacks, labels ≥ classes, a test file of other features, parts without a sample.
+/// Reads, splits and scales samples. A predefined test file is the test part; then only validation is split off the
+/// other file. UserError for what a file lacks, labels ≥ classes, a test file of other features, parts without a
+/// sample.
 SampleParts load_samples(const SampleOptions& options, Target target);
 
-/// The same of data in memory; `name` and `test_name` stand for their files in messages.
+/// Splits and scales data in memory as load_samples() does; `name` and `test_name` stand for their files in messages.
 SampleParts prepare_samples(LabelledData data, const std::string& name, LabelledData test, const std::string& test_name,
                             const SampleOptions& options);
 
-/// `count` samples of epoch after epoch, each in a random order of its own: place p = step · count + b of the endless
-/// sequence is sample π_e(p mod n) of epoch e = ⌊p/n⌋. Every sample comes once in an epoch; a batch may span two. A pure
-/// function of (samples, count, seed, step).
+/// Takes `count` samples of epoch after epoch, each in a random order of its own. Place p = step · count + b of the
+/// endless sequence is sample π_e(p mod n) of epoch e = ⌊p/n⌋. Every sample comes once in an epoch; a batch may span
+/// two. A pure function of (samples, count, seed, step).
 Batch epoch_batch(const Samples& samples, Index count, std::uint64_t seed, std::uint64_t step);
 
-/// The first `most` samples (all, for 0) once, in their order, `count` at a time; the last batch may be smaller.
+/// Batches of the first `most` samples (0: all), once, in their order, `count` at a time; the last batch may be
+/// smaller.
 std::vector<Batch> batches_of(const Samples& samples, Index count, Index most = 0);
 
-/// What is odd about the training part and makes no run fail: classes without a sample, a single class, features that have one value in all
-/// samples. A sentence each; none: nothing.
+/// Notes on oddities of the training part that make no run fail, a sentence each: classes without a sample, a single
+/// class, features that have one value in all samples. Empty: none.
 std::vector<std::string> sample_notes(const SampleParts& parts);
 
 }  // namespace nudge

@@ -11,10 +11,12 @@ namespace nudge {
 
 // Results as JSON are what `--json` prints and what Python gets as dicts; what was not measured is NaN, which prints as null.
 
-/// {"validation": {"chance": …, "unigram": …, "bigram": …}, "test": …}; null without a text.
+/// JSON of a text's reference losses: {"validation": {"chance": …, "unigram": …, "bigram": …}, "test": …}; null without
+/// a text.
 nlohmann::json json_of(const std::optional<TextLines>& lines);
 
-/// {"metric": …, "validation": {"chance": {"loss": …, "score": …}, …}, "test": …}; null where there are none.
+/// JSON of reference scores: {"metric": …, "validation": {"chance": {"loss": …, "score": …}, …}, "test": …}; null where
+/// there are none.
 nlohmann::json json_of(const std::optional<ReferenceScores>& references);
 
 }  // namespace nudge

@@ -13,41 +13,46 @@ namespace nudge {
 
 /// The section [series].
 struct SeriesOptions {
-  std::string file;  ///< empty: one of `kind`
-  std::string kind;  ///< of series_names()
+  std::string file;  ///< file of the series; empty: generated, of `kind`
+  std::string kind;  ///< kind of the generated series, of series_names()
   Index length = {};
   std::uint64_t seed = {};
-  Index patch = {}, horizon = {};  ///< P values to a row, and rows to be forecast
+  Index patch = {}, horizon = {};  ///< P values to a row, and number of rows to forecast
 };
 const Section<SeriesOptions>& series_section();
 inline SeriesOptions series_options(const Config& config) { return series_section().read(config); }
 
-/// Series that are generated, seasonal and mackey_glass.
+/// Names of the generated series: seasonal and mackey_glass.
 std::vector<std::string> series_names();
 
-/// Mackey and Glass, Science 197:287 (1977), with the constants at which it is chaotic and which forecasts use:
+/// Series of Mackey and Glass, Science 197:287 (1977), with the constants at which it is chaotic and which forecasts
+/// use:
 ///     dx/dt = 0.2 x(t − 17)/(1 + x(t − 17)^10) − 0.1 x,  x(t) = history for t ≤ 0
-/// at t = 0, 1, ..., by Heun's method of `steps` steps a unit of time (second order, the delay lies on its grid).
+/// at t = 0, 1, ..., by Heun's method with `steps` steps per unit of time (second order, the delay lies on its grid).
 std::vector<double> mackey_glass(double history, Index length, int steps);
 
-/// x_t = sin(2π t/24) + ½ sin(2π t/168) + n_t, a day's and a week's course of hours, n_t = φ n_{t−1} + σ ε_t with φ = 0.7, σ = 0.3, n from its
-/// stationary law. A forecast h steps ahead that knows all this is left with the variance seasonal_floor(h).
+/// Series of hours with a day's and a week's course and correlated noise:
+///     x_t = sin(2π t/24) + ½ sin(2π t/168) + n_t,   n_t = φ n_{t−1} + σ ε_t
+/// with φ = 0.7, σ = 0.3, n from its stationary law. A forecast h steps ahead that knows all this has the error
+/// variance seasonal_floor(h).
 std::vector<double> seasonal(Index length, std::uint64_t seed);
 double seasonal_floor(Index ahead);
 
-/// (length, variables): the columns of the file (CSV, or npy), or one generated series. UserError for what a file lacks.
+/// Reads a series (length, variables): the columns of the file (CSV, or npy), or one generated series. UserError for
+/// what a file lacks.
 Matrix<double> read_series(const SeriesOptions& options);
 
-/// forecasting: an example is a window of model.tokens patches of series.patch values of one variable, the last series.horizon of which
-/// are unknown. Variables are standardised by their training part; a window is taken relative to the last value that is known (Zeng et al., "Are
-/// transformers effective for time series forecasting?", NLinear, arXiv:2205.13504):
+/// Task forecasting: an example is a window of model.tokens patches of series.patch values of one variable; the last
+/// series.horizon patches are unknown. Variables are standardised by their training part. A window is taken relative to
+/// the last known value (Zeng et al., "Are transformers effective for time series forecasting?", NLinear,
+/// arXiv:2205.13504):
 ///     row t of the features   x_{tP}, ..., x_{tP+P−1} less that value, and 0; of an unknown patch zeros, and 1
 ///     row t of the values     the same of an unknown patch; other rows do not count
-/// The parts follow one another in time: training, validation, test. A forecast belongs to the part that its values are in; what is known before
-/// may reach into the part before, as is customary.
+/// The parts follow one another in time: training, validation, test. A forecast belongs to the part that holds its
+/// values; its known values may reach into the part before, as is customary.
 std::unique_ptr<Task> forecasting_task(const Config& config);
 
-/// UserError where no row of a window is known.
+/// Throws UserError where no row of a window is known.
 void check_forecasting_task(const Config& config);
 
 }  // namespace nudge

@@ -23,20 +23,21 @@ struct TextSplit {
   double test = 0.05;
 };
 
-/// A text as character numbers, split into training, validation (for choices: stopping, rates, recipes) and test (for the
+/// Text as character numbers, split into training, validation (for choices: stopping, rates, recipes) and test (for the
 /// one number that is reported).
 ///
 /// The vocabulary is the set of code points of the whole text, sorted by value, so equal text gives equal numbers. A
 /// leading byte order mark is dropped; CR LF and a lone CR become LF (files differ between systems, the language does
-/// not); nothing else is changed. The parts are contiguous and disjoint, and windows are cut from one part: no window of
-/// one contains a character of another.
+/// not); nothing else is changed. The parts are contiguous and disjoint, and windows are cut from one part: no window
+/// of one contains a character of another.
 class TextDataset {
  public:
-  /// Reads a UTF-8 file. Each part must hold at least tokens + 1 characters (one window with its targets). UserError naming the path when the file is missing, a directory, not a regular file,
-  /// unreadable, empty, binary (NUL bytes), not UTF-8 (with the byte offset), or too short.
+  /// Reads a UTF-8 file. Each part must hold at least tokens + 1 characters (one window with its targets). UserError
+  /// naming the path when the file is missing, a directory, not a regular file, unreadable, empty, binary (NUL bytes),
+  /// not UTF-8 (with the byte offset), or too short.
   static TextDataset load(const std::filesystem::path& path, const TextSplit& split, Index tokens);
 
-  /// The same from text in memory; `name` stands for the path in messages.
+  /// Makes the data set from text in memory; `name` stands for the path in messages.
   static TextDataset from_text(std::string_view utf8, const std::string& name, const TextSplit& split, Index tokens);
 
   Index vocabulary_size() const { return static_cast<Index>(vocabulary_.size()); }
@@ -46,10 +47,10 @@ class TextDataset {
   std::span<const int> validation() const { return std::span(ids_).subspan(training_size_, validation_size_); }
   std::span<const int> test() const { return std::span(ids_).subspan(training_size_ + validation_size_); }
 
-  /// UTF-8 text of ids in [0, vocabulary_size()).
+  /// Returns the UTF-8 text of ids in [0, vocabulary_size()).
   std::string decode(std::span<const int> ids) const;
 
-  /// Ids of a text (a prompt). UserError for invalid UTF-8 and for a character that the vocabulary lacks.
+  /// Returns the ids of a text (a prompt). UserError for invalid UTF-8 and for a character that the vocabulary lacks.
   std::vector<int> encode(std::string_view utf8) const;
 
  private:
@@ -58,8 +59,8 @@ class TextDataset {
   std::size_t training_size_ = 0, validation_size_ = 0;
 };
 
-/// Code points of a UTF-8 text as far as it is well formed (RFC 3629: no overlong forms, no surrogates, at most
-/// U+10FFFF), and where that ends.
+/// Code points of a UTF-8 text up to its first error (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF),
+/// and the place of that error.
 struct Utf8Text {
   std::vector<char32_t> code_points;
   std::size_t valid_bytes = 0;  ///< the text's size when all of it is valid, else the offset of the first bad sequence
@@ -67,15 +68,15 @@ struct Utf8Text {
 
 Utf8Text decode_utf8(std::string_view bytes);
 
-/// Gives the code points one after the other, without keeping them; returns Utf8Text::valid_bytes.
+/// Calls visit for one code point after the other, without keeping them; returns Utf8Text::valid_bytes.
 std::size_t visit_utf8(std::string_view bytes, const std::function<void(char32_t)>& visit);
 
 /// Appends one code point as UTF-8.
 void append_utf8(std::string& out, char32_t code_point);
 
-/// What counting alone scores on held-out characters x_1 … x_n after x_0, in nat per character: the yardstick of a loss.
-/// Counts n of the training part (N characters, vocabulary V), add-one smoothed (Laplace's rule of succession), so
-/// that what training never showed has a probability:
+/// Loss of counting alone on held-out characters x_1 … x_n after x_0, in nat per character: a reference for a model's
+/// loss. Counts n of the training part (N characters, vocabulary V), add-one smoothed (Laplace's rule of succession),
+/// so that what training never showed has a probability:
 ///     chance  = ln V
 ///     unigram = −1/n Σ ln (n(x_i) + 1)/(N + V)
 ///     bigram  = −1/n Σ ln (n(x_{i−1} x_i) + 1)/(n(x_{i−1} ·) + V)
@@ -84,10 +85,10 @@ struct TextEntropy {
   double chance = 0, unigram = 0, bigram = 0;
 };
 
-/// Needs two held-out characters; ids in [0, vocabulary).
+/// Computes the losses of counting. Needs two held-out characters; ids in [0, vocabulary).
 TextEntropy text_entropy(std::span<const int> training, std::span<const int> held_out, Index vocabulary);
 
-/// Of the parts of a text that are held out.
+/// Losses of counting on the held-out parts of a text.
 struct TextLines {
   TextEntropy validation;
   std::optional<TextEntropy> test;  ///< nothing where data.test_fraction = 0
@@ -97,7 +98,7 @@ TextLines text_lines(const TextDataset& data);
 /// Writes /text: split (text), chance, unigram, bigram (nat), a row per part that is held out.
 void write_text_lines(const TextLines& lines, H5Document& document);
 
-/// The same from a file; nothing when it has none.
+/// Reads the losses of counting from a file; nothing when it has none.
 std::optional<TextLines> read_text_lines(const H5Reader& file);
 
 }  // namespace nudge

@@ -19,7 +19,7 @@ struct ScalarState {
   double* value;
 };
 
-/// What a training step showed to the controllers.
+/// Result of a training step that controllers look at.
 struct Observation {
   std::uint64_t step = 0;  ///< training step
   double step_residual = 0;  ///< ρ = ε‖F‖/‖z‖ at the end of the free phase: the relative change of one more step
@@ -29,7 +29,7 @@ struct Observation {
 /// A change that a controller made, for the log.
 struct ControlEvent {
   std::uint64_t step = 0;
-  std::string quantity;  ///< what was changed: "damping"
+  std::string quantity;  ///< name of the changed quantity: "damping"
   double before = 0;
   double after = 0;
   std::string reason;
@@ -40,10 +40,10 @@ class Controller {
  public:
   virtual ~Controller() = default;
 
-  /// The regulated quantity: "damping" is c.
+  /// Name of the regulated quantity: "damping" is c.
   virtual std::string_view quantity() const = 0;
 
-  /// Its present value; the caller hands it to the model.
+  /// Present value of the regulated quantity; the caller hands it to the model.
   virtual double value() const = 0;
 
   /// Looks at one training step (each step once, in order) and may change the value for the next.
@@ -52,8 +52,8 @@ class Controller {
   virtual std::vector<ScalarState> state() = 0;
 };
 
-/// Thresholds, rates and bounds. The defaults are the recipe that our prototype trained with; much faster or stricter
-/// settings end in a death spiral, because the signal falls as 1/(1 + s·c) while c rises.
+/// Thresholds, rates and bounds of the damping control. The defaults are the recipe that our prototype trained with.
+/// Much faster or stricter settings end in a death spiral, because the signal falls as 1/(1 + s·c) while c rises.
 struct DampingOptions {
   double initial = 1.0;       ///< c before the first step, within the bounds
   double high = 1.5e-2;       ///< raise when ρ > high
@@ -89,30 +89,31 @@ class DampingController final : public Controller {
 };
 
 struct MemoryBoundOptions {
-  double fraction = 0.5;  ///< φ in (0, 1): of the clamp 1 + s·c; 1 would be the very border of stability
+  double fraction = 0.5;  ///< φ in (0, 1), share of the clamp 1 + s·c; 1 would be the very border of stability
   int iterations = 2;     ///< power iterations per training step, ≥ 1
 };
 
-/// What was measured. norm is the estimate of ‖W_m‖₂ before any change, or of √(‖W_m‖₂‖R‖₂) for a memory on two arrays,
-/// limit the largest norm allowed.
+/// Measured norm and limit of a memory. norm is the estimate of ‖W_m‖₂ before any change, or of √(‖W_m‖₂‖R‖₂) for a
+/// memory on two arrays; limit is the largest norm allowed.
 struct MemoryBoundResult {
   double norm = 0;
   double limit = 0;
-  double scale = 1;    ///< what W_m, and R, must be multiplied by: limit/norm when norm > limit, else 1
+  double scale = 1;    ///< factor for W_m, and R: limit/norm when norm > limit, else 1
   bool bound = false;  ///< scale < 1
 };
 
 /// Keeps the Hopfield memory inside its clamp. E_mem = −Σ relu(z W_m)² has curvature down to −2‖W_m‖₂², the clamp and
 /// the damping give 1 + s·c: above that the energy is unbounded below. Enforced after a step: 2‖W_m‖₂² ≤ φ(1 + s·c).
 ///
-/// A memory on two arrays returns through R (M, C), nominally W_mᵀ: its force 2 relu(z W_m) R has a Jacobian of norm up to
-/// 2‖W_m‖₂‖R‖₂ whatever the gates, so that product takes the place of ‖W_m‖₂², and both arrays are scaled by the same factor.
+/// A memory on two arrays returns through R (M, C), nominally W_mᵀ: its force 2 relu(z W_m) R has a Jacobian of norm up
+/// to 2‖W_m‖₂‖R‖₂ whatever the gates. So that product takes the place of ‖W_m‖₂², and both arrays are scaled by the
+/// same factor.
 ///
 /// ‖W_m‖₂ comes from power iterations y = u W/‖u W‖, σ = ‖y Wᵀ‖, u ← y Wᵀ/σ, with u (1, C) kept from step to step:
 /// weights move little per step, so the iterations add up over training. σ is never above ‖W_m‖₂ (but for rounding). An
-/// estimate σ = r‖W_m‖₂ lets 2‖W_m‖₂² reach φ(1 + s·c)/r²: with φ = .5 the clamp itself still holds for any r > .71.
-/// On random matrices (64, 256), the hardest case as no direction stands out, 2 cold iterations gave r ≥ .79 over 20
-/// seeds, and 20 steps later r ≥ .98.
+/// estimate σ = r‖W_m‖₂ lets 2‖W_m‖₂² reach φ(1 + s·c)/r²: with φ = 0.5 the clamp itself still holds for any r > 0.71.
+/// On random matrices (64, 256), the hardest case as no direction stands out, 2 cold iterations gave r ≥ 0.79 over 20
+/// seeds, and 20 steps later r ≥ 0.98.
 template <class S>
 class MemoryBound {
  public:
@@ -127,7 +128,7 @@ class MemoryBound {
   /// delta = (scale − 1) W_m, else leaves delta alone. A w_m that is not finite gives such a norm and no change.
   MemoryBoundResult enforce(ConstMatrixRef<S> w_m, double feedback_scale, double damping, MatrixRef<S> delta);
 
-  /// u, and that of R, for checkpoints.
+  /// Directions u for W_m and for R, for checkpoints.
   std::vector<StateArray<S>> state();
 
  private:
@@ -135,7 +136,7 @@ class MemoryBound {
 
   MemoryBoundOptions options_;
   Matrix<S> direction_;         ///< u (1, C), unit length
-  Matrix<S> return_direction_;  ///< that of R (1, M); empty for one array
+  Matrix<S> return_direction_;  ///< direction u for R, (1, M); empty for one array
   Matrix<S> image_;             ///< y
   Matrix<S> next_;              ///< the next u
 };

@@ -11,22 +11,23 @@
 namespace nudge {
 
 /// Token cross-entropy of a linear read-out of one node, m = z_node or its RMS norm: logits = m W_h (T, V),
-/// C_t = −log softmax(logits_t)[target_t],  ∂C/∂m = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = mᵀ (softmax(logits) − onehot);
-/// ∂C/∂z is 0 on the other nodes, C_t and its gradients in rows whose target is Batch::kIgnored. With NodeReadout::cost another cost of the
-/// logits stands in place of the cross-entropy, and its derivative in that of softmax(logits) − onehot.
+///     C_t = −log softmax(logits_t)[target_t],  ∂C/∂m = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = mᵀ (softmax(logits) − onehot).
+/// ∂C/∂z is 0 on the other nodes; C_t and its gradients are 0 in rows whose target is Batch::kIgnored. With
+/// NodeReadout::cost another cost of the logits replaces the cross-entropy, and its derivative replaces softmax(logits)
+/// − onehot.
 template <class S>
 class CrossEntropyReadout final : public ExampleCost<S> {
  public:
-  /// `node`: the columns that are read of a state of `cols` columns.
-  /// `bias`: the map of parameter at.bias where it has one; it adds b to every row of the logits, ∂C/∂b = Σ_t (softmax − onehot).
+  /// Reads the columns `node` of a state. `bias`: the map of parameter at.bias, if any; it adds b to every row of the
+  /// logits, ∂C/∂b = Σ_t (softmax − onehot).
   CrossEntropyReadout(const LinearMap<S>& readout, const NodeReadout& at, Columns node, Index tokens, Index max_copies,
                       const LinearMap<S>* bias = nullptr);
-  /// Of the whole state.
+  /// Reads the whole state.
   CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies)
       : CrossEntropyReadout(readout, {parameter, 0, Normalization::none}, {0, readout.inputs()}, tokens, max_copies) {}
 
-  /// Start on an example: what identifies its reads. They are of the classes loss (value), nudged (gradient) and correlation
-  /// (accumulate_parameter_gradient). Targets (T) must stay alive and be < V, or Batch::kIgnored.
+  /// Starts on an example, whose reads `read` identifies. They are of the classes loss (value), nudged (gradient) and
+  /// correlation (accumulate_parameter_gradient). Targets (T) must stay alive and be < V, or Batch::kIgnored.
   void bind(std::span<const int> targets, const ReadContext& read);
   void bind(const Batch& batch, Index example, const ReadContext& read) override {
     bind(batch.targets_of(example), read);
@@ -60,12 +61,12 @@ class CrossEntropyReadout final : public ExampleCost<S> {
   Index tokens_;
   std::span<const int> targets_;
   ReadContext read_;
-  ReadMemory memory_;  ///< of the reads of the present sequence
+  ReadMemory memory_;  ///< memory of the reads of the present sequence
   Matrix<S> logits_, error_, ones_;
   RowNorm<S> norm_;
   Matrix<S> measured_, back_;   ///< m, and ∂C/∂m
-  Matrix<S> wanted_;            ///< onehot, for another cost
-  std::vector<Index> ignored_;  ///< rows of the present example that do not count, for the same
+  Matrix<S> wanted_;            ///< onehot targets, for another cost
+  std::vector<Index> ignored_;  ///< rows of the present example that do not count, for another cost
 };
 
 }  // namespace nudge

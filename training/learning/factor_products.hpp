@@ -8,27 +8,29 @@
 
 namespace nudge {
 
-/// Whether a correlation of n rows, xᵀ y of the given shape, should wait beside `pairs` for those of other chunks: a product of
-/// few rows costs the passes over its result and not its arithmetic. Never more numbers wait than the result has.
+/// True if a correlation xᵀ y of n rows, of the given shape, should wait beside `pairs` for those of other chunks. A
+/// product of few rows costs the passes over its result, not its arithmetic. Never more numbers wait than the result
+/// has.
 template <class S>
 bool worth_keeping(const std::vector<FactorPair<S>>& pairs, Index n, ParameterShape result);
 
-/// Whether n rows of factors in all are so few that ‖Σ xᵀ y‖ costs less by their inner products, n²/2 of both sides, than by the
-/// entries of the sum: a map of numbers then takes the factors, and the sum need not be anywhere.
+/// True if n rows of factors are so few that ‖Σ xᵀ y‖ costs less by their inner products, n²/2 of both sides, than by
+/// the entries of the sum. A digital matrix then takes the factors, and the sum is never formed.
 bool few_rows(Index n, ParameterShape result);
 
-/// The pairs of one parameter as one pair for each block of its columns: all their rows in order, of scale 1.
+/// Stacks the pairs of one parameter into one pair for each block of its columns: all rows in order, scale 1.
 template <class S>
 std::vector<FactorPair<S>> stacked(std::vector<FactorPair<S>> pairs);
 
-/// G_p[:, columns] += Σ scale · xᵀ y over the pairs of each parameter p, those of the same columns as one product of all their
-/// rows, in order: the same bits for any number of threads. `pairs` by parameter.
+/// Adds G_p[:, columns] += Σ scale · xᵀ y over the pairs of each parameter p; pairs of the same columns form one
+/// product of all their rows, in order. So the bits are the same for any number of threads. `pairs` is indexed by
+/// parameter.
 template <class S>
 void add_products(std::vector<std::vector<FactorPair<S>>> pairs, Gradient<S>& gradient, int threads);
 
-/// ‖G‖² of the gradient G[:, columns] = Σ scale xᵀ y (rows, cols) that a map holds as its factors. Few rows (few_rows()) by their
-/// inner products, ‖G‖² = Σ_kl ⟨x_k, x_l⟩⟨y_k, y_l⟩ in double; more are added up once and thrown away: n factors cost
-/// n²/2 (rows + cols) products against n rows cols. Not finite when an entry is not.
+/// Returns ‖G‖² of the gradient G[:, columns] = Σ scale xᵀ y (rows, cols) that a map holds as its factors. Few rows
+/// (few_rows()) use inner products, ‖G‖² = Σ_kl ⟨x_k, x_l⟩⟨y_k, y_l⟩ in double. More rows are added up once and thrown
+/// away: n factors cost n²/2 (rows + cols) products against n rows cols. Not finite when an entry is not.
 template <class S>
 double squared_norm(const std::vector<FactorPair<S>>& factors, Index rows, Index cols);
 

@@ -17,34 +17,35 @@ struct ParameterShape {
   Index cols = 0;
 };
 
-/// One matrix per parameter of the model, by number: where the local learning rule accumulates. Matrices start at zero.
+/// Gradient of a model, one matrix per parameter, by number; the local learning rule accumulates into it. Matrices
+/// start at zero.
 template <class S>
 class Gradient final : public GradientSink<S> {
  public:
   Gradient() = default;
   explicit Gradient(std::span<const ParameterShape> shapes);
 
-  /// G_p[:, columns] += scale · xᵀ y.
+  /// Adds G_p[:, columns] += scale · xᵀ y.
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override;
-  /// G_p += scale · gradient.
+  /// Adds G_p += scale · gradient.
   void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override;
 
   void set_zero();
-  /// begin() … finish() instead of set_zero() around contributions: the first one to a matrix is stored where it covers it, the
-  /// others are set to zero when they are first met. Until something has met() it, or finish(), a matrix is unwritten: zero to
-  /// squared_norm() and scale(), and not to be read in other ways.
+  /// Replaces set_zero() around contributions: call begin() before and finish() after them. The first contribution is
+  /// stored if it covers its matrix; other matrices are set to zero when first met. Until something has met() it, or
+  /// finish(), a matrix is unwritten: zero to squared_norm() and scale(), and not to be read in other ways.
   void begin();
   void finish();
   bool met(int parameter) const { return unset_.empty() || unset_[static_cast<std::size_t>(parameter)] == 0; }
-  /// Sets it to zero if nothing has met it.
+  /// Sets the matrix of `parameter` to zero if nothing has met it.
   void fill(int parameter);
-  /// From now on it is met: the matrix, and whether it was not, so that all of it is to be assigned.
+  /// Marks `parameter` as met. Returns its matrix, and true if it was not met before: then all of it must be assigned.
   std::pair<Matrix<S>&, bool> meet(int parameter);
   void add(const Gradient& other, S scale = S(1));
   void scale(S factor);
 
-  /// Σ g² over all entries and its root, accumulated in double in the order of the parameters; not finite when an
-  /// entry is not.
+  /// Sum Σ g² over all entries, and its root norm(), accumulated in double in the order of the parameters; not finite
+  /// when an entry is not.
   double squared_norm() const;
   double norm() const;
   bool all_finite() const;
@@ -65,29 +66,29 @@ class Gradient final : public GradientSink<S> {
   bool take_unset(int parameter);
 
   std::vector<Matrix<S>> matrices_;
-  std::vector<char> unset_;  ///< by parameter, between begin() and finish(); else empty
+  std::vector<char> unset_;  ///< one flag per parameter between begin() and finish(); else empty
 };
 
-/// Chunks of a batch whose gradients are summed in order: enough to keep the threads of a large machine busy, few enough that
-/// their buffers stay small.
+/// Number of chunks of a batch whose gradients are summed in order: enough to keep the threads of a large machine busy,
+/// few enough that their buffers stay small.
 constexpr Index kChunks = 16;
 
-/// Of every parameter, whether any of the chunks has met it.
+/// Flags for every parameter: 1 if any of the chunks has met it.
 template <class S>
 std::vector<char> met_by_any(std::span<const Gradient<S>> chunks, int parameters);
 
-/// total = ((chunks[0] + chunks[1]) + chunks[2]) + …, entry by entry: the same bits for any number of threads. total is
-/// resized to the shapes of the chunks. Needs at least one chunk; all of equal shapes, each parameter met by all or by none:
-/// then total has not met it either.
+/// Sums total = ((chunks[0] + chunks[1]) + chunks[2]) + …, entry by entry: the same bits for any number of threads.
+/// Resizes total to the shapes of the chunks. Needs at least one chunk, all of equal shapes. Each parameter must be met
+/// by all chunks or by none; then total has not met it either.
 template <class S>
 void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int threads);
 
-/// The same numbers in double.
+/// Converts a gradient to double.
 template <class S>
 Gradient<double> in_double(const Gradient<S>& gradient);
 
-/// What scales a gradient of this norm to `max_norm` when it is larger (Pascanu, Mikolov & Bengio 2013, arXiv:1211.5063,
-/// algorithm 1). max_norm ≤ 0 and a norm that is not finite leave it as it is: 1.
+/// Factor that scales a gradient of this norm to `max_norm` when it is larger (Pascanu, Mikolov & Bengio 2013,
+/// arXiv:1211.5063, algorithm 1). It is 1 for max_norm ≤ 0 and for a norm that is not finite.
 double clip_factor(double norm, double max_norm);
 
 /// Scales the gradient by clip_factor(). Returns the norm before clipping.

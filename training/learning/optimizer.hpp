@@ -17,12 +17,12 @@ namespace nudge {
 struct OptimizerOptions {
   double momentum = 0.9;  ///< sgd: μ in [0, 1)
   double beta1 = 0.9;     ///< adam: decay of the first moment, in [0, 1)
-  double beta2 = 0.99;    ///< adam: decay of the second moment, in [0, 1); .99 trained our prototype
+  double beta2 = 0.99;    ///< adam: decay of the second moment, in [0, 1); 0.99 trained our prototype
   double epsilon = 1e-8;  ///< adam: added to the root of the second moment (Kingma & Ba's default)
-  double offset = 0;      ///< comparator: standard deviation of what it adds to a gradient, element to element  [≥ 0]
-  double threshold = 0;   ///< comparator: what a gradient must exceed to change anything  [≥ 0]
-  bool sign = true;       ///< comparator: only the sign is told
-  std::uint64_t seed = 0;  ///< comparator: of the offsets
+  double offset = 0;  ///< comparator: standard deviation of the offset it adds to a gradient, element to element [≥ 0]
+  double threshold = 0;    ///< comparator: gradients at or below it change nothing [≥ 0]
+  bool sign = true;        ///< comparator: only the sign is told
+  std::uint64_t seed = 0;  ///< comparator: seed of the offsets
 };
 
 /// Turns gradients into weight changes. It never touches weights: the caller hands each delta to its array, which may
@@ -32,13 +32,14 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// delta[p] = change to ask of parameter p, from gradient[p]; delta is resized. learning_rate ≥ 0.
+  /// Sets delta[p], the change to ask of parameter p, from gradient[p]; resizes delta. learning_rate ≥ 0.
   virtual void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) = 0;
 
-  /// r of a rule without memory, whose change is r times the gradient; none of others. Such a rule need not be asked to step().
+  /// Factor r of a rule without memory, whose change is r times the gradient; nothing for other rules. A rule with r
+  /// need not be asked to step().
   virtual std::optional<S> factor(double /*learning_rate*/) const { return std::nullopt; }
 
-  /// Everything that a checkpoint must hold; writing into the arrays restores. Names are "rule/quantity/number".
+  /// State that a checkpoint must hold; writing into the arrays restores. Names are "rule/quantity/number".
   virtual std::vector<StateArray<S>> state() = 0;
 };
 
@@ -56,7 +57,8 @@ template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
                                              std::span<const ParameterShape> shapes);
 
-/// The weight decay of AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2, the rate included):
+/// Adds delta with the weight decay of AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2, the rate
+/// included):
 ///   W ← (1 − decay) W + Δ,  decay = η λ.
 template <class S>
 void add_with_decay(const std::vector<Matrix<S>>& delta, double decay, std::vector<Matrix<S>>& parameters);
@@ -80,7 +82,7 @@ const std::vector<std::string>& schedule_names();
 /// UserError when the shape is unknown or a value outside its range.
 void check(const Schedule& schedule);
 
-/// The rate of step k.
+/// Learning rate of step k.
 double learning_rate_at(const Schedule& schedule, std::uint64_t step);
 
 }  // namespace nudge

@@ -15,7 +15,7 @@ class RowNorm {
   static constexpr double epsilon =
       1e-5;  ///< as in the network's definition, for which see training/models/transformer
 
-  /// m of u; keeps r.
+  /// Computes m from u; keeps r.
   void forward(ConstMatrixRef<S> u, MatrixRef<S> m) {
     scale_.resize(u.rows(), 1);
     for (Index t = 0; t < u.rows(); ++t) {
@@ -25,7 +25,7 @@ class RowNorm {
     }
   }
 
-  /// out = r (d − m ⟨m, d⟩/C), with the m that forward() gave.
+  /// Sets out = r (d − m ⟨m, d⟩/C), with the m that forward() gave.
   void derivative(ConstMatrixRef<S> m, ConstMatrixRef<S> d, MatrixRef<S> out) const {
     for (Index t = 0; t < d.rows(); ++t) {
       const S along = m.row(t).dot(d.row(t)) / static_cast<S>(m.cols());

@@ -9,19 +9,20 @@
 
 namespace nudge {
 
-/// Squared error of a node's state itself, without a read-out: C = ½ Σ_t |z_node,t − y_t|²,  ∂C/∂z_node = z_node − y, 0 on the
-/// other nodes and in rows that do not count (Scellier & Bengio 2017; they leave out the ½, so that their β is half of this
-/// one's); or another cost of the node (NodeCost). It has no parameters.
+/// Squared error of a node's state itself, without a read-out: C = ½ Σ_t |z_node,t − y_t|²,  ∂C/∂z_node = z_node − y.
+/// It is 0 on the other nodes and in rows that do not count. Scellier & Bengio 2017 leave out the ½, so their β is half
+/// of this one. Another cost of the node (NodeCost) may replace it. It has no parameters.
 template <class S>
 class SquaredError final : public ExampleCost<S> {
  public:
-  /// `node`: its columns of the state. `other`: the cost in place of the squared error.
+  /// Acts on the columns `node` of the state. `other`: the cost in place of the squared error.
   explicit SquaredError(Columns node, std::shared_ptr<const NodeCost> other = nullptr)
       : node_(node), other_(std::move(other)) {}
 
-  /// What the node should be, (rows, node.count); a copy is kept.
+  /// Sets the targets of the node, (rows, node.count); keeps a copy.
   void bind(ConstMatrixRef<S> targets);
-  /// Of an example of a batch: its real values, or, of one that has classes only, 1 for the class of each row and 0 for the others.
+  /// Takes the targets from an example of a batch: its real values; with classes only, 1 for the class of each row and
+  /// 0 for the others.
   void bind(const Batch& batch, Index example, const ReadContext& read) override;
   ReadContext& read() override { return read_; }
 

@@ -6,9 +6,9 @@
 
 namespace nudge {
 
-/// The sections [damping] and [memory_bound]: what keeps a block settling while it learns.
+/// Options of the sections [damping] and [memory_bound], which keep a block settling while it learns.
 struct StabiliserOptions {
-  bool control = {};  ///< whether damping is regulated
+  bool control = {};  ///< true if damping is regulated
   DampingOptions damping;
   MemoryBoundOptions memory;
 };

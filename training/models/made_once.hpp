@@ -9,8 +9,8 @@
 
 namespace nudge {
 
-/// What layers have beside their weights, each made when it is first asked for and then shared: a plan whose network is never made takes
-/// no memory for it. Safe to ask from several threads.
+/// Objects of layers beside their weights, each made when first asked for and then shared. A plan whose network is
+/// never made takes no memory for them. Safe to ask from several threads.
 template <class T>
 class MadeOnce {
  public:

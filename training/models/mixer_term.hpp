@@ -9,49 +9,51 @@
 
 namespace nudge {
 
-/// The mixer of an equilibrium block: the fused attention of circuits/terms, or a kind of mixers/registry.
+/// Mixer of an equilibrium block: the fused attention of circuits/terms, or a kind of mixers/registry.
 struct MixerChoice {
   static constexpr const char* fused = "attention";
 
   std::string kind = fused;
-  MixerOptions options = {};   ///< of a kind of the registry
+  MixerOptions options = {};   ///< options of a kind of the registry
   Index window = 0;            ///< tokens that a token attends to, itself included; 0: all before it
-  bool bidirectional = false;  ///< to those behind it too
+  bool bidirectional = false;  ///< attend also to later tokens
   double initial_scale = 1.0;  ///< factor of the standard deviations that training starts from
 
   bool is_fused() const { return kind == fused; }
 };
 
-/// The kinds of mixers/registry that can be the force of a block: the state is their only input, and their first output has
-/// its shape.
+/// Names of the mixers (mixers/registry) that can be the force of a block: the state is their only input, and their
+/// first output has its shape.
 const std::vector<std::string>& force_mixers();
 
 /// Parameters of the chosen kind. UserError naming the option that is wrong.
 MixerSpec mixer_spec(const MixerChoice& choice);
 
-/// What a mixer computes of z (T, C) on z's tape, with the weights in the order of mixer_spec(); of a kind that is the state plus
-/// an update, both.
+/// Computes the mixer of z (T, C) on z's tape, with the weights in the order of mixer_spec(). For a kind that is the
+/// state plus an update, returns both.
 template <class S>
 Value<S> mixed(const MixerChoice& choice, Value<S> z, const std::vector<Value<S>>& weights);
 
-/// Whether its weights are all those of a free energy that it descends (MixerKind::energy), and the kinds of which it is so.
+/// True if all weights of the mixer belong to a free energy that it descends (MixerKind::energy).
 bool has_layer_energy(const MixerChoice& choice);
+/// Names of the mixers with has_layer_energy().
 const std::vector<std::string>& layer_energy_mixers();
 
-/// F* (T, 1) of the tokens z against the context, both (T, C) on one tape.
+/// Free energy F* (T, 1) of the tokens z against the context, both (T, C) on one tape.
 template <class S>
 Value<S> mixed_energy(const MixerChoice& choice, Value<S> z, Value<S> context, const std::vector<Value<S>>& weights);
 
-/// Which parameters, in the order of mixer_spec(), the mixer only multiplies by, so that arrays of devices may hold them: found
-/// by recording it on weights that are read. Gains, biases, temperatures and what is inverted stay numbers.
+/// Flags of the parameters, in the order of mixer_spec(), that the mixer only multiplies by, so that arrays of devices
+/// may hold them. Found by recording the mixer on weights that are read. Gains, biases, temperatures and what is
+/// inverted stay numbers.
 std::vector<bool> readable_parameters(const MixerChoice& choice);
 
-/// A mixer as a force on the node `node`, columns `at`: F(z) = s · Mixer(z), the non-conservative part of the block without its
-/// damping. Mixer(z) is what the mixer computes, and for a kind that is the state plus an update (`residual`), the update
-/// alone: attention as in the founding note, the descent step of "Transformers as Intrinsic Optimizers" as a flow. (With the
+/// Makes a mixer a force on the node `node`, columns `at`: F(z) = s · Mixer(z), the non-conservative part of the block
+/// without its damping. For a kind that is the state plus an update (`residual`), Mixer(z) is the update alone:
+/// attention as in the founding note, the descent step of "Transformers as Intrinsic Optimizers" as a flow. (With the
 /// state left in, c would mean c − 1.) The weights, in the order of mixer_spec(), have the numbers first_parameter,
-/// first_parameter + 1, ... in the network and must outlive the term; those of readable_parameters() are read, the others are
-/// numbers.
+/// first_parameter + 1, ... in the network and must outlive the term. Those of readable_parameters() are read, the
+/// others are numbers.
 template <class S>
 std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& choice, double gain, int first_parameter,
                                     const std::vector<const LinearMap<S>*>& weights);

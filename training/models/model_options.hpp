@@ -22,7 +22,7 @@ struct InitialScales {
   double symmetric = 1, antisymmetric = 1;  ///< gains of the coupling's two parts
 };
 
-/// The section [model]: the sizes that networks of sequences share, and what is the block's own.
+/// Options of the section [model]: sizes that networks of sequences share, and the block's own options.
 struct ModelOptions {
   std::string weights;  ///< file of the weights to start from; empty: random
   Index channels = {};  ///< C
@@ -42,10 +42,10 @@ struct ModelOptions {
 const Section<ModelOptions>& model_section();
 inline ModelOptions model_options(const Config& config) { return model_section().read(config); }
 
-/// The section [mixer], as it stands there: sizes of 0 are those of mixer_choice().
+/// Section [mixer] as the config has it: mixer_choice() replaces sizes of 0.
 const Section<MixerChoice>& mixer_section();
 
-/// The mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
+/// Mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
 MixerChoice mixer_choice(const Config& config);
 
 }  // namespace nudge

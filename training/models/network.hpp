@@ -14,15 +14,16 @@
 
 namespace nudge {
 
-/// An equilibrium network: a circuit of named nodes and the terms between them, the linear maps that hold its parameters
-/// (numbers or devices), how an example clamps its input, and the read-out that its cost acts through. What one thread needs to
-/// settle one example is a CircuitDynamics and a Cost.
+/// Equilibrium network: a circuit of named nodes and the terms between them, the linear maps that hold its parameters
+/// (numbers or devices), the clamping of its input by an example, and the read-out that its cost acts through. A thread
+/// needs a CircuitDynamics and a Cost to settle one example.
 template <class S>
 class Network {
  public:
   using Map = std::unique_ptr<LinearMap<S>>;
 
-  /// maps as plan->parameters() lists them. cost: in place of the one that the plan's read-out has; null: that.
+  /// Makes the network on maps in the order of plan->parameters(). cost: replaces the cost of the plan's read-out;
+  /// null: keeps it.
   Network(std::shared_ptr<const NetworkPlan> plan, Maps<S> maps, std::shared_ptr<const NodeCost> cost = nullptr);
 
   const NetworkPlan& plan() const { return *plan_; }
@@ -32,12 +33,13 @@ class Network {
   LinearMap<S>& map(int parameter) { return *maps_[static_cast<std::size_t>(parameter)]; }
   const LinearMap<S>& map(int parameter) const { return *maps_[static_cast<std::size_t>(parameter)]; }
 
-  /// How many parameters there are, and which of them the read-out is (-1: none).
+  /// Number of parameters, and number of the read-out's parameter (-1: none).
   int parameters() const { return static_cast<int>(maps_.size()); }
   int readout() const { return plan_->readout().parameter; }
   std::vector<ParameterGroup> groups() const { return plan_->groups(); }
   std::vector<ParameterShape> parameter_shapes() const;
-  /// Parameter::products; 0 of the read-out, which learns outside the equilibrium, and of tables of numbers, which add up adjoints.
+  /// Products (Parameter::products) of every parameter. 0 for the read-out, which learns outside the equilibrium, and
+  /// for tables of numbers, which add up adjoints.
   std::vector<double> products() const;
   std::vector<std::string> parameter_names() const;
 
@@ -45,31 +47,32 @@ class Network {
   Index rows() const { return plan_->rows(); }
   Index cols() const { return circuit_.cols(); }
 
-  /// x_in (rows, inputs) of an example's symbols, one per row, each below the size of the table: row i of a table of numbers, or
-  /// of one on devices its read with 1 on line i and 0 on all others. A read of class `stored`: made once, and held for
-  /// all phases of the example.
+  /// Computes x_in (rows, inputs) of an example's symbols, one per row, each below the size of the table. Row i is a
+  /// row of a table of numbers, or the read of a table on devices with 1 on one line and 0 on all others. This read is
+  /// of class `stored`: made once, and held for all phases of the example.
   void embed(std::span<const int> symbols, MatrixRef<S> x, ReadContext& read) const;
-  /// The same without fresh noise.
+  /// Computes x_in without fresh noise.
   void embed(std::span<const int> symbols, MatrixRef<S> x) const;
 
-  /// What clamps the input for an example of a batch: its embedded symbols or its features.
+  /// Computes the input clamp of an example of a batch: its embedded symbols or its features.
   void clamp(const Batch& batch, Index example, MatrixRef<S> x, ReadContext& read) const;
-  /// The same without fresh noise.
+  /// Computes the input clamp without fresh noise.
   void clamp(const Batch& batch, Index example, MatrixRef<S> x) const;
-  /// Adds the gradient of that to those of the embedding, where there is one: of numbers to `gradient`, of devices what
-  /// correlates at their lines to `sink`, which may be `gradient`. Returns the digital operations that the former takes.
+  /// Adds the gradient of clamp() to those of the embedding, if any: of numbers to `gradient`, of devices the
+  /// correlations at their lines to `sink`, which may be `gradient`. Returns the digital operations that the numbers
+  /// take.
   double accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient,
                           GradientSink<S>& sink, const ReadContext& read) const;
   double accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
 
-  /// Where a free phase starts (NetworkPlan::start).
+  /// Sets z to the start of a free phase (NetworkPlan::start).
   void initial_state(ConstMatrixRef<S> x, MatrixRef<S> z) const;
-  /// x_gradient += the gradient of x_in through that start, of a gradient of z.
+  /// Adds to x_gradient the gradient of x_in through initial_state(), from a gradient of z.
   void accumulate_start(ConstMatrixRef<S> z_gradient, MatrixRef<S> x_gradient) const;
 
-  /// The cost of one thread, for at most max_copies states side by side.
+  /// Makes the cost of one thread, for at most max_copies states side by side.
   std::unique_ptr<ExampleCost<S>> make_cost(Index max_copies) const;
-  /// What stands in place of the plan's, or null.
+  /// Cost that replaces the plan's, or null.
   const std::shared_ptr<const NodeCost>& own_cost() const { return cost_; }
   /// Unit of the cost: nats of a cross-entropy.
   std::string loss_unit() const { return readout() >= 0 && cost_ == nullptr ? "nat" : "1"; }
@@ -85,19 +88,19 @@ class Network {
   std::shared_ptr<const NodeCost> cost_;
 };
 
-/// A map of a parameter held by numbers.
+/// Makes a map of a parameter that holds it as numbers.
 template <class S>
 std::unique_ptr<LinearMap<S>> number_map(const Parameter& parameter, Matrix<S> weights);
 
-/// The groups of the equilibrium: all but the read-out, which learns directly whatever the estimator. Together they are
+/// Groups of the equilibrium: all but the read-out, which learns directly whatever the estimator. Together they are
 /// `all` in every table and file.
 std::vector<ParameterGroup> equilibrium_groups(const NetworkPlan& plan);
 
-/// What a network is exported with.
+/// Options of a network's export.
 struct NetlistOptions {
-  Matrix<double> clamp;      ///< what clamps the circuit for one example (rows, inputs), as Network::clamp gives it
+  Matrix<double> clamp;      ///< clamp of the circuit for one example (rows, inputs), as Network::clamp gives it
   CircuitSpec circuit = {};  ///< time constant and capacitance of the nodes, volts per unit
-  CurrentCurve curve = {};   ///< of the devices
+  CurrentCurve curve = {};   ///< current curve of the devices
   std::string data_file;     ///< where ngspice writes the state
 };
 
@@ -106,13 +109,15 @@ struct ExportedNetwork {
   std::string note;  ///< a sentence about it for the user; may be empty
 };
 
-/// How a kind of network becomes a netlist (NetworkKind::netlist).
+/// Export of a kind of network to a netlist (NetworkKind::netlist).
 struct NetlistExport {
-  /// Source terms or resistors that the netlist of a plan has. UserError for a plan that cannot be exported.
+  /// Returns the number of source terms or resistors in the netlist of a plan. UserError for a plan that cannot be
+  /// exported.
   double (*terms)(const NetworkPlan& plan);
   /// Keys of the config that make it smaller.
   std::vector<std::string> sizes;
-  /// Weights are those of a noise-free read of the maps. UserError for parts or devices that cannot be exported.
+  /// Writes the netlist with the weights of a noise-free read of the maps. UserError for parts or devices that cannot
+  /// be exported.
   ExportedNetwork (*write)(const Network<double>& network, const NetlistOptions& options);
 };
 

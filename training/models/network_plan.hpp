@@ -15,7 +15,7 @@
 
 namespace nudge {
 
-/// Normal numbers of the given deviation, a pure function of seed and stream; float is double rounded.
+/// Draws normal numbers of the given deviation, a pure function of seed and stream; float is double rounded.
 template <class S>
 Matrix<S> normal_matrix(Index rows, Index cols, double deviation, std::uint64_t seed, std::uint32_t stream) {
   Matrix<double> values(rows, cols);
@@ -24,36 +24,36 @@ Matrix<S> normal_matrix(Index rows, Index cols, double deviation, std::uint64_t 
   return (deviation * values).template cast<S>();
 }
 
-/// A Hopfield memory whose spectral norm must stay inside its clamp (training/learning/controller.hpp): columns `memory` of a
-/// parameter, and the parameter that it returns through where that is another one.
+/// Bound of a Hopfield memory, whose spectral norm must stay inside its clamp (training/learning/controller.hpp):
+/// columns `memory` of a parameter, and the parameter that it returns through where that is another one.
 struct WeightBound {
   int parameter = 0;
   Columns memory;
-  int returns = -1;  ///< -1: through the transposed read of the same array
+  int returns = -1;  ///< parameter of the return; -1: the transposed read of the same array
 };
 
-/// A parameter of a network as a whole: its name in files, its shape, whether devices may hold it, and whether weight decay
-/// acts on it.
+/// Parameter of a network as a whole: its name in files, its shape, whether devices may hold it, and whether weight
+/// decay acts on it.
 struct Parameter {
   std::string name;
   ParameterShape shape;
   bool on_devices = false;
   bool decays = true;
-  /// Conductances: never below 0, and each is one device of its own (MappingKind::single), all on one scale.
+  /// True for conductances: never below 0, and each is one device of its own (MappingKind::single), all on one scale.
   bool conductance = false;
-  /// A table: a read chooses rows of it, by a drive of 1 on one line.
+  /// True for a table: a read chooses rows of it, by a drive of 1 on one line.
   bool table = false;
-  double products = 1;      ///< that its correlation adds up for one sample: the positions of a kernel
-  double leak = 0;          ///< share of it that is lost in every step that is accepted: charge that leaks off a gate
-  double leak_periods = 0;  ///< the same by the phases in which it falls by e; 0: by its share alone
+  double products = 1;      ///< products that its correlation adds up for one sample: the positions of a kernel
+  double leak = 0;          ///< share lost in every accepted step: charge that leaks off a gate
+  double leak_periods = 0;  ///< phases in which the charge falls by e; 0: the leak is its share alone
 };
 
-/// A table of (rows, cols) numbers or devices: of symbols, of positions. Weight decay leaves it alone.
+/// Table of (rows, cols) numbers or devices: of symbols, of positions. Weight decay leaves it alone.
 inline Parameter table_parameter(const char* name, ParameterShape shape, bool on_devices) {
   return {name, shape, on_devices, false, false, true};
 }
 
-/// A named part of a parameter, the unit of gradient tables: W_q is columns [0, C) of the input array of the block.
+/// Named part of a parameter, the unit of gradient tables: W_q is columns [0, C) of the input array of the block.
 struct ParameterGroup {
   std::string name;
   int parameter;
@@ -64,14 +64,14 @@ struct ParameterGroup {
 template <class S>
 using Maps = std::vector<std::unique_ptr<LinearMap<S>>>;
 
-/// How an example becomes what clamps the circuit: rows of a table of symbols, and of one of positions added to them; or the
-/// features of its rows as they are.
+/// Embedding of an example into the clamp of the circuit: rows of a table of symbols, plus rows of a table of
+/// positions; or the features of its rows as they are.
 struct Embedding {
-  int symbols = 0;     ///< parameter (V, inputs); -1: fed by features, (rows, inputs)
-  int positions = -1;  ///< parameter (rows, inputs); -1: none
+  int symbols = 0;     ///< number of the table of symbols (V, inputs); -1: fed by features, (rows, inputs)
+  int positions = -1;  ///< number of the table of positions (rows, inputs); -1: none
 };
 
-/// Where a free phase starts.
+/// Start of a free phase.
 enum class StartState {
   input,  ///< x_in in every node that is as wide, 0 in the others
   rest,   ///< 0, or the nearest state in the box of a node
@@ -84,9 +84,9 @@ struct Gates {
   Columns columns;
 };
 
-/// What a network is, apart from the numbers in it: its nodes, the terms between them, its parameters and groups, where
-/// examples enter and where the cost reads. One class per kind, one object per run: a network in float, its copy in double
-/// and every thread's share of them are made from the same plan.
+/// Structure of a network, without its numbers: its nodes, the terms between them, its parameters and groups, where
+/// examples enter and where the cost reads. One class per kind, one object per run: a network in float, its copy in
+/// double and every thread's share of them are made from the same plan.
 class NetworkPlan {
  public:
   virtual ~NetworkPlan() = default;
@@ -95,38 +95,38 @@ class NetworkPlan {
 
   /// Rows T of a state: the tokens of a sequence, or samples side by side.
   virtual Index rows() const = 0;
-  /// Whether rows are coupled. Where they are not, they are independent samples that go through the circuit one after the
-  /// other: time and energy are those of one, and T is a matter of the simulation.
+  /// True if rows are coupled. Uncoupled rows are independent samples that go through the circuit one after the other:
+  /// time and energy are those of one sample, and T concerns only the simulation.
   virtual bool couples_rows() const { return true; }
-  /// Columns of what clamps the circuit's input.
+  /// Number of columns of the input clamp.
   virtual Index inputs() const = 0;
   virtual std::vector<Node> nodes() const = 0;
   virtual Damping damping() const { return {}; }
 
-  /// All parameters by number, and the groups in the order of tables.
+  /// Parameters by number, and groups in the order of tables.
   virtual std::vector<Parameter> parameters() const = 0;
   virtual std::vector<ParameterGroup> groups() const = 0;
   virtual Embedding embedding() const = 0;
   virtual StartState start() const { return StartState::input; }
   virtual NodeReadout readout() const = 0;
 
-  /// Initial weights, one matrix per parameter: a pure function of the seed.
+  /// Sets the initial weights, one matrix per parameter: a pure function of the seed.
   virtual void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const = 0;
   virtual void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const = 0;
 
-  /// The terms, on maps as parameters() lists them.
+  /// Makes the terms, on maps in the order of parameters().
   virtual std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const = 0;
   virtual std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const = 0;
 
-  /// What keeps it stable while it learns, beyond the damping: bounds of its weights.
+  /// Bounds of the weights that keep the network stable while it learns, beyond the damping.
   virtual std::vector<WeightBound> bounds() const { return {}; }
 
-  /// The rectified memories, whose gates a nudge may flip (reported by gradcheck).
+  /// Rectified memories, whose gates a nudge may flip (reported by gradcheck).
   virtual std::vector<Gates> gates() const { return {}; }
 };
 
-/// The largest leak L of a node, known before there is a task, the stiffest part that is always there: constant + per_damping · c at
-/// the damping c. 0: its units are loaded by their terms alone (Circuit::largest_load).
+/// Largest leak L of a node, known before there is a task, as the stiffest part that is always there: constant +
+/// per_damping · c at the damping c. 0: its units are loaded by their terms alone (Circuit::largest_load).
 struct NodeLeak {
   double constant = 1;
   double per_damping = 0;

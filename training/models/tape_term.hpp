@@ -12,10 +12,10 @@
 
 namespace nudge {
 
-/// How a computation on a tape enters the force of a circuit: F_target += gain · (y(z_source) + identity · z_source). The source
-/// is a node, or what clamps the circuit's input; y has the shape of the target.
+/// Place of a computation on a tape in the force of a circuit: F_target += gain · (y(z_source) + identity · z_source).
+/// The source is a node, or the clamped input; y has the shape of the target.
 struct TapePlace {
-  int source = 0;  ///< Term::kInput: the input
+  int source = 0;  ///< number of the source node; Term::kInput: the input
   Columns source_columns;
   int target = 0;
   Columns target_columns;
@@ -23,25 +23,25 @@ struct TapePlace {
   double identity = 0;
 };
 
-/// A computation on a tape as a term between nodes, not conservative. One recording moves with the state, one stays at the
-/// linearisation point; copies pass one after the other.
+/// Computation on a tape as a term between nodes, not conservative. One recording moves with the state, one stays at
+/// the linearisation point; copies pass one after the other.
 template <class S>
 class TapeTerm final : public Term<S> {
  public:
   /// Records y from the source and the weights in their order.
   using Record = std::function<Value<S>(Tape<S>& tape, Value<S> source, const std::vector<Value<S>>& weights)>;
   struct Weight {
-    int parameter;  ///< its number in the network
+    int parameter;  ///< number of the parameter in the network
     const LinearMap<S>* map;
-    /// Products read the map, digital or devices, and the derivatives are reads the other way. Else its matrix is taken as
-    /// numbers, whatever the computation does with them.
+    /// True: products read the map, digital or devices, and the derivatives are reads the other way. False: its matrix
+    /// is taken as numbers, whatever the computation does with them.
     bool read = true;
   };
 
   /// Records Σ E (tokens, 1) of the term from the state of its target, the source and the weights (LayerEnergies).
   using RecordEnergy = std::function<Value<S>(Value<S> state, Value<S> source, const std::vector<Value<S>>& weights)>;
 
-  /// The maps must outlive the term. No `energy`: it has none that holds all of its weights.
+  /// Makes the term; the maps must outlive it. No `energy`: the term has no energy that holds all of its weights.
   TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record,
            RecordEnergy energy = {});
 
@@ -67,17 +67,17 @@ class TapeTerm final : public Term<S> {
   RecordEnergy energy_;
 };
 
-/// For whom a computation on a tape reads at the moment: the address of its noise, and where correlations go.
+/// Target of the reads of a computation on a tape: the address of its noise, and the sink of correlations.
 template <class S>
 struct TapeReads {
   ReadContext* read = nullptr;
   GradientSink<S>* sink = nullptr;
-  S scale = S(1);  ///< of what goes to the sink
+  S scale = S(1);  ///< factor of the correlations in the sink
 };
 
-/// A linear map as the weights of a computation on a tape: reads either way, derivatives by reads the other way through the same
-/// devices, and the local correlation to the sink of the present reads. An array is driven and sensed as a whole: of a part of
-/// its rows the others are driven with 0, or sensed and left.
+/// Linear map as the weights of a computation on a tape. It reads either way; derivatives are reads the other way
+/// through the same devices; the local correlation goes to the sink of the present reads. An array is driven and sensed
+/// as a whole. For a part of its rows, the other rows are driven with 0, or sensed and dropped.
 template <class S>
 class MapReader final : public WeightReader<S> {
  public:
@@ -129,7 +129,7 @@ class MapReader final : public WeightReader<S> {
   ReadContext& context() const { return *reads_->read; }
   bool whole(const WeightPart& part) const { return part.rows == map_->inputs(); }
 
-  /// What drives all rows of the array so that those of the part get x.
+  /// Drive of all rows of the array that gives x to the rows of the part, and 0 to the others.
   View driven(const WeightPart& part, ConstMatrixRef<S> x, Matrix<S>& padded) const {
     if (whole(part)) return View(x);
     padded.setZero(x.rows(), map_->inputs());

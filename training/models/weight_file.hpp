@@ -8,13 +8,15 @@
 
 namespace nudge {
 
-/// Reads the initial weights of a network from a file (model.weights, --weights): every group by its name in /parameters of a run
-/// file (the same names that nudge.Network.state_dict() of Python has), a matrix (inputs, outputs) of floats or integers.
+/// Reads the initial weights of a network from a file (model.weights, --weights): every group by its name in
+/// /parameters of a run file (the same names that nudge.Network.state_dict() of Python has), a matrix (inputs, outputs)
+/// of floats or integers.
 ///     .npz           arrays of NumPy (np.savez)
 ///     .safetensors   8 bytes length, JSON header, data: F64, F32, F16, BF16 (https://github.com/huggingface/safetensors, "Format")
 ///     other          HDF5: below /parameters of a run file, else in the root
-/// `weights` must have the shapes of the plan's parameters. UserError naming file, parameter and rule: a group that is missing
-/// (with the nearest name), one that the network has not, another shape (the transpose is said), a number that is not finite.
+/// `weights` must have the shapes of the plan's parameters. UserError naming file, parameter and rule: a missing group
+/// (with the nearest name), a group that the network does not have, another shape (a transpose is pointed out), a
+/// number that is not finite.
 template <class S>
 void read_weights(const std::string& path, const NetworkPlan& plan, std::vector<Matrix<S>>& weights);
 

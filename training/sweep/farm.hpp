@@ -11,12 +11,12 @@
 
 namespace nudge {
 
-/// The points of a study that are left to run, and the order in which threads and processes take them: those whose
-/// combination of values was not timed yet, as they stand in the list; then the longest first, so that none of them ends
-/// long after all others. Results do not depend on the order.
+/// List of the points of a study that are left to run, in the order in which threads and processes take them. First
+/// come, in their order, points whose combination of values was not timed yet; then the longest first, so that no point
+/// ends long after all others. Results do not depend on the order.
 class TaskList {
  public:
-  /// Every point without a status that belongs to the shard. SweepPoint::seconds of others are known times.
+  /// Lists every point of the shard without a status. SweepPoint::seconds of the other points are known times.
   TaskList(const Sweep& sweep, const Shard& shard);
 
   std::size_t left() const { return left_.size(); }
@@ -24,20 +24,20 @@ class TaskList {
   /// Takes a point off the list; nothing: all are taken.
   std::optional<std::size_t> next();
 
-  /// Says how long a point took.
+  /// Records the duration of a point.
   void finished(std::size_t point, double seconds);
 
  private:
   std::vector<std::size_t> left_;
-  std::vector<std::size_t> kinds_;  ///< per point of the study: its combination
-  std::vector<double> seconds_;     ///< per combination, the last one timed; infinite before
+  std::vector<std::size_t> kinds_;  ///< combination of each point of the study
+  std::vector<double> seconds_;     ///< last duration of each combination; infinite before
 };
 
-/// The work of a farm. Threads of this process call `compute`, on rank 0 one at a time `accept`.
+/// Work of a farm. Threads of this process call `compute`, and on rank 0, one at a time, `accept`.
 struct FarmWork {
   int threads = 1;                   ///< points that run at the same time in this process
-  std::function<bool()> go_on = {};  ///< false: a signal came to this process
-  /// Runs a point; its status stays empty when go_on said no on the way.
+  std::function<bool()> go_on = {};  ///< returns false when a signal came to this process
+  /// Runs a point; its status stays empty if go_on returned false on the way.
   std::function<SweepPoint(std::size_t at, const std::function<bool()>& go_on)> compute = {};
   /// Takes status, metrics, groups and seconds: all that comes from another rank.
   std::function<void(std::size_t at, const SweepPoint& result)> accept = {};
@@ -48,13 +48,14 @@ struct FarmWork {
 /// ranks call it with the same work; the list of the others is not used.
 void farm_out(TaskList& tasks, const FarmWork& work);
 
-/// The results of all points of rank 0 become everybody's.
+/// Copies the results of all points from rank 0 to all ranks.
 void share_results(Sweep& sweep);
 
-/// The result of a point (status, metrics, groups, seconds) as bytes for another process of the same build, bit by bit.
+/// Converts the result of a point (status, metrics, groups, seconds) to bytes for another process of the same build,
+/// bit by bit.
 std::string result_bytes(const SweepPoint& point);
 
-/// Takes what result_bytes() made from the front of `bytes`, and removes it there.
+/// Reads a result, made by result_bytes(), from the front of `bytes`, and removes it there.
 void take_result(std::string& bytes, SweepPoint& point);
 
 }  // namespace nudge

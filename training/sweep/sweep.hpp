@@ -16,80 +16,85 @@
 
 namespace nudge {
 
-/// A config as it was given: the text of the file, its name in messages, and what followed --set. A sweep reads it again
-/// for each of its points, so that a swept preset brings its values along.
+/// Config as it was given: the text of the file, its name in messages, and the settings of --set. A sweep reads it
+/// again for each of its points, so that a swept preset brings its values along.
 struct ConfigSource {
   std::string name, text;
   std::vector<std::string> settings;
 };
 
-/// Reads the file. UserError when it cannot be read.
+/// Reads a config file. UserError when it cannot be read.
 ConfigSource read_config_source(const std::string& path, const std::vector<std::string>& settings);
 
-/// The value of a key in tables and figures: an empty text has a name, "none".
+/// Shows the value of a key in tables and figures: an empty text is shown as "none".
 inline std::string shown_value(const std::string& value) { return value.empty() ? "none" : value; }
 
-/// One run of a sweep.
+/// Run of a sweep.
 struct SweepPoint {
-  std::vector<std::string> values;  ///< of the swept keys, as the config prints them
-  std::vector<double> numbers;      ///< the same in SI units, NaN for a key that is not a number
+  std::vector<std::string> values;  ///< values of the swept keys, as the config prints them
+  std::vector<double> numbers;      ///< values of the swept keys in SI units, NaN for a key that is not a number
   std::int64_t seed = 0;
-  std::string status;                    ///< "ok", or what went wrong; empty: not run yet
-  std::vector<double> metrics;           ///< in the order of Sweep::metrics, NaN where not measured
-  std::vector<GroupCosine> groups = {};  ///< the cosine of each parameter group; empty when not measured
-  double seconds = std::numeric_limits<double>::quiet_NaN();  ///< that it took; NaN: it was not run
+  std::string status;                    ///< status: "ok", or the error text; empty: not run yet
+  std::vector<double> metrics;           ///< values in the order of Sweep::metrics, NaN where not measured
+  std::vector<GroupCosine> groups = {};  ///< cosine of each parameter group; empty when not measured
+  double seconds = std::numeric_limits<double>::quiet_NaN();  ///< duration; NaN: it was not run
 
-  /// Its values break a rule (sweep.invalid = skip): it cannot be run.
+  /// True if its values break a rule (sweep.invalid = skip): it cannot be run.
   bool invalid() const { return status.starts_with(kInvalid); }
   static constexpr const char* kInvalid = "invalid: ";
 };
 
-/// Part `index` (from 1) of `count` parts of the points: every count-th one.
+/// Part `index` (from 1) of `count` parts of the points: every count-th point.
 struct Shard {
   std::size_t index = 1, count = 1;
   bool has(std::size_t point) const { return point % count == index - 1; }
-  std::string text() const;  ///< "2/4"
+  std::string text() const;  ///< text "2/4"
 };
 
-/// Reads "2/4". UserError: not that, or no such part.
+/// Reads a shard like "2/4". UserError: another text, or no such part.
 Shard read_shard(const std::string& text);
 
-/// A number that each point is measured by.
+/// Number that each point is measured by.
 struct SweepMetric {
   std::string name, unit, description;
 };
 
-/// The points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
+/// Points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
 struct Sweep {
   std::vector<std::string> keys;
-  std::vector<bool> numeric;  ///< per key: a number, not a text
+  std::vector<bool> numeric;  ///< per key, true: a number, not a text
   std::string mode = "grid";  ///< sweep.mode
-  Shard shard = {};           ///< the points that are to be run
+  Shard shard = {};           ///< shard of points that are to be run
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;
-  std::vector<SweepPoint> outside = {};  ///< finished runs of the resumed file that are no points: kept in it (rank 0)
-  std::optional<TextLines> lines = {};   ///< of the text, where all points share it
-  std::optional<ReferenceScores> references = {};  ///< of the samples, where all points share them
+  /// finished runs of the resumed file that are no points of the grid; kept in the file (rank 0)
+  std::vector<SweepPoint> outside = {};
+  std::optional<TextLines> lines = {};             ///< reference losses of the text, where all points share it
+  std::optional<ReferenceScores> references = {};  ///< reference scores of the samples, where all points share them
   bool interrupted = false;
 
   std::size_t count_ok() const;
   std::size_t count_own() const;   ///< points of the shard
-  std::size_t count_left() const;  ///< those without a status
+  std::size_t count_left() const;  ///< points of the shard without a status
 };
 
-/// Who watches a sweep. Called from several threads, one call of `finished` at a time.
+/// Callbacks of a sweep. They come from several threads, one call of `finished` at a time.
 struct SweepObserver {
-  /// After each point, the `done`th of the shard; of `sweep`, the points that have not been run have an empty status.
+  /// Called after each point, the `done`th of the shard; in `sweep`, points that have not been run have an empty
+  /// status.
   std::function<void(const Sweep& sweep, const SweepPoint& point, std::size_t done)> finished = {};
-  std::function<void(const std::string& doing)> doing = {};  ///< what is done when the points have ended
-  std::function<bool()> stop = {};  ///< true: stop soon; points that are not finished can be run by --resume
+  /// called for work after the points have ended, with a text on it
+  std::function<void(const std::string& doing)> doing = {};
+  std::function<bool()> stop = {};  ///< returns true to stop soon; --resume can run points that are not finished
 };
 
 struct SweepFiles {
-  std::filesystem::path output;  ///< rewritten as points end
-  bool resume = false;  ///< it exists: its points that ended well are kept, the others are run; no run is dropped
-  Shard shard = {};     ///< of a sweep: run these only
-  /// A training that takes longer is kept beside the output so often (s), and taken up again by a resumed sweep.
+  std::filesystem::path output;  ///< output file, rewritten as points end
+  /// true: the output exists; points that ended well are kept, the others are run; no run is dropped
+  bool resume = false;
+  Shard shard = {};  ///< shard of a sweep: run its points only
+  /// Interval in s at which a training is saved beside the output; a resumed sweep continues it. A training that takes
+  /// less time is not saved.
   double point_every_s = 60;
 };
 
@@ -101,19 +106,19 @@ struct SweepFiles {
 /// alone writes the file and calls the observer's `finished`.
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
 
-/// What becomes of a file whose runs outside the present grid are asked away.
+/// Treatment of a file when runs outside the present grid are to be dropped: rewrite it, or only tell.
 enum class Drop { rewrite, tell };
 
-/// Removes the finished runs of files.output that are outside the grid of the config (Sweep::outside) and returns them; runs nothing.
-/// Drop::tell: leaves the file as it is. UserError as in run_sweep() with files.resume.
+/// Removes the finished runs of files.output that are outside the grid of the config (Sweep::outside) and returns them;
+/// runs nothing. Drop::tell leaves the file as it is. UserError as in run_sweep() with files.resume.
 Sweep drop_outside(const ConfigSource& source, const SweepFiles& files, Drop drop);
 
-/// The runs of all seeds with one combination of values.
+/// Runs of all seeds with one combination of values.
 struct SweepCell {
   std::vector<std::string> values;
-  int runs = 0, failed = 0;              ///< that ended well, and that did not
-  std::string invalid = {};              ///< the rule that the values break; empty: none
-  std::vector<CellSpread> results = {};  ///< per metric
+  int runs = 0, failed = 0;              ///< runs that ended well, and that failed
+  std::string invalid = {};              ///< rule that the values break; empty: none
+  std::vector<CellSpread> results = {};  ///< summary for each metric
 };
 std::vector<SweepCell> summarise_sweep(const Sweep& sweep);
 

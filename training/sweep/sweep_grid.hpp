@@ -13,47 +13,47 @@
 
 namespace nudge {
 
-/// The points of a sweep before it runs. Their configs are made when they are asked for: 5000 of them would take half a
-/// gigabyte.
+/// Points of a sweep before it runs. A config is made when asked for: 5000 configs would take half a gigabyte.
 struct SweepGrid {
   Config base;
   ConfigSource source = {};
-  std::vector<std::vector<std::string>> settings = {};  ///< per point, behind those of the source
+  std::vector<std::vector<std::string>> settings = {};  ///< settings of each point, behind those of the source
   Sweep sweep = {};
-  std::optional<Config> measured = {};  ///< of a point with the samples that all points share
+  std::optional<Config> measured = {};  ///< config of a point with the samples that all points share
 
-  /// The whole config of a point: threads = 1, its values and its seed.
+  /// Returns the whole config of a point: threads = 1, its values and its seed.
   Config config(std::size_t point) const;
 };
 
-/// What trivial models score on the samples that all points share, a mean over their splits; nothing where they share none, and on other ranks than the first. To be
-/// called when the points have ended: it reads the data again and fits (train_run.hpp). Nothing either where the observer stops.
+/// Scores of trivial models on the samples that all points share, a mean over their splits. Call it when the points
+/// have ended: it reads the data again and fits (train_run.hpp). Nothing where the points share no samples, on ranks
+/// other than the first, and where the observer stops.
 std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer);
 
-/// Whether the values of a key of the config are numbers.
+/// True if the values of a key of the config are numbers.
 bool is_numeric_key(const std::string& key);
 
-/// UserError when there is no axis, or one that cannot be swept. `section`: "sweep.grid".
+/// Throws UserError when there is no axis, or one that cannot be swept. `section`: "sweep.grid".
 void check_axes(const std::string& name, const std::string& section, const std::vector<GridAxis>& axes);
 
-/// Where train.cosine_every = 0: compare the gradient at the first and the last step all the same, or do not.
+/// Choice for train.cosine_every = 0: compare the gradient at the first and the last step all the same, or do not.
 enum class EndCosine { measured, as_configured };
 
-/// What becomes of a combination that breaks a rule.
+/// Treatment of a combination that breaks a rule.
 enum class Invalid { refuse, skip };
 
-/// Fills a grid with checked points. What is wrong is collected; finish() throws it all as one UserError.
+/// Fills a grid with checked points. Errors are collected; finish() throws them all as one UserError.
 class GridBuilder {
  public:
   /// Sets the grid's source.
   GridBuilder(const ConfigSource& source, EndCosine end_cosine, SweepGrid& grid, Invalid invalid = Invalid::refuse);
 
-  /// A point per seed: the source with `settings` behind its own. `labels`: values of the first keys, which are not keys
-  /// of the config.
+  /// Adds a point per seed: the source with `settings` behind its own. `labels`: values of the first keys, which are
+  /// not keys of the config.
   void add(const std::vector<std::string>& settings, const std::vector<std::string>& labels,
            const std::vector<std::int64_t>& seeds);
 
-  /// Also throws when no combination can be run.
+  /// Throws UserError with all errors, also when no combination can be run.
   void finish();
 
  private:
@@ -61,7 +61,7 @@ class GridBuilder {
   void add_invalid(const std::vector<std::string>& settings, const std::vector<std::string>& labels,
                    const std::vector<std::int64_t>& seeds, const std::string& why);
 
-  /// What is wrong, at which combination first, and at how many others.
+  /// Error text, first combination with the error, and number of the others.
   struct Problem {
     std::string what, where;
     int others = 0;
@@ -71,10 +71,10 @@ class GridBuilder {
   EndCosine end_cosine_;
   Invalid invalid_;
   SweepGrid& grid_;
-  bool any_ = false;  ///< a combination that can be run
+  bool any_ = false;  ///< true if a combination can be run
   std::vector<Problem> problems_;
-  std::set<std::string> texts_, splits_;      ///< seen so far
-  std::map<std::string, TaskSizes> samples_;  ///< by their data.* keys
+  std::set<std::string> texts_, splits_;      ///< texts and splits seen so far
+  std::map<std::string, TaskSizes> samples_;  ///< sizes of samples by their data.* keys
 };
 
 /// Expands sweep.grid by sweep.mode × sweep.seeds and checks every combination: config rules, device, text. Throws one

@@ -10,18 +10,20 @@
 
 namespace nudge {
 
-/// How the stored conductances of the devices of one kind lie in bins of equal width; the outermost count what lies beyond them too.
+/// Histogram of the stored conductances of the devices of one kind, in bins of equal width; the outermost bins also
+/// count what lies beyond.
 struct ConductanceHistogram {
-  std::string devices;          ///< "positive", "negative"; of two arrays "slow_positive", ...
-  std::vector<double> edges_S;  ///< rising, one more than bins
+  std::string devices;          ///< kind of devices: "positive", "negative"; of two arrays "slow_positive", ...
+  std::vector<double> edges_S;  ///< edges, rising, one more than bins
   std::vector<double> before;   ///< devices per bin when the run started
 };
 
-/// Devices per bin; values below the first edge or above the last one are in the outermost bins. A value on an edge is in the upper bin.
+/// Number of devices per bin; values below the first edge or above the last one are in the outermost bins. A value on
+/// an edge is in the upper bin.
 template <class S>
 std::vector<double> bin_counts(const std::vector<double>& edges_S, const std::vector<const Matrix<S>*>& conductances);
 
-/// The histograms of one map at the start of a run, kept through resumption, and as it is when they are written. Replicas are
+/// Histograms of one map at the start of a run, kept through resumption, and when they are written. Replicas are
 /// counted together; a map without devices has none.
 template <class S>
 class ConductanceRecord {
@@ -29,10 +31,10 @@ class ConductanceRecord {
   /// Chooses the bins, 50 between the outermost bounds of the devices as they are sampled, and counts.
   void begin(LinearMap<S>& map);
 
-  /// GROUP/<devices>/{level, edges, before, after}; docs/file_format.md.
+  /// Writes GROUP/<devices>/{level, edges, before, after}; docs/file_format.md.
   void write(H5Document& document, const std::string& group, LinearMap<S>& map) const;
 
-  /// Bins and start as the file has them; none where it has no such group (of an older version).
+  /// Restores bins and start from the file; none where it has no such group (of an older version).
   void restore(const H5Reader& file, const std::string& group);
 
   const std::vector<ConductanceHistogram>& histograms() const { return histograms_; }

@@ -16,109 +16,113 @@
 
 namespace nudge {
 
-/// What the outputs of a network score where its task has a metric: of classes the accuracy and, up to kMostConfused of them, the confusion
-/// matrix, of real values their root mean square error.
+/// Score of a network's outputs where its task has a metric. For classes: the accuracy and, up to kMostConfused of
+/// them, the confusion matrix. For real values: their root mean square error.
 class SampleScores {
  public:
   explicit SampleScores(bool scored) : scored_(scored) {}
 
-  /// Adds the rows of a batch that count. outputs (T, classes or values), one per example (BatchGradient::outputs).
+  /// Adds the rows of a batch that count. outputs (T, classes or values), one matrix per example
+  /// (BatchGradient::outputs).
   template <class S>
   void add(const Batch& batch, const std::vector<Matrix<S>>& outputs);
 
-  /// The score in the metric of the task; nothing before any sample was added.
+  /// Score in the metric of the task; nothing before any sample was added.
   std::optional<double> value() const;
   bool of_classes() const { return counted_ > 0; }
-  /// Answers that the accuracy is a share of.
+  /// Number of answers that the accuracy is a share of.
   std::int64_t counted() const { return counted_; }
-  /// Nothing of values, and of so many classes that nobody could read it: 65536 of them would take 34 GB.
+  /// Confusion matrix; nothing for real values, and for more than kMostConfused classes, which nobody could read: 65536
+  /// would take 34 GB.
   const std::optional<ConfusionMatrix>& confusion() const { return confusion_; }
   static constexpr Index kMostConfused = 2048;  ///< 32 MB
 
  private:
   bool scored_;
-  std::int64_t right_ = 0, counted_ = 0;  ///< samples of classes
+  std::int64_t right_ = 0, counted_ = 0;  ///< right answers, and all counted ones, of classes
   std::optional<ConfusionMatrix> confusion_;
   double squares_ = 0, numbers_ = 0;
 };
 
-/// What an evaluation found of each example (a sequence, or samples side by side), in their order: the cost summed over its rows
-/// that count, and how many those are.
+/// Losses of each example (a sequence, or samples side by side) in an evaluation, in their order: the cost summed over
+/// its rows that count, and the number of these rows.
 struct ExampleLosses {
   std::vector<double> loss, rows;
 
   void add(double summed_loss, Index counted);
-  /// PREFIX/example_loss and example_rows; nothing where there are none.
+  /// Writes PREFIX/example_loss and example_rows; nothing where there are none.
   void write(const std::string& prefix, const std::string& unit, H5Document& document) const;
   static ExampleLosses read(const std::string& prefix, const H5Reader& file);
 };
 
-/// What one network scores below another on the same held-out rows, with its two-sided 95 % interval over the examples that were drawn
-/// for them: of d_i = (loss of the other − loss of the one) of example i with r_i rows
+/// Difference of the losses of two networks on the same held-out rows, with its two-sided 95 % interval over the drawn
+/// examples. With d_i = (loss of the other − loss of the one) of example i with r_i rows,
 ///     won = Σ d_i / Σ r_i  ±  t(0.975, n − 1) √(n/(n − 1) Σ (d_i − won r_i)²) / Σ r_i,
-/// the ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.13); of examples of one size the paired t interval (Student,
-/// Biometrika 6 (1908) 1). It says nothing about other seeds or other data. Of one example, or of losses that are not finite,
-/// low and high are −∞ and +∞.
+/// the ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.13); for examples of one size it is the paired t
+/// interval (Student, Biometrika 6 (1908) 1). It says nothing about other seeds or other data. For one example, or
+/// losses that are not finite, low and high are −∞ and +∞.
 struct LossGain {
   double won = 0, low = 0, high = 0;
   int examples = 0;
-  /// Whether more was won than chance among the examples explains.
+  /// True if the gain is more than chance among the examples explains.
   bool significant() const { return low > 0; }
 };
 
-/// NaN without a common example; both are of the same examples.
+/// Computes the gain of `one` over `other`, both on the same examples; NaN without a common example.
 LossGain loss_gain(const ExampleLosses& one, const ExampleLosses& other);
 
-/// A model in training: everything that a step changes, and its log. A network that settles (Trainee) or a computation on a
-/// tape (TapeLearner); TrainingLoop drives either.
+/// Model in training: everything that a step changes, and its log. It is a network that settles (Trainee) or a
+/// computation on a tape (TapeLearner); TrainingLoop drives either.
 class Learner {
  public:
-  /// `log_rows`: of the log (output.log_rows).
+  /// Makes a learner with a log of `log_rows` rows (output.log_rows).
   explicit Learner(std::size_t log_rows) : log_(log_rows) {}
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
   virtual ~Learner() = default;
 
-  /// One training step on its batch. Where the caller is Stoppable it may be left until something that is kept has changed.
+  /// Does one training step on a batch. If the caller is Stoppable, the step may be left before it changes anything
+  /// that is kept.
   virtual void step(std::uint64_t step, const Batch& batch) = 0;
 
-  /// What choices are made by: the validation batches, logged after `done` steps. May be left (Stoppable) before it logs.
+  /// Evaluates the validation batches, by which choices are made, and logs the result after `done` steps. May be left
+  /// (Stoppable) before it logs.
   virtual void evaluate(std::uint64_t done, const std::vector<Batch>& validation) = 0;
 
-  /// The batches of the test part, logged once, when the run has ended. Reads draw their noise as batches `first` and on of
-  /// an evaluation do.
+  /// Evaluates the test batches and logs the result, once, when the run has ended. Reads draw their noise as batches
+  /// `first` and on of an evaluation do.
   virtual void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) = 0;
 
-  /// Why more steps would change nothing; empty: they may.
+  /// Reason why more steps would change nothing; empty: they may.
   virtual std::string stuck() const = 0;
 
-  /// Log, parameters and checkpoint, below prefix ("", "beside/", "null/").
+  /// Writes log, parameters and checkpoint below prefix ("", "beside/", "null/").
   virtual void write(H5Document& document, const std::string& prefix) = 0;
   virtual void restore(const H5Reader& file, const std::string& prefix) = 0;
 
-  /// How many numbers it learns; 0: it does not say.
+  /// Count of the numbers that it learns; 0: not told.
   virtual Index weights() const { return 0; }
 
   const TrainLog& log() const { return log_; }
-  /// What the last evaluation of the validation part found of each example.
+  /// Losses of each example in the last evaluation of the validation part.
   const ExampleLosses& validation_losses() const { return validation_losses_; }
 
  protected:
   /// Logs an evaluation of a part, "validation" or "test", after `done` steps: its mean loss in a unit and its scores.
   void record_part(const std::string& part, std::uint64_t done, double loss, const std::string& unit,
                    const SampleScores& scores);
-  /// The log and what the last evaluations found, to be written and read back whole.
+  /// Writes and reads back, whole, the log and the results of the last evaluations.
   void write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const;
   void restore_log(const H5Reader& file, const std::string& prefix);
 
-  /// What the loss of a unit is a mean of, in words.
+  /// Text on what the loss of a unit is a mean of.
   static std::string cost_text(const std::string& unit, const std::string& where);
 
   TrainLog log_;
   ExampleLosses validation_losses_;
 
  private:
-  std::map<std::string, ConfusionMatrix> confusion_;  ///< of validation and test, as last evaluated
+  std::map<std::string, ConfusionMatrix> confusion_;  ///< confusion matrices of validation and test, as last evaluated
 };
 
 }  // namespace nudge

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// What to do with a step. Only `accept` may reach the optimizer.
+/// Decision on a step. Only `accept` may reach the optimizer.
 enum class StepDecision {
   accept,
   skip_outlier,      ///< norm > ratio · EMA
@@ -27,7 +27,7 @@ constexpr std::string_view to_string(StepDecision decision) {
 
 struct OutlierGuardOptions {
   double ratio = 30.0;  ///< skip above ratio · EMA, > 1; 0 switches skipping off (non-finite steps are still rejected)
-  double decay = 0.99;  ///< of the EMA, in [0, 1)
+  double decay = 0.99;  ///< decay of the EMA, in [0, 1)
   int warmup = 10;      ///< the first finite norms are accepted whatever they are, ≥ 1
 };
 
@@ -48,8 +48,8 @@ class OutlierGuard {
   StepDecision decide(double gradient_norm);
 
   double average() const { return average_; }
-  /// The largest norm that is accepted next: ratio · EMA; infinite in the warm-up, where the EMA is 0 and where nothing
-  /// is skipped.
+  /// Largest norm that is accepted next: ratio · EMA; infinite in the warm-up, where the EMA is 0 and where nothing is
+  /// skipped.
   double limit() const;
   std::uint64_t skipped() const { return static_cast<std::uint64_t>(skipped_); }
   std::uint64_t nonfinite() const { return static_cast<std::uint64_t>(nonfinite_); }
@@ -63,15 +63,15 @@ class OutlierGuard {
   double nonfinite_ = 0;
 };
 
-/// Beyond which adjoint a sequence is left out of its batch's gradient: above `ratio` times the running means (OutlierGuard)
-/// of the batches' median norms and gains, both; 0: none is left out.
+/// Limit of the adjoint beyond which a sequence is left out of its batch's gradient: `ratio` times the running means
+/// (OutlierGuard) of the batches' median norms and gains. Both must be above it. ratio 0: no sequence is left out.
 class AdjointGuard {
  public:
   explicit AdjointGuard(double ratio) : norm_({ratio, 0.99, 10}), gain_({ratio, 0.99, 10}) {}
 
   AdjointSize limit() const { return {norm_.limit(), gain_.limit()}; }
 
-  /// The medians of a batch.
+  /// Takes the medians of a batch.
   void observe(const AdjointSize& median) {
     norm_.decide(median.norm);
     gain_.decide(median.gain);

@@ -12,13 +12,13 @@
 
 namespace nudge {
 
-/// Parameters that training starts from: a pure function of fields and seed.
+/// Draws the initial parameters of a training: a pure function of fields and seed.
 template <class S>
 std::vector<Matrix<S>> initial_parameters(std::span<const Field> fields, std::uint64_t seed);
 
-/// A network on a tape in training, by backprop. Logs what a Trainee logs of a step but for what settles, and the measures of its kind
-/// (TapeKind::measures) as train/validation_<name> and train/test_<name>. A loss or gradient that is not finite leaves the parameters as they
-/// were, and it is stuck.
+/// Network on a tape in training, by backprop. Its log has what a Trainee logs of a step, except for settling, and the
+/// measures of its kind (TapeKind::measures) as train/validation_<name> and train/test_<name>. A loss or gradient that
+/// is not finite leaves the parameters as they were, and it is stuck.
 template <class S>
 class TapeLearner final : public Learner {
  public:
@@ -44,7 +44,7 @@ class TapeLearner final : public Learner {
   };
   Evaluation evaluation(const std::vector<Batch>& batches, std::uint64_t first, bool finished);
   void record_measures(const std::string& part, const std::vector<double>& measured);
-  /// By their places in a file.
+  /// State arrays, named by their places in a file.
   std::vector<StateArray<S>> arrays();
 
   std::string kind_, loss_unit_;
@@ -61,7 +61,7 @@ class TapeLearner final : public Learner {
   std::string stuck_;
 };
 
-/// A tape learner in the precision of the config, whose network.kind is no circuit.
+/// Makes a tape learner in the precision of the config, whose network.kind is no circuit.
 std::unique_ptr<Learner> make_tape_learner(const Config& config, const TaskSizes& sizes);
 
 }  // namespace nudge

@@ -9,10 +9,11 @@ namespace nudge {
 
 // As training/data/scores_json.hpp.
 
-/// {"event": "step", "done": …, "total": …, "loss": …, …}
+/// JSON of progress: {"event": "step", "done": …, "total": …, "loss": …, …}
 nlohmann::json json_of(const TrainProgress& progress);
 
-/// {"steps": …, "loss": …, "validation_loss": …, "hardware": {…}, "beside": {…}, "null": {…}, …}; lanes where there are any.
+/// JSON of a summary: {"steps": …, "loss": …, "validation_loss": …, "hardware": {…}, "beside": {…}, "null": {…}, …};
+/// lanes where there are any.
 nlohmann::json json_of(const TrainSummary& summary);
 
 }  // namespace nudge

@@ -12,19 +12,20 @@
 
 namespace nudge {
 
-/// The columns of a run, kept in memory between checkpoints and written whole with each; restored on resume. The columns that
-/// are drawn over one axis ("train/step", "train/validation_step", ...) are a table: adding to the axis begins a row, and what a row
-/// lacks is NaN. A table never has more than `limit` rows, so that a run of any length takes the same memory, file and time per
-/// step. Until it is full it holds every entry; then every second row goes, and from then on every 2nd entry stays, then every
-/// 4th, ...: entry k stays while k is a multiple of 2^m. The last entry is always there. Nothing is averaged: a row is what was
-/// logged at its step. Which rows there are depends on the number of entries alone, so a resumed run has those of an unbroken one.
-/// Of more than `limit` events the first half and the latest stay, and how many there were between.
+/// Log of a run: its columns are kept in memory between checkpoints, written whole with each, and restored on resume.
+/// Columns over one axis ("train/step", "train/validation_step", ...) form a table: adding to the axis begins a row,
+/// and missing values are NaN. A table never has more than `limit` rows, so that a run of any length takes the same
+/// memory, file and time per step. Until it is full it holds every entry. Then every second row goes, and from then on
+/// every 2nd entry stays, then every 4th, ...: entry k stays while k is a multiple of 2^m. The last entry is always
+/// there. Nothing is averaged: a row is what was logged at its step. The number of entries alone decides which rows
+/// there are, so a resumed run has those of an unbroken one. Of more than `limit` events the first half and the latest
+/// stay, with the number of events left out between.
 class TrainLog {
  public:
-  /// Needs limit >= 2 (output.log_rows); without it a log keeps what it is given, as of a file.
+  /// Makes a log of at most `limit` ≥ 2 rows per table (output.log_rows); by default it keeps all, as of a file.
   explicit TrainLog(std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-  /// The column that the values added from now on are drawn over: "train/step", "train/validation_step", ... It is written
+  /// Sets the column that the following values are drawn over: "train/step", "train/validation_step", ... It is written
   /// with them (attributes role = "series" and x), so that no reader has to guess.
   void axis(const std::string& x) { axis_ = x; }
 
@@ -32,7 +33,7 @@ class TrainLog {
   /// column would be the group of another, or has entries of another width, as a restored file that was edited may have it.
   void add(const std::string& name, double value, const std::string& unit, const std::string& description);
 
-  /// The same of a column of rows of equal width ("train/cosine" over parameter groups).
+  /// Sets the last row of a column of rows of equal width ("train/cosine" over parameter groups).
   void add_row(const std::string& name, const std::vector<double>& row, const std::string& unit,
                const std::string& description, const std::string& columns_label);
 
@@ -40,12 +41,12 @@ class TrainLog {
   double last(const std::string& name) const;
   /// Sum of the last values of all columns prefix.../suffix and prefix..._suffix ("device", "pulses_up"); 0 when there is none.
   double sum_last(const std::string& prefix, const std::string& suffix) const;
-  /// Sum over these columns of their last value less their first that is a number: what has been added since the run started.
+  /// Sum over the columns of sum_last() of their last value minus their first number: the growth since the run started.
   double sum_growth(const std::string& prefix, const std::string& suffix) const;
-  /// The largest of these values; 0 when there is none.
+  /// Largest last value of the columns of sum_last(); 0 when there is none.
   double largest_last(const std::string& prefix, const std::string& suffix) const;
   const std::vector<double>& values(const std::string& name) const;
-  /// "1" where there is no such column.
+  /// Unit of a column; "1" where there is no such column.
   std::string unit(const std::string& name) const;
 
   void event(std::uint64_t step, const std::string& text);
@@ -65,7 +66,7 @@ class TrainLog {
     Index width = 0;  ///< 0: one number per entry
     std::vector<double> values;
   };
-  /// Of the table over an axis: how many entries were logged, and that those stay whose number is a multiple of `every`.
+  /// Entries of the table over an axis: how many were logged; entries whose number is a multiple of `every` stay.
   struct Table {
     std::uint64_t entries = 0, every = 1;
     bool last_may_stay() const { return entries == 0 || (entries - 1) % every == 0; }

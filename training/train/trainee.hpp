@@ -19,49 +19,49 @@
 
 namespace nudge {
 
-/// What a hook sees of a training step.
+/// Facts of a training step that hooks see.
 struct StepFacts {
   std::uint64_t step = 0;
-  double epsilon = 0;     ///< ε of its free phase
-  double residual = 0;    ///< mean ‖F‖/‖z‖ at the end of it
+  double epsilon = 0;     ///< step ε of its free phase
+  double residual = 0;    ///< mean ‖F‖/‖z‖ at the end of the free phase
   bool accepted = false;  ///< neither skipped nor rolled back
 };
 
-/// What keeps a network stable while it learns, beside the gradient: called around every training step. Its state is part of
-/// the checkpoint.
+/// Hook that keeps a network stable while it learns, beside the gradient: called around every training step. Its state
+/// is part of the checkpoint.
 template <class S>
 class StepHook {
  public:
   virtual ~StepHook() = default;
 
-  /// Before the phases of a step or of an evaluation.
+  /// Called before the phases of a step or of an evaluation.
   virtual void begin(Network<S>& /*network*/) {}
-  /// After an accepted update of the weights.
+  /// Called after an accepted update of the weights.
   virtual void updated(Network<S>& /*network*/, std::uint64_t /*step*/) {}
-  /// After a step, whatever became of it; what it changed is logged.
+  /// Called after a step, accepted or not; the returned change is logged.
   virtual std::optional<ControlEvent> observe(const StepFacts& /*facts*/) { return std::nullopt; }
 
-  /// For checkpoints, with names that are unique in a network.
+  /// State for checkpoints, with names that are unique in a network.
   virtual std::vector<StateArray<S>> arrays() { return {}; }
   virtual std::vector<ScalarState> scalars() { return {}; }
 };
 
-/// The hooks that a network asks for and the config leaves on: damping control (damping.*) where it has damped nodes, bounds of
-/// its memories (memory_bound.*), and none of its conductances below 0.
+/// Makes the hooks that a network asks for and the config leaves on: damping control (damping.*) where it has damped
+/// nodes, bounds of its memories (memory_bound.*), and the bound that keeps conductances from falling below 0.
 template <class S>
 std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const Network<S>& network);
 
-/// One network in training by one estimator: everything that a step changes, and its log. A run has one, or several side by side
-/// (LearnerLane) that see the same batches from the same initial weights.
+/// Network in training by one estimator: everything that a step changes, and its log. A run has one, or several side by
+/// side (LearnerLane) that see the same batches from the same initial weights.
 template <class S>
 class Trainee final : public Learner {
  public:
   Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
           Weights weights);
 
-  /// One training step: gradient, guard, clip, optimizer, update of the maps, hooks.
+  /// Does one training step: gradient, guard, clip, optimizer, update of the maps, hooks.
   void step(std::uint64_t step, const Batch& batch) override;
-  /// Mean losses.
+  /// Logs the mean loss of the validation batches.
   void evaluate(std::uint64_t done, const std::vector<Batch>& validation) override;
   void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) override;
   std::string stuck() const override;
@@ -69,8 +69,8 @@ class Trainee final : public Learner {
   void write(H5Document& document, const std::string& prefix) override;
   void restore(const H5Reader& file, const std::string& prefix) override;
 
-  /// Of all samples of a part: mean loss and residual, scores, and the loss of each example. Reads draw their noise as evaluations
-  /// `first` and on.
+  /// Evaluation of all samples of a part: mean loss and residual, scores, and the loss of each example. Reads draw
+  /// their noise as evaluations `first` and on.
   struct Evaluation {
     double loss = 0, residual = 0;
     SampleScores scores;
@@ -79,7 +79,8 @@ class Trainee final : public Learner {
   Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
 
   Network<S>& network() { return *network_; }
-  /// What the read-out says of each sequence of a batch that has settled (ExampleCost::output()), with the noise of evaluation `number`.
+  /// Outputs of the read-out for each sequence of a batch after settling (ExampleCost::output()), with the noise of
+  /// evaluation `number`.
   const std::vector<Matrix<S>>& outputs(const Batch& batch, std::uint64_t number) {
     begin();
     learner_->evaluate(batch, number);
@@ -88,15 +89,15 @@ class Trainee final : public Learner {
 
  private:
   struct GradientNorms {
-    double all = 0;      ///< what the guard watches and the log has
-    double clipped = 0;  ///< without arrays that take factors, whose pulses have bounds of their own
+    double all = 0;      ///< norm that the guard watches and the log has
+    double clipped = 0;  ///< norm without arrays that take factors, whose pulses have bounds of their own
   };
   GradientNorms gradient_norms();
   void apply(std::uint64_t step, const GradientNorms& norms);
   double begin();
   BatchReport measure(std::uint64_t step, const Batch& batch);
   void let_time_pass(std::uint64_t step, const BatchReport& report);
-  /// Of the gradient with the exact one, per parameter group and over the equilibrium's.
+  /// Cosines of the gradient with the exact one, per parameter group and over all groups of the equilibrium.
   struct Cosines {
     std::vector<double> of, present;
     double all = 0;
@@ -119,23 +120,23 @@ class Trainee final : public Learner {
   std::string estimator_;
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<Optimizer<S>> optimizer_;
-  std::unique_ptr<SampleMemory<S>> memory_;           ///< what is kept of samples; null: nothing
+  std::unique_ptr<SampleMemory<S>> memory_;           ///< numbers kept of samples; null: none
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
-  OutlierGuard guard_;                                ///< of the batch's gradient
-  AdjointGuard adjoint_guard_;                        ///< of the adjoints of its sequences
-  WeightNoise<S> noise_;                              ///< hardware-aware: what the phases of a step see of the weights
+  OutlierGuard guard_;                                ///< guard of the batch's gradient
+  AdjointGuard adjoint_guard_;                        ///< guard of the adjoints of its sequences
+  WeightNoise<S> noise_;  ///< hardware-aware training: weights as the phases of a step see them
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Gradient<S> gradient_;
-  std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take them; the others' gradient_
+  std::vector<std::vector<FactorPair<S>>> factors_;  ///< factors of the maps that take them; gradient_ has the others
   std::vector<Matrix<S>> deltas_;
-  std::vector<ConductanceRecord<S>> conductances_;  ///< of each map
-  double alarmed_ = 0;             ///< of the last margin: 1: it falls towards what is too small; 2: it is
-  double noise_share_ = 0;         ///< of the last step, ‖ΔW‖/‖W‖ by noise_
-  std::string unsolved_;           ///< why the last step that was not finite had no state; empty: none was so
+  std::vector<ConductanceRecord<S>> conductances_;  ///< record for each map
+  double alarmed_ = 0;  ///< alarm of the last margin: 1: it falls towards a value that is too small; 2: it is too small
+  double noise_share_ = 0;         ///< ‖ΔW‖/‖W‖ of the last step by noise_
+  std::string unsolved_;           ///< reason why the last non-finite step had no state; empty: none was non-finite
   double nonfinite_in_a_row_ = 0;  ///< a whole number; double as all scalars of a checkpoint
 };
 
-/// A trainee in the precision of the config.
+/// Makes a trainee in the precision of the config.
 std::unique_ptr<Learner> make_trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                       const std::string& estimator, Weights weights);
 

@@ -12,55 +12,56 @@
 
 namespace nudge {
 
-/// Whether a run that has ended reads the test part of its task. Runs that a choice is made from must not.
+/// Choice whether a run that has ended reads the test part of its task. Runs that a choice is made from must not.
 enum class FinalTest { evaluate, leave };
 
 struct LoopSettings {
   std::uint64_t steps = 0;
-  std::uint64_t evaluate_every = 0;    ///< steps; 0: at the end only
-  std::uint64_t checkpoint_every = 0;  ///< steps; 0: at the end only
-  bool evaluate_start = true;          ///< also before the first step
+  std::uint64_t evaluate_every = 0;    ///< steps between evaluations; 0: at the end only
+  std::uint64_t checkpoint_every = 0;  ///< steps between checkpoints; 0: at the end only
+  bool evaluate_start = true;          ///< evaluate also before the first step
   FinalTest final_test = FinalTest::evaluate;
 };
 
-/// A learner of a run by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run with frozen
-/// devices. All of a lane stands below its name: /train, /beside/train, /null/train.
+/// Learner of a run by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run
+/// with frozen devices. All of a lane stands below its name: /train, /beside/train, /null/train.
 struct LearnerLane {
   std::string name;
   std::unique_ptr<Learner> learner;
-  bool ends_run = true;  ///< whether the run ends where this learner is stuck
+  bool ends_run = true;  ///< true: the run ends where this learner is stuck
 };
 
-/// train.steps, evaluate_every and checkpoint_every.
+/// Reads train.steps, evaluate_every and checkpoint_every.
 LoopSettings loop_settings(const Config& config, FinalTest final_test);
 
-/// The loop of every training: batches of a task, one after the other, for one learner or for several that see the same ones.
+/// Loop of every training: batches of a task, one after the other, for one learner or for several that see the same
+/// ones.
 class TrainingLoop {
  public:
-  /// The first lane is the run itself.
+  /// Makes a loop of several lanes; the first lane is the run itself.
   TrainingLoop(std::shared_ptr<const Task> task, std::vector<LearnerLane> lanes, const LoopSettings& settings);
-  /// A run of one learner.
+  /// Makes a loop of one learner.
   TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<Learner> learner, const LoopSettings& settings);
 
-  /// Goes on until all steps are done, a learner is stuck, or go_on(), asked after every step, says no. save() is called when
-  /// a checkpoint is due and, where any step was done, at the end. A signal that interrupted() has been asked about ends a step or an
-  /// evaluation under way, which a resumed run does again.
+  /// Runs until all steps are done, a learner is stuck, or go_on(), asked after every step, returns false. Calls save()
+  /// when a checkpoint is due and, where any step was done, at the end. A signal that interrupted() has been asked
+  /// about ends a step or an evaluation under way, which a resumed run does again.
   void run(const std::function<void()>& save, const std::function<bool()>& go_on);
 
   std::uint64_t done() const { return done_; }
   std::uint64_t steps() const { return settings_.steps; }
   bool finished() const { return done_ == settings_.steps; }
-  /// Whether run() was stopped before its end: before the last step, or what is due after it.
+  /// True if run() was stopped before its end: before the last step, or before the work due after it.
   bool stopped() const { return stopped_; }
-  /// Why it ended before its last step: a learner's reason, or empty.
+  /// Reason why it ended before its last step: a learner's reason, or empty.
   const std::string& stuck() const { return stuck_; }
 
   const Learner& learner() const { return *lanes_.front().learner; }
-  /// The learner of a lane; null where there is none of that name.
+  /// Learner of a lane; null where there is none of that name.
   const Learner* lane(const std::string& name) const;
   const Task& task() const { return *task_; }
 
-  /// All that a resumed run needs: every lane below `group` ("" or "name/") and its own name.
+  /// Writes all that a resumed run needs: every lane below `group` ("" or "name/") and its own name.
   void write(H5Document& document, const std::string& group) const;
   void restore(const H5Reader& file, const std::string& group);
 
@@ -68,7 +69,7 @@ class TrainingLoop {
   void evaluate();
   void step();
 
-  /// What a learner has done after the last step.
+  /// Work of a learner after the last step.
   struct Evaluated {
     std::int64_t at = -1;  ///< steps done at its last validation; -1: there was none
     bool tested = false;

@@ -11,21 +11,25 @@
 
 namespace nudge {
 
-/// What a step of hardware-aware training sees in place of W: W̃ = D(W) + σ max|W| ξ, ξ standard normal and fresh for every weight and
-/// step, D(W) what a noise-free read finds of new devices (spreads, programming errors, stuck cells: other ones every step) into which W was
-/// written, after an age; D(W) = W without devices. All phases of a step read W̃, its gradient is that of the loss at W̃, and moves W. Of a
-/// readout W̃ᵀx of n outputs and squared error, s = σ max|W|, the mean is that of ½|Wᵀx − y|² + ½ s² n |x|²: what x comes from learns by ridge
-/// regression, W itself by an unbiased gradient (Bishop, Neural Comput. 7 (1995) 108).
+/// Noisy weights W̃ that a step of hardware-aware training sees in place of W:
+///     W̃ = D(W) + σ max|W| ξ
+/// with ξ standard normal and fresh for every weight and step. D(W) is what a noise-free read finds of new devices
+/// (spreads, programming errors, stuck cells: other ones every step) into which W was written, after an age; D(W) = W
+/// without devices. All phases of a step read W̃; its gradient is that of the loss at W̃, and moves W. For a readout
+/// W̃ᵀx of n outputs and squared error, s = σ max|W|, the mean loss is ½|Wᵀx − y|² + ½ s² n |x|². So the layers that
+/// make x learn by ridge regression, and W itself by an unbiased gradient (Bishop, Neural Comput. 7 (1995) 108).
 /// Weights that devices do not hold (Parameter::on_devices) stay; conductances end at 0.
 template <class S>
 class WeightNoise {
  public:
-  /// Off where the config has its weights on devices. UserError for devices that are neither a preset nor a readable file.
+  /// Makes the noise; off where the config has its weights on devices. UserError for devices that are neither a preset
+  /// nor a readable file.
   WeightNoise(const Config& config, const NetworkPlan& plan);
 
   bool active() const { return options_.weight_noise > 0 || devices_.has_value(); }
 
-  /// W̃ of one parameter; a function of the seed of the run, the parameter and the step. `largest`: of all conductances.
+  /// Returns W̃ of one parameter; a function of the seed of the run, the parameter and the step. `largest`: of all
+  /// conductances.
   Matrix<S> seen(const Matrix<S>& weights, int parameter, double largest, std::uint64_t step) const;
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -37,7 +41,8 @@ class WeightNoise {
   std::uint64_t seed_ = 0;
 };
 
-/// While this lives the network has W̃; then W again, bit for bit, whatever has happened in between.
+/// Puts W̃ into the network for as long as this object lives; then puts W back, bit for bit, whatever has happened in
+/// between.
 template <class S>
 class NoisyWeights {
  public:
@@ -46,12 +51,12 @@ class NoisyWeights {
   NoisyWeights(const NoisyWeights&) = delete;
   NoisyWeights& operator=(const NoisyWeights&) = delete;
 
-  /// ‖W̃ − W‖/‖W‖ over all that devices would hold.
+  /// Relative size ‖W̃ − W‖/‖W‖ over all weights that devices would hold.
   double share() const { return share_; }
 
  private:
   Network<S>& network_;
-  std::vector<Matrix<S>> kept_;  ///< empty: as it was
+  std::vector<Matrix<S>> kept_;  ///< weights W of each parameter; empty: unchanged
   double share_ = 0;
 };
 

@@ -9,30 +9,31 @@
 
 namespace nudge {
 
-/// The synthetic token tasks of "Mechanistic Design and Scaling of Hybrid Architectures" (Poli et al., arXiv:2403.17844)
-/// as the published generators make them. The published score of a task is a mean over difficulties: its sizes below, and each of
-/// vocabulary, tokens and examples varied alone (docs/experiments.md).
+/// Synthetic token tasks of "Mechanistic Design and Scaling of Hybrid Architectures" (Poli et al., arXiv:2403.17844) as
+/// the published generators make them. The published score of a task is a mean over difficulties: the sizes below, and
+/// each of vocabulary, tokens and examples varied alone (docs/experiments.md).
 enum class MadKind { in_context_recall, noisy_recall, fuzzy_recall, selective_copy, compression, memorization };
 
 struct MadSizes {
   Index vocabulary;
-  Index tokens;    ///< T of the inputs
-  Index examples;  ///< of the training set
+  Index tokens;    ///< T, tokens of the inputs
+  Index examples;  ///< examples of the training set
   Index tests;
   Index epochs;
   Index batch;
 };
 
-/// Its name in configs.
+/// Returns the name of a kind in configs.
 const char* to_string(MadKind kind);
 
-/// Tokens of noisy_recall that are neither key nor value.
+/// Number of tokens of noisy_recall that are neither key nor value.
 constexpr Index kNoiseTokens = 16;
 
-/// The published sizes at baseline difficulty: 12800 training and 1280 test sequences (memorization 256), 200 epochs, batches of 128.
+/// Published sizes at baseline difficulty: 12800 training and 1280 test sequences (memorization 256), 200 epochs,
+/// batches of 128.
 MadSizes published_sizes(MadKind kind);
 
-/// Tokens the model reads and what it is asked for at each place, −1: nothing.
+/// One example: the tokens that the model reads, and the target at each place (−1: none).
 struct MadExample {
   std::vector<int> tokens;
   std::vector<int> targets;
@@ -56,15 +57,15 @@ struct MadExample {
 ///   fixed map per seed, in which no value occurs twice.
 MadExample mad_example(MadKind kind, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number);
 
-/// A token task of the MAD suite: its training examples in an order that is drawn anew in each epoch. What
-/// counts in training is every next token, on held-out examples what can be known (mad_example).
+/// Token task of the MAD suite, with its training examples in a new random order in each epoch. In training every next
+/// token counts, on held-out examples the tokens that can be known (mad_example).
 class MadTask final : public GeneratedTask {
  public:
-  /// UserError where the tokens are too few for the kind.
+  /// Makes the task. UserError where the tokens are too few for the kind.
   MadTask(MadKind kind, const MadSizes& sizes, const HeldOutSizes& held_out, std::uint64_t seed);
 
   TaskSizes sizes() const override { return {tokens_, sizes_.vocabulary, sizes_.vocabulary}; }
-  /// Chance: any of the answers that the kind can have.
+  /// Reference score chance: any of the answers that the kind can have.
   std::optional<ReferenceScores> references(const ReferenceRequest& request) const override;
 
  protected:
@@ -76,16 +77,16 @@ class MadTask final : public GeneratedTask {
   MadKind kind_;
   MadSizes sizes_;
   std::uint64_t seed_;
-  Index tokens_;  ///< that are read
+  Index tokens_;  ///< tokens that the model reads
 };
 
 Index steps_per_epoch(const MadSizes& sizes);
 
-/// The sizes of the kind as a task of `nudge train`: model.tokens that are read, task.examples, train.batch. UserError for
+/// Sizes of a kind as a task of `nudge train`: model.tokens that are read, task.examples, train.batch. UserError for
 /// tokens that its sequences cannot have.
 MadSizes mad_sizes(MadKind kind, const Config& config);
 
-/// That task, with held_out_sizes().
+/// Makes the MAD task of a config, with held_out_sizes().
 std::unique_ptr<Task> make_mad_task(MadKind kind, const Config& config);
 
 }  // namespace nudge

@@ -11,62 +11,65 @@
 // One file per format. All throw UserError: file, line or byte, what, rule.
 namespace nudge {
 
-/// `data file "PATH"`, as messages start.
+/// Start of messages: `data file "PATH"`.
 std::string data_name(const std::string& path);
 
-/// Comma, semicolon or tab separated numbers, one sample a line. Lines that start with # and empty lines are passed over;
-/// a first line that is not all numbers is a header. The label is the first column or the one that source.labels names (a
-/// list "a,b" for Target::value). CR LF, a byte order mark and quotes around names are taken off.
+/// Parses comma, semicolon or tab separated numbers, one sample a line. Skips empty lines and lines that start with #;
+/// a first line that is not all numbers is a header. The label is the first column or the one that source.labels names
+/// (a list "a,b" for Target::value). CR LF, a byte order mark and quotes around names are removed.
 LabelledData parse_csv(std::string_view text, const std::string& name, const DataSource& source, Target target);
 
-/// A matrix of numbers, and the line of the file that each row stands in.
+/// Matrix of numbers, with the line of the file for each row.
 struct NumberTable {
   Matrix<double> values;
   std::vector<std::size_t> lines;
 };
 
-/// What an empty field of a matrix is.
+/// Treatment of an empty field in a matrix.
 enum class EmptyFields { refused, nan };
 
-/// The same lines as a matrix, "nan" and "inf" included; a first line without any number is a header. Not of an empty text.
+/// Parses the lines of parse_csv() as a matrix, "nan" and "inf" included; a first line without any number is a header.
+/// The text must not be empty.
 NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty);
 
-/// IDX, the format of MNIST: 00 00, element type (08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64), number of dimensions,
-/// their sizes (32 bit), the elements; all most significant byte first. Source: LeCun, Cortes and Burges, The MNIST
-/// database, "File formats".
+/// Parses IDX, the format of MNIST: 00 00, element type (08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64), number of
+/// dimensions, their sizes (32 bit), the elements; all most significant byte first. Source: LeCun, Cortes and Burges,
+/// The MNIST database, "File formats".
 RawArray parse_idx(std::string_view bytes, const std::string& name);
 
-/// NPZ: a zip archive (PKWARE's APPNOTE: stored or deflated, no zip64, not encrypted) of npy arrays.
+/// Reads NPZ: a zip archive (PKWARE's APPNOTE: stored or deflated, no zip64, not encrypted) of npy arrays.
 LabelledData read_npz(std::string_view bytes, const DataSource& source, Target target);
 
-/// npy: magic 93 NUMPY, version 1 to 3, a header that names type, order and shape, the elements in C or Fortran order, which is
+/// Parses npy: magic 93 NUMPY, version 1 to 3, a header with type, order and shape, then the elements. Fortran order is
 /// turned into C order. Source: NEP 1.
 RawArray parse_npy(std::string_view bytes, const std::string& name);
 
-/// Two datasets of an HDF5 file, of floats or integers.
+/// Reads two datasets of an HDF5 file, of floats or integers.
 LabelledData read_hdf5(const DataSource& source, Target target);
 
-/// All arrays of an NPZ file, by name; of a safetensors file; and all datasets directly below `group` of an HDF5 file, or in its
-/// root where it has no such group.
+/// Arrays of an NPZ file by name, of a safetensors file by name, and the datasets directly below `group` of an HDF5
+/// file, or in its root where it has no such group.
 std::map<std::string, RawArray> npz_arrays(std::string_view bytes, const std::string& name);
 std::map<std::string, RawArray> parse_safetensors(std::string_view bytes, const std::string& name);
 std::map<std::string, RawArray> hdf5_arrays(const std::string& path, const std::string& group);
 
-/// A matrix of numbers of a file, and where in it each stands.
+/// Matrix of numbers of a file, with the place of each number in the file.
 struct MatrixFile {
-  std::string name;                     ///< conductances file "g.csv", as messages start
-  Matrix<double> values;                ///< finite, or NaN where that is asked for
-  std::vector<std::size_t> lines = {};  ///< of the rows of a CSV; empty: npy
+  std::string name;                     ///< start of messages: conductances file "g.csv"
+  Matrix<double> values;                ///< finite numbers, or NaN where EmptyFields::nan allows it
+  std::vector<std::size_t> lines = {};  ///< line of each row of a CSV; empty: npy
 
-  /// "conductances file "g.csv", line 3, field 2", or "..., row 2, column 1" counted from 0 as NumPy does.
+  /// Place of a number: "conductances file "g.csv", line 3, field 2", or "..., row 2, column 1" counted from 0 as NumPy
+  /// does.
   std::string place(Index row, Index column) const;
 };
 
-/// Whether a path is that of one matrix rather than of arrays by name: .npy, .csv, .tsv, .txt.
+/// True if a path is a file of one matrix (.npy, .csv, .tsv, .txt), not of arrays by name.
 bool is_matrix_file(const std::string& path);
 
-/// Reads a CSV (parse_csv_matrix) or, by its first bytes, an .npy of one or two dimensions, of which one is a row; `noun` is what it
-/// holds. With EmptyFields::nan empty fields and NaN are NaN. UserError naming the file, the place and the rule.
+/// Reads a CSV (parse_csv_matrix) or, told by its first bytes, an .npy of one or two dimensions; one dimension is a
+/// row. `noun` says what it holds. With EmptyFields::nan, empty fields and NaN become NaN. UserError naming the file,
+/// the place and the rule.
 MatrixFile read_matrix_file(const std::string& path, const std::string& noun, EmptyFields empty = EmptyFields::refused);
 
 }  // namespace nudge

@@ -13,8 +13,8 @@
 
 namespace nudge {
 
-/// Sizes of the block: vocabulary V, tokens T, channels C, memories M (0: none), heads H (H divides C), which
-/// mixer is its non-conservative force, and whether the channels are also coupled directly (W_c).
+/// Sizes of the block: vocabulary V, tokens T, channels C, memories M (0: none), heads H (H divides C), the mixer that
+/// is its non-conservative force, and whether the channels are also coupled directly (W_c).
 struct ModelShape {
   Index vocabulary = 65;
   Index tokens = 32;
@@ -24,24 +24,24 @@ struct ModelShape {
   MixerChoice mixer = {};
   bool coupling = false;
   int memory_arrays = 1;  ///< 2: the memory returns through an array of its own, Wr (M, C), nominally W_mᵀ
-  CorrectionScope correction = CorrectionScope::attention;  ///< with two arrays
-  bool tables_on_devices = false;                           ///< tok and pos
-  AttentionErrors attention = {};                           ///< of the fused one
+  CorrectionScope correction = CorrectionScope::attention;  ///< scope of the correction, with two arrays
+  bool tables_on_devices = false;                           ///< put tok and pos on devices
+  AttentionErrors attention = {};                           ///< errors of the fused attention
 };
 
-/// Numbers of the block's parameters in gradients, optimisers and files. From output on stand the weights that the
-/// non-conservative force has beside its columns of the input array (W_o of the fused attention, all weights of another mixer);
-/// the read-out is the last one.
+/// Numbers of the block's parameters in gradients, optimisers and files. From `output` on follow the weights of the
+/// non-conservative force outside its columns of the input array (W_o of the fused attention, all weights of another
+/// mixer). The read-out is the last one.
 struct BlockParameter {
   static constexpr int tok = 0, pos = 1, input = 2, output = 3;
 };
 
-/// The founding note's block as a network of one node z (T, C):
+/// Plan of the founding note's block as a network of one node z (T, C):
 ///     x_in[t] = tok[idx_t] + pos[t],   F = x_in − z − ∂E_mem/∂z + s (Mixer(z) − c z),   logits = z* W_h.
-/// Parameters: tok (V, C), pos (T, C), Winput (C, 3C + M: W_q | W_k | W_v | W_m), Wo (C, C), Wh (C, V); with another mixer
-/// Winput (C, M) and the mixer's own instead of Wo; of these, arrays hold what the mixer only multiplies by. A memory on two arrays adds
-/// Wr (M, C) before the read-out; a coupling its columns W_c (C, C) to Winput, before W_m. Groups: tok, pos, Wm, Wc, then Wq,
-/// Wk, Wv, Wo or the mixer's weights by name, Wr, Wh.
+/// Parameters: tok (V, C), pos (T, C), Winput (C, 3C + M: W_q | W_k | W_v | W_m), Wo (C, C), Wh (C, V). Another mixer
+/// has Winput (C, M) and its own weights instead of Wo; arrays hold those of them that the mixer only multiplies by. A
+/// memory on two arrays adds Wr (M, C) before the read-out; a coupling adds its columns W_c (C, C) to Winput, before
+/// W_m. Groups: tok, pos, Wm, Wc, then Wq, Wk, Wv, Wo or the mixer's weights by name, Wr, Wh.
 class BlockPlan final : public NetworkPlan {
  public:
   BlockPlan(const ModelShape& shape, const InitialScales& scales, Damping damping);
@@ -68,18 +68,18 @@ class BlockPlan final : public NetworkPlan {
   ModelShape shape_;
   InitialScales scales_;
   Damping damping_;
-  std::vector<Field> mixer_;    ///< the parameters of a mixer that is not fused
-  std::vector<bool> readable_;  ///< which of them arrays may hold
+  std::vector<Field> mixer_;    ///< parameters of a mixer that is not fused
+  std::vector<bool> readable_;  ///< flags of the parameters in mixer_ that arrays may hold
 };
 
 template <class S>
 std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialScales& scales, std::uint64_t seed);
 
-/// A block on the given maps.
+/// Makes a block on the given maps.
 template <class S>
 std::unique_ptr<Network<S>> block_network(const ModelShape& shape, Damping damping, Maps<S> maps);
 
-/// The section [correction]: what the correction of the nudged phase covers, and the circuits that carry it.
+/// Options of the section [correction]: scope of the correction in the nudged phase, and the circuits that carry it.
 struct CorrectionOptions {
   CorrectionScope scope = {};
   CorrectionSpec path;
@@ -89,7 +89,7 @@ const Section<CorrectionOptions>& correction_section();
 /// The section [attention]: the circuits of the fused attention of a block or stack. Its seed is that of the run.
 const Section<AttentionErrors>& attention_section();
 
-/// The mixer of model.mixer; none for attention, which is fused and reads no key of [mixer].
+/// Mixer of model.mixer; none for attention, which is fused and reads no key of [mixer].
 std::optional<MixerChoice> block_mixer(const Config& config);
 
 /// Sizes of the block of [model] and [mixer].
@@ -97,18 +97,18 @@ ModelShape model_shape(const Config& config, Index vocabulary);
 
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task);
 
-/// What a block reads, and what a stack of them reads beside [stack].
+/// Tables of the keys that a block reads, and that a stack of blocks reads beside [stack].
 ParamTable block_keys();
 ParamTable stacked_block_keys();
 
-/// Which weights are in no energy of the block (NetworkKind::lacks_layer_energy); empty: all are.
+/// Names of the weights that are in no energy of the block (NetworkKind::lacks_layer_energy); empty: all are in one.
 std::string block_lacks_energy(const Config& config);
 
-/// 1 + s c.
+/// Largest leak of a node of the block, 1 + s c.
 NodeLeak block_leak(const Config& config);
 
-/// The block as an ngspice transient of 20 τ from discharged nodes (circuits/spice/exports.hpp); T C (4 C + M) terms, 5 C
-/// with a coupling. UserError for other parts than the fused attention and a memory on one array.
+/// Export of the block as an ngspice transient of 20 τ from discharged nodes (circuits/spice/exports.hpp); T C (4 C +
+/// M) terms, 5 C with a coupling. UserError for other parts than the fused attention and a memory on one array.
 NetlistExport block_export();
 
 }  // namespace nudge

@@ -12,34 +12,35 @@
 
 namespace nudge {
 
-/// What of a netlist is fed, read and learns, by names.
+/// Roles of a netlist's elements, by names: which are fed, read and learn.
 struct NetlistChoice {
-  std::vector<std::string> inputs;              ///< independent sources, one per feature x: offset + scale x
-  std::vector<std::string> mirrored;            ///< the same with offset − scale x; none, or one per feature
-  std::vector<std::string> outputs;             ///< "node", or "plus,minus"
-  std::vector<std::string> learn;               ///< globs (* and ?) of resistors and independent sources
-  double scale = 1, offset = 0;                 ///< V or A
-  double conductance_S = 0;                     ///< of a number of 1; 0: the mean of the resistors that learn
-  double volts = 1;                             ///< of a unit of the state
-  double tau_s = 1;                             ///< circuit.time_constant
-  double twin_mismatch = 0;                     ///< NetlistPorts::twin_mismatch
-  double gate_leak = 0;                         ///< Parameter::leak of sources that learn
-  double gate_leak_periods = 0;                 ///< Parameter::leak_periods
+  std::vector<std::string> inputs;    ///< independent sources, one per feature x: offset + scale x
+  std::vector<std::string> mirrored;  ///< independent sources with offset − scale x; none, or one per feature
+  std::vector<std::string> outputs;   ///< "node", or "plus,minus"
+  std::vector<std::string> learn;     ///< globs (* and ?) of resistors and independent sources
+  double scale = 1, offset = 0;       ///< scale and offset of the sources, V or A
+  double conductance_S = 0;           ///< conductance of a number of 1; 0: the mean of the resistors that learn
+  double volts = 1;                   ///< voltage of a unit of the state, V
+  double tau_s = 1;                   ///< circuit.time_constant
+  double twin_mismatch = 0;           ///< NetlistPorts::twin_mismatch
+  double gate_leak = 0;               ///< Parameter::leak of sources that learn
+  double gate_leak_periods = 0;       ///< Parameter::leak_periods
   std::vector<double> node_capacitance_F = {};  ///< NetlistPorts::node_capacitance_F
   double flicker_slowest_s = 1;                 ///< NetlistPorts::flicker_slowest_s
   double delay_s = 0, clock_s = 0;              ///< NetlistPorts::delay_s, clock_s
-  std::uint64_t seed = 0;                       ///< of the twin
+  std::uint64_t seed = 0;                       ///< seed of the twin
   double spread = 0;  ///< standard deviation of ln g of the initial conductances around the netlist's
   Index rows = 1;     ///< samples side by side
 };
 
-/// A netlist as a network: one term (NetlistTerm), the node `inner` of all columns of its state but the outputs, and the node `outputs`,
-/// whose squared error is the cost. Parameters: g (1, resistors that learn) in units of conductance_S, v (1, sources of voltage) in volts of
-/// the state, i (1, sources of current) in these units of both; each where there are such elements. g may be devices: a number is then the
-/// conductance that its array has for it.
+/// Netlist as a network: one term (NetlistTerm), a node `inner` of all state columns but the outputs, and a node
+/// `outputs`, whose squared error is the cost. Parameters, each where there are such elements: g (1, resistors that
+/// learn) in units of conductance_S, v (1, sources of voltage) in volts of the state, i (1, sources of current) in the
+/// product of these units. g may be devices: a number is then the conductance that its array has for it.
 class NetlistPlan final : public NetworkPlan {
  public:
-  /// For samples of so many features and an output of so many numbers. UserError where names, features or outputs do not fit.
+  /// Makes the plan for samples of `features` features and an output of `values` numbers. UserError where names,
+  /// features or outputs do not fit.
   NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, Index values);
 
   std::string_view kind() const override { return "netlist"; }
@@ -59,10 +60,10 @@ class NetlistPlan final : public NetworkPlan {
 
   const NodalEquations& equations() const { return *equations_; }
   const NetlistPorts& ports() const { return ports_; }
-  /// The netlist with the values of parameters in place of its own, held by maps of these (MapTraits::unit_heat_J, 0 of numbers). A
-  /// conductance of 0 is a resistor of 1 TOhm.
+  /// Netlist whose element values come from parameters, which maps with `unit_heat_J` hold (MapTraits::unit_heat_J, 0
+  /// of numbers). A conductance of 0 is a resistor of 1 TOhm.
   Netlist with_values(const std::vector<Matrix<double>>& weights, const std::vector<double>& unit_heat_J) const;
-  /// Whether its force is minus the slope of an energy.
+  /// True if the force is minus the slope of an energy.
   bool reciprocal() const;
 
  private:
@@ -89,27 +90,31 @@ struct NetlistKeys {
   double delay = {}, clock = {};
   double flicker_slowest = {};
   std::size_t elements_limit = {};
-  /// Whether states are read at a time, settled or not.
+  /// True if states are read at a given time, settled or not.
   bool timed() const { return delay > 0 || clock > 0; }
 };
 const Section<NetlistKeys>& netlist_section();
 
-/// The plan of netlist.* for a task of samples. UserError for a file that is no netlist and for names or sizes that do not fit.
+/// Plan of netlist.* for a task of samples. UserError for a file that is no netlist and for names or sizes that do not
+/// fit.
 std::shared_ptr<const NetworkPlan> netlist_plan(const Config& config, const TaskSizes& task);
 
-/// The same of as many features and values as it has inputs and outputs, of another file where one is named.
+/// Plan of netlist.*, or of another file if `file` names one, with as many features and values as it has inputs and
+/// outputs.
 std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, const std::string& file);
 
-/// The netlist of netlist.file, or of another file where one is named, of at most netlist.elements_limit elements.
+/// Reads the netlist of netlist.file, or of another file where one is named, of at most netlist.elements_limit
+/// elements.
 Netlist read_config_netlist(const Config& config, const std::string& file = "");
 
-/// A file must be named, and be a netlist.
+/// Checks the keys: a file must be named, and be a netlist.
 void check_netlist_keys(const Config& config);
 
-/// Whether its elements are all reciprocal, or amplifiers that are balanced (NodeCoordinates::reciprocal); false where it cannot be read.
+/// True if all elements of the netlist are reciprocal, or balanced amplifiers (NodeCoordinates::reciprocal); false
+/// where it cannot be read.
 bool netlist_contrasts(const Config& config);
 
-/// What it reads.
+/// Table of the keys that a netlist network reads.
 ParamTable netlist_keys();
 
 }  // namespace nudge

@@ -10,23 +10,24 @@
 
 namespace nudge {
 
-/// The section [own]: what a run file says of parts that the program which ran it lent (from Python: nudge.train(system, ...)).
+/// Options of the section [own]: what a run file says of parts that the calling program lent (from Python:
+/// nudge.train(system, ...)).
 struct OwnOptions {
-  std::string system, estimator, cost, device;  ///< their names there
+  std::string system, estimator, cost, device;  ///< names of the lent parts in that program
   std::string system_code, estimator_code, cost_code,
-      device_code;        ///< what their code is: kept, and compared by that program
-  double leak = {};       ///< NodeLeak, and the leak of its nodes
+      device_code;        ///< code of the lent parts: kept, and compared by that program
+  double leak = {};       ///< leak of the network (NodeLeak) and of its nodes
   bool contrastive = {};  ///< NetworkKind::contrastive
 };
 const Section<OwnOptions>& own_section();
 
-/// own: the network of a LentNetwork. Its rows are independent samples.
+/// Network kind own: the network of a LentNetwork. Its rows are independent samples.
 NetworkKind own_network();
 
-/// Why network.kind = own cannot be made, if no network is lent; or nothing.
+/// Reason why network.kind = own cannot be made: no network is lent; empty: one is.
 std::string own_network_missing(const Config& config);
 
-/// The plan of network.kind = own for as long as this lives. One at a time: std::logic_error for a second.
+/// Plan of network.kind = own for as long as this object lives. One at a time: std::logic_error for a second.
 class LentNetwork {
  public:
   using Plan = std::function<std::shared_ptr<const NetworkPlan>(const Config& config, const TaskSizes& task)>;

@@ -14,18 +14,18 @@
 
 namespace nudge {
 
-/// L ≥ 1 layers of nodes above the sources.
+/// Sizes of a deep resistive network: L ≥ 1 layers of nodes above the sources.
 struct ResistiveShape {
-  Index features = 0;         ///< of a sample
-  bool doubled = true;        ///< sources [x, −x]: resistors are never negative
+  Index features = 0;         ///< features of a sample
+  bool doubled = true;        ///< use sources [x, −x], as resistors are never negative
   std::vector<Index> widths;  ///< n_1 … n_L
   std::vector<double> gains;  ///< A_0 … A_{L−1}
   ResistiveBias bias = ResistiveBias::current;
-  double rail = 1;                                       ///< of the rails at ±rail
-  bool diodes = true;                                    ///< of the hidden nodes
+  double rail = 1;                                       ///< voltage of the rails at ±rail
+  bool diodes = true;                                    ///< put diodes at the hidden nodes
   Index rows = 1;                                        ///< samples side by side
-  std::optional<ShockleyDiode> shockley = std::nullopt;  ///< the law of those diodes; none: ideal
-  CircuitSpec circuit = {};                              ///< what a unit of voltage and, of numbers, of conductance is
+  std::optional<ShockleyDiode> shockley = std::nullopt;  ///< law of the diodes; none: ideal
+  CircuitSpec circuit = {};                              ///< units of voltage and, for numbers, of conductance
 
   int layers() const { return static_cast<int>(widths.size()); }
   Index sources() const { return doubled ? 2 * features : features; }
@@ -39,19 +39,20 @@ double conductance_unit_S(const LinearMap<S>& map, const CircuitSpec& circuit) {
   return unit > 0 ? unit : circuit.node_capacitance_F / circuit.time_constant_s;
 }
 
-/// The deep resistive network (circuits/resistive/resistive_network.hpp, whose circuit and symbols these are) as a circuit that
-/// settles and learns: node l is a layer in the variables u_l = A_l ⋯ A_{L−1} v_l, in which its amplifiers vanish and the force is
-/// minus the slope of
+/// Plan of the deep resistive network (circuits/resistive/resistive_network.hpp, with its circuit and symbols) as a
+/// circuit that settles and learns. Node l is a layer in the variables u_l = A_l ⋯ A_{L−1} v_l, in which its amplifiers
+/// vanish and the force is minus the slope of
 ///     E = Σ_l ½ Σ_ij g^l_ij (u_{l−1,i} − u_lj)² + bias_l,      u_0 = A_0 ⋯ A_{L−1} [x, −x],  u_L = v_L
 ///     bias_l = ½ Σ_j [gb_0j (r − u_lj)² + gb_1j (−r − u_lj)²],  r = A_l ⋯ A_{L−1} rail;   or −Σ_j b_j u_lj
-/// which is that network's energy over c_L: the cost is the squared error of v_L, β a conductance at the outputs, and the factors
-/// c_l/c_L of the rule are already in. Conductances are in units of that whose node of 1 has the time constant τ; a current b of
-/// layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a hidden layer are kept ≥ 0, the others ≤ 0, by ideal
-/// diodes (a box) or Shockley's, whose current I(v) at a node is the force A_l ⋯ A_{L−1} I(u_l/(A_l ⋯ A_{L−1})).
-/// Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or b<l> (1, n_l). Conductances may be devices.
+/// which is that network's energy over c_L. The cost is the squared error of v_L, β is a conductance at the outputs,
+/// and the factors c_l/c_L of the rule are already in. The unit of conductance is the one that gives a node of 1 the
+/// time constant τ; a current b of layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a
+/// hidden layer are kept ≥ 0, the others ≤ 0, by ideal diodes (a box) or Shockley's, whose current I(v) at a node is
+/// the force A_l ⋯ A_{L−1} I(u_l/(A_l ⋯ A_{L−1})). Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or
+/// b<l> (1, n_l). Conductances may be devices.
 class ResistivePlan final : public NetworkPlan {
  public:
-  /// Conductances start uniform in ±scale/√n_{l−1} clipped at 0, currents at 0.
+  /// Makes the plan. Conductances start uniform in ±scale/√n_{l−1} clipped at 0, currents at 0.
   explicit ResistivePlan(ResistiveShape shape, double scale = 1.0);
 
   std::string_view kind() const override { return "resistive"; }
@@ -70,11 +71,11 @@ class ResistivePlan final : public NetworkPlan {
   std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
 
   const ResistiveShape& shape() const { return shape_; }
-  /// Numbers of the parameters of layer l = 1 … L.
+  /// Parameter numbers of layer l = 1 … L.
   int link(int layer) const { return layer - 1; }
   int bias(int layer) const { return shape_.layers() + layer - 1; }
   Columns columns(int layer) const;
-  /// A_l ⋯ A_{L−1}: u_l over v_l; of layer 0 that of the inputs.
+  /// Amplification A_l ⋯ A_{L−1} = u_l/v_l; of layer 0 that of the inputs.
   double amplification(int layer) const;
 
  private:
@@ -84,7 +85,7 @@ class ResistivePlan final : public NetworkPlan {
 
 enum class HiddenDiode { ideal, shockley, none };
 
-/// The section [resistive].
+/// Options of the section [resistive].
 struct ResistiveOptions {
   std::vector<Index> hidden;
   std::vector<double> gain;
@@ -97,37 +98,37 @@ struct ResistiveOptions {
 };
 const Section<ResistiveOptions>& resistive_section();
 
-/// The plan of resistive.* for a task of samples. UserError for a task of symbols, more gains than layers, or one that is not
-/// positive.
+/// Plan of resistive.* for a task of samples. UserError for a task of symbols, more gains than layers, or one that is
+/// not positive.
 std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task);
 
-/// What it reads. Its nodes hang on the lines of its arrays (NetworkKind::bare).
+/// Table of the keys that a resistive network reads. Its nodes hang on the lines of its arrays (NetworkKind::bare).
 ParamTable resistive_keys();
 
-/// At most one gain behind the inputs and each hidden layer.
+/// Checks the keys: at most one gain behind the inputs and each hidden layer.
 void check_resistive(const Config& config);
 
-/// The physical circuit of a network of the kind resistive: conductances in S as the devices hold them, or, of numbers, in units
-/// of C/τ (circuit.node_capacitance over circuit.time_constant); rails in V and current sources in A, one unit of state being
-/// circuit.read_voltage; gains as they are. UserError for another kind.
+/// Physical circuit of a network of the kind resistive: conductances in S as the devices hold them, or, of numbers, in
+/// units of C/τ (circuit.node_capacitance over circuit.time_constant); rails in V and current sources in A, one unit of
+/// state being circuit.read_voltage; gains as they are. UserError for another kind.
 ResistiveNetwork resistive_circuit(const Network<double>& network, const CircuitSpec& circuit);
 
-/// That circuit for one sample, and what holds at its settled state.
+/// Export of the physical circuit for one sample, with checks at its settled state.
 struct ResistiveExport {
   std::string netlist;   ///< ngspice operating point (circuits/spice/exports.hpp)
-  double resistors = 0;  ///< in the netlist
+  double resistors = 0;  ///< number of resistors in the netlist
   double kirchhoff =
       0;  ///< largest net current into a node that no diode holds, over the largest current of a node's load
   double power_W = 0;  ///< heat of all resistors
 };
 
-/// Settles the network on the features (1, n) by coordinate descent in its own variables, and puts the voltages that it finds into
-/// Kirchhoff's law of the exported circuit. There must be diodes, of either law, and the network noise-free in this sense that its maps are read
-/// as noise_free() gives them. ngspice writes the node voltages to `data_file`.
+/// Settles the network on the features (1, n) by coordinate descent in its own variables, and checks the voltages found
+/// against Kirchhoff's law of the exported circuit. There must be diodes, of either law. Maps are read without noise
+/// (noise_free()). ngspice writes the node voltages to `data_file`.
 ResistiveExport export_resistive(const Network<double>& network, const CircuitSpec& circuit,
                                  ConstMatrixRef<double> features, const std::string& data_file);
 
-/// That of the first row of an example, with a note on Kirchhoff's law; as terms count its resistors.
+/// Export of the first row of an example, with a note on Kirchhoff's law; as terms count its resistors.
 NetlistExport resistive_netlist_export();
 
 }  // namespace nudge

@@ -7,13 +7,14 @@
 
 namespace nudge {
 
-/// The founding note's blocks one above the other: node l = 1 … L is a block with an array of its own, clamped to the node below,
+/// Plan of the founding note's blocks one above the other: node l = 1 … L is a block with an array of its own, clamped
+/// to the node below,
 ///     F_l = z_{l−1} − z_l − ∂E_l/∂z_l + s (Attn_l(z_l) − c z_l),   z_0 := x_in,   logits = z_L W_h.
-/// Nothing comes back from above. Parameters: tok, pos, per layer l<l>_input (C, 3C + M), l<l>_o (C, C), then Wh; groups per layer
-/// l<l>_Wm, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo.
+/// Nothing comes back from above. Parameters: tok, pos, per layer l<l>_input (C, 3C + M), l<l>_o (C, C), then Wh;
+/// groups per layer l<l>_Wm, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo.
 class StackPlan final : public NetworkPlan {
  public:
-  /// `shape`: of one block, with the fused attention and a memory on one array, without coupling.
+  /// Makes the plan. `shape`: of one block, with the fused attention and a memory on one array, without coupling.
   StackPlan(const ModelShape& shape, Index layers, const InitialScales& scales, Damping damping)
       : shape_(shape), layers_(layers), scales_(scales), damping_(damping) {}
 
@@ -44,16 +45,16 @@ class StackPlan final : public NetworkPlan {
   Damping damping_;
 };
 
-/// The section [stack].
+/// Options of the section [stack].
 struct StackOptions {
   Index layers = {};
 };
 const Section<StackOptions>& stack_section();
 
-/// What it reads.
+/// Table of the keys that a stack reads.
 ParamTable stack_keys();
 
-/// The stack of stack.layers blocks of [model]. UserError for parts of [model] that only a single block has.
+/// Plan of a stack of stack.layers blocks of [model]. UserError for parts of [model] that only a single block has.
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task);
 
 }  // namespace nudge

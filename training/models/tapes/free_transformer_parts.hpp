@@ -22,8 +22,8 @@ namespace nudge {
 template <class S>
 class DeviceBits final : public BitSampler<S> {
  public:
-  /// One device per bit of the logits, of nominal gain `gain`; the devices must outlive the sampler. `step` is that of the
-  /// training, `sequence` the sequence in its batch: a draw is a pure function of them.
+  /// Makes the sampler, one device per bit of the logits, of nominal gain `gain`; the devices must outlive it. `step`
+  /// is the training step, `sequence` the sequence in its batch: a draw is a pure function of them.
   DeviceBits(const StochasticBits& devices, double gain, std::uint64_t step, std::uint32_t sequence)
       : devices_(&devices), gain_(gain), step_(step), sequence_(sequence) {}
 
@@ -43,37 +43,40 @@ class DeviceBits final : public BitSampler<S> {
 /// Names that latent.sampler may take.
 const std::vector<std::string>& bit_source_names();
 
-/// The source of latent bits that latent.sampler names. One per tape: a source may have a state.
+/// Makes the source of latent bits that latent.sampler names. One per tape: a source may have a state.
 template <class S>
 std::shared_ptr<BitSampler<S>> make_bit_source(const LatentOptions& options, std::uint64_t seed);
 
-/// Two sequences of the Free Transformer's synthetic task (synthetic.hpp) that start from one prompt.
+/// Pair of sequences of the Free Transformer's synthetic task (synthetic.hpp) that start from one prompt.
 struct SequencePair {
   std::vector<int> first, second;
 };
 
-/// What pairs have in common. Correlations: (E[ab] − E[a]E[b])/(s_a s_b), 0 where a deviation is 0.
+/// Agreement of pairs of sequences. Correlations: (E[ab] − E[a]E[b])/(s_a s_b), 0 where a deviation is 0.
 struct Agreement {
   double place = 0;  ///< correlation of the densest places; by chance 0
-  double distance =
-      0;  ///< their mean |difference|; by chance (57² − 1)/(3·57) = 18.99. Both without pairs that lack one
+  /// mean |difference| of the densest places; by chance (57² − 1)/(3·57) = 18.99. Pairs without a densest place count
+  /// in neither `place` nor `distance`
+  double distance = 0;
   double noise = 0;  ///< correlation of '!' at the same character, over all body characters; by chance 0
 };
 Agreement agreement(const std::vector<SequencePair>& pairs);
 
-/// Where the letters are densest: the first place p of 0..56 with most letters in p .. p+7; −1 without any letter.
+/// Place of the densest letters: the first place p of 0..56 with most letters in p .. p+7; −1 without any letter.
 /// Defined for every sequence, unlike target_position().
 int densest_place(const std::vector<int>& sequence);
 
-/// What Z tells of a sequence: how much less the decoder spends on its body than the best decoder without a latent, by
-/// the chain rule: noise or not, then which character. At most all that the sequence has, on average
+/// Information that Z carries about a sequence: how much less the decoder spends on its body than the best decoder
+/// without a latent. The chain rule splits it: noise or not, then which character. At most all that the sequence has,
+/// on average
 ///     noise: 64 H_b(1/16) = 21.59 bit,   place: log2 57 = 5.83 bit
-/// (0.008 bit less where noise at both edges hides the place). Negative for a decoder that predicts worse than that one.
+/// (0.008 bit less where noise at both edges hides the place). Negative for a decoder that predicts worse than the one
+/// without a latent.
 struct ToldBits {
   double place = 0;  ///< log2 57 − Σ over t that are not noise of −log2 P(token t | not noise)
-  double noise = 0;  ///< Σ over all t of log2 P/P°, P of what t is, noise or not, and P° its 1/16 or 15/16
+  double noise = 0;  ///< Σ over all t of log2 P/P°; P: probability of what t is, noise or not, P°: its 1/16 or 15/16
 };
-/// Row t of the logits, (tokens, 29), predicts token t + 1.
+/// Computes the told bits; row t of the logits, (tokens, 29), predicts token t + 1.
 template <class S>
 ToldBits told_bits(const Matrix<S>& logits, const std::vector<int>& sequence);
 

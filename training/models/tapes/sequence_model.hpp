@@ -11,7 +11,7 @@
 
 namespace nudge {
 
-/// What is read from the last state.
+/// Part of the last state that is read.
 enum class Readout {
   each_token,   ///< logits of every token, (T, V)
   last_vector,  ///< logits of every token from the last token's vector alone: an auto-encoder
@@ -19,34 +19,35 @@ enum class Readout {
 
 /// Sizes of a sequence model.
 struct SequenceShape {
-  Index vocabulary = 65;  ///< V, symbols; or values of a row
-  Index features = 0;     ///< F of a row; 0: rows are symbols
+  Index vocabulary = 65;  ///< number of symbols V, or of values of a row
+  Index features = 0;     ///< features F of a row; 0: rows are symbols
   Index tokens = 64;
   Index width = 128;
   Index heads = 4;
   Index blocks = 2;
-  Index inner = 0;  ///< of the feed-forward parts; 0: 8/3 width, up to a multiple of 32
+  Index inner = 0;  ///< width of the feed-forward parts; 0: 8/3 width, up to a multiple of 32
   double embedding_scale = 0.5;
-  std::string mixer = "mha";                         ///< a name of sequence_mixer_names()
-  std::optional<MixerChoice> choice = std::nullopt;  ///< the same with options of its own (sequence_choice())
+  std::string mixer = "mha";                         ///< name of the mixer, of sequence_mixer_names()
+  std::optional<MixerChoice> choice = std::nullopt;  ///< mixer with options of its own (sequence_choice())
   Readout readout = Readout::each_token;
-  bool tied = false;  ///< the read-out is emb'/√D (tied_read()); not of features
+  bool tied = false;  ///< read-out is emb'/√D (tied_read()); not for features
 };
 
-/// The parameters, in the order of the computation: emb (V, D), or of features in_W (F, D) and in_b (D), per block b<l>_n1 and the mixer's own, b<l>_n2, Wg, Wu,
-/// Wd, with momentum b<l>_beta, b<l>_eta (2); nf (D), read (D, V) unless tied; with last_vector dec_*. UserError naming a size.
+/// Parameters in the order of the computation: emb (V, D), or of features in_W (F, D) and in_b (D). Per block b<l>_n1
+/// and the mixer's own, b<l>_n2, Wg, Wu, Wd, with momentum b<l>_beta, b<l>_eta (2). Then nf (D), read (D, V) unless
+/// tied; with last_vector dec_*. UserError naming a size.
 std::vector<Field> sequence_fields(const SequenceShape& shape);
 
-/// Logits (T, V) of a stack of pre-norm blocks, from x (T, D), its symbols' rows of emb or features in_W + in_b:
+/// Logits (T, V) of a stack of pre-norm blocks, from x (T, D): its symbols' rows of emb, or features in_W + in_b:
 ///     per block x ← x + mixer(RMS(x) ∘ n1), x ← x + feed_forward(x)  (or by its StepRule, p = 0 first)
 ///     logits = (RMS(x) ∘ nf) read, or by tied_read()
-/// With last_vector h = the last row of RMS(x) ∘ nf, logits_t = gelu(RMS(h + s_t) W1 + b1) → RMS → read, s_t the sine and
-/// cosine position code. Positions are rotary, in the mixers.
+/// With last_vector h = the last row of RMS(x) ∘ nf, logits_t = gelu(RMS(h + s_t) W1 + b1) → RMS → read, with s_t the
+/// sine and cosine position code. Positions are rotary, in the mixers.
 template <class S>
 Value<S> sequence_logits(Value<S> x, const SequenceShape& shape, const NamedValues<S>& parameters);
 
-/// The same as a model that learns: the loss of an example is the mean over its rows that count, at least one, of the cross-entropy of its target, or
-/// with features of ½|y − logits|².
+/// Makes a sequence model that learns. The loss of an example is the mean over its rows that count, at least one, of
+/// the cross-entropy of its target, or with features of ½|y − logits|².
 template <class S>
 std::unique_ptr<TapeModel<S>> sequence_tape_model(const SequenceShape& shape);
 

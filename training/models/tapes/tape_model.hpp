@@ -13,18 +13,18 @@
 
 namespace nudge {
 
-/// A number that a trained model is measured by, beside its loss and the metric of its task.
+/// Measure of a trained model, beside its loss and the metric of its task.
 struct Measure {
   std::string name, unit, description;
 };
 
-/// Names the random numbers that a model draws for an example: its part and its number in it.
+/// Name of the random numbers that a model draws for an example: its part and its number in it.
 struct ExampleId {
   Split split = Split::training;
   std::uint64_t number = 0;
 };
 
-/// A model applied to one example, recorded once and run again for each example of a batch: load(), then tape().run().
+/// Model applied to one example, recorded once and run again for each example of a batch: load(), then tape().run().
 template <class S>
 class ExampleTape {
  public:
@@ -35,17 +35,18 @@ class ExampleTape {
 
   /// Puts example b of a batch into the leaves; needs the same shapes for every example.
   virtual void load(const Batch& batch, Index b, const ExampleId& id) = 0;
-  /// Of the example that has run: what the first measures of the kind (TapeKind::measures) are the means of.
+  /// Values for the example that has run; the first measures of the kind (TapeKind::measures) are their means.
   virtual std::vector<double> measured() const { return {}; }
 
   Tape<S>& tape() { return tape_; }
-  const std::vector<Value<S>>& parameters() const { return parameters_; }  ///< in the order of the model's fields
-  /// What is trained on: the cost, and what a model adds to it.
+  /// parameters in the order of the model's fields
+  const std::vector<Value<S>>& parameters() const { return parameters_; }
+  /// Training loss: the cost, and what a model adds to it.
   Value<S> loss_value() const { return loss_; }
   double loss() const { return number(loss_); }
-  /// Mean over the rows of the example that count.
+  /// Mean cost over the rows of the example that count.
   double cost() const { return number(cost_); }
-  /// (T, classes or values), as the metric of a task takes it.
+  /// Output (T, classes or values), as the metric of a task takes it.
   const Matrix<S>& output() const { return output_.matrix(); }
 
  protected:
@@ -72,22 +73,23 @@ class ExampleTape {
   Value<S> output_, cost_, loss_;
 };
 
-/// A network that goes on with a text.
+/// Network that continues a text.
 class TextWriter {
  public:
   virtual ~TextWriter() = default;
-  /// Logits of what follows a text that is not empty; `number` names the draws of this read.
+  /// Returns the logits of the character after a text that is not empty; `number` names the draws of this read.
   virtual std::vector<double> next(const std::vector<int>& text, std::uint64_t number) = 0;
 };
 
 struct WriterOptions {
   std::vector<int> prompt;
-  Index added = 0;       ///< characters that will be asked for
-  bool prefill = false;  ///< latents of the prompt by the encoder, not from the prior; of a model that has some
+  Index added = 0;  ///< number of characters that will be asked for
+  /// take the latents of the prompt from the encoder, not from the prior; for a model with latents
+  bool prefill = false;
   std::uint64_t seed = 1;
 };
 
-/// The logits of the last row of a text in a window of `rows`, from those of all rows.
+/// Picks the logits of a text's last row in a window of `rows`, from those of all rows.
 template <class S>
 std::vector<double> last_logits(const Matrix<S>& logits, const std::vector<int>& text) {
   const Index row = std::min<Index>(logits.rows(), static_cast<Index>(text.size())) - 1;
@@ -96,22 +98,23 @@ std::vector<double> last_logits(const Matrix<S>& logits, const std::vector<int>&
   return last;
 }
 
-/// A network that is a computation on a tape and no circuit: it learns by backprop through it.
+/// Network that is a computation on a tape and no circuit: it learns by backprop through it.
 template <class S>
 class TapeModel {
  public:
   using Parameters = std::vector<Matrix<S>>;
   virtual ~TapeModel() = default;
 
-  /// Parameters with what they start from.
+  /// Parameters with their initial values.
   virtual std::vector<Field> fields() const = 0;
-  /// The model on one example; the parameters, in the order of fields(), outlive the tape. Called from several threads.
+  /// Records the model on one example; the parameters, in the order of fields(), outlive the tape. Called from several
+  /// threads.
   virtual std::unique_ptr<ExampleTape<S>> record(const Parameters& parameters) const = 0;
-  /// What writes with it; the parameters outlive it. null: it has no text.
+  /// Makes a writer with the model; the parameters outlive it. null: the model has no text.
   virtual std::unique_ptr<TextWriter> writer(const Parameters& /*parameters*/, const WriterOptions& /*options*/) const {
     return nullptr;
   }
-  /// The measures behind those of examples: of the model itself. NaN where one is taken only of the finished model.
+  /// Measures of the model itself, which follow those of examples. NaN where one is taken only of the finished model.
   virtual std::vector<double> measured(const Parameters& /*parameters*/, bool /*finished*/) const { return {}; }
 };
 

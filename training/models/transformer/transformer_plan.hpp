@@ -9,11 +9,11 @@
 
 namespace nudge {
 
-/// φ of the feed-forward nodes: relu2 = max(h, 0)²; gelu = ½ h (1 + erf(h/√2)).
+/// Activation φ of the feed-forward nodes: relu2 = max(h, 0)²; gelu = ½ h (1 + erf(h/√2)).
 enum class Activation { relu2, gelu };
 
-/// What the feed-forward nodes compute: φ(N(u) W1) W2 of two arrays, or the founding note's Hopfield memory of one, which is the
-/// descent of an energy: 2 max(N(u) W1, 0) W1ᵀ.
+/// Function of the feed-forward nodes: φ(N(u) W1) W2 of two arrays, or the founding note's Hopfield memory of one
+/// array, which is the descent of an energy: 2 max(N(u) W1, 0) W1ᵀ.
 enum class FeedForward { two_layer, memory };
 
 /// Sizes of the layered equilibrium transformer: L layers of weights, repeated K times, C channels, M hidden units, H heads.
@@ -26,11 +26,11 @@ struct TransformerShape {
   Index layers = 2;
   Index loops = 1;
   FeedForward feed_forward = FeedForward::two_layer;
-  Activation activation = Activation::relu2;  ///< of two_layer
-  bool rotary = true;                         ///< else learned positions
-  MixerChoice mixer;    ///< of the attention nodes: softmax attention, or a kind of mixers/registry of C channels
+  Activation activation = Activation::relu2;  ///< activation of two_layer
+  bool rotary = true;                         ///< rotary positions; else learned ones
+  MixerChoice mixer;    ///< mixer of the attention nodes: softmax attention, or a kind of mixers/registry of C channels
   double feedback = 0;  ///< κ ≥ 0
-  bool tables_on_devices = false;  ///< tok and pos
+  bool tables_on_devices = false;  ///< put tok and pos on devices
 
   Index nodes() const { return 2 * layers * loops; }
 };
@@ -45,16 +45,18 @@ struct TransformerScales {
   double readout = 0.5;
 };
 
-/// A transformer whose sub-layers are the nodes of a network that settles. With z_0 := x clamped and n = 2 L K nodes
+/// Plan of a transformer whose sub-layers are the nodes of a network that settles. With z_0 := x clamped and n = 2 L K
+/// nodes
 ///     x[t] = tok[idx_t] (+ pos[t]),   N(u) = u (mean_C u² + 1e-5)^(−1/2)
 ///     F_j = z_{j−1} + G_j(z_{j−1}) − z_j + κ (z_{j+1} − z_j)[j < n],   logits = N(z_n) Wh
 ///     j odd:  G = attention of N(u), rotary or not: o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo
 ///     j even: G = φ(N(u) W1) W2, or of a memory 2 max(N(u) W1, 0) W1ᵀ
-/// with the weights of layer ⌊(j − 1)/2⌋ mod L. κ = 0: J is lower triangular, the equilibrium is the forward pass, a sweep or n
-/// unit steps reach it exactly, and the transposed nudged phase is backpropagation carried out by relaxing currents. Products
-/// with weights are reads of their maps; norms and the products of activations are digital.
-/// Another mixer may stand for attention: G = Mixer(N(u)). Parameters: tok, pos where positions are learned, per layer l<l>_qkv
-/// (C, 3C: W_q | W_k | W_v), l<l>_o (or the mixer's own, l<l>_<name>), l<l>_1, l<l>_2 but for memories, then Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
+/// with the weights of layer ⌊(j − 1)/2⌋ mod L. κ = 0: J is lower triangular, and the equilibrium is the forward pass,
+/// which a sweep or n unit steps reach exactly. The transposed nudged phase is then backpropagation carried out by
+/// relaxing currents. Products with weights are reads of their maps; norms and the products of activations are digital.
+/// Another mixer may replace attention: G = Mixer(N(u)). Parameters: tok, pos where positions are learned, per layer
+/// l<l>_qkv (C, 3C: W_q | W_k | W_v), l<l>_o (or the mixer's own, l<l>_<name>), l<l>_1, l<l>_2 but for memories, then
+/// Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
 class TransformerPlan final : public NetworkPlan {
  public:
   TransformerPlan(const TransformerShape& shape, const TransformerScales& scales);
@@ -73,8 +75,8 @@ class TransformerPlan final : public NetworkPlan {
   std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
 
   const TransformerShape& shape() const { return shape_; }
-  /// Numbers of the parameters of a layer: those of the mixer from `mixer` on (attention: q|k|v and output), and the two of the
-  /// feed-forward part (of a memory twice the same).
+  /// Parameter numbers of a layer: those of the mixer from `mixer` on (attention: q|k|v and output), and the two of the
+  /// feed-forward part (for a memory twice the same).
   struct Layer {
     int mixer, first, second;
     int qkv() const { return mixer; }
@@ -82,7 +84,7 @@ class TransformerPlan final : public NetworkPlan {
   };
   Layer layer(Index l) const;
   const TransformerScales& scales() const { return scales_; }
-  /// The parameters of a mixer that is not the fused attention, and which of them arrays may hold.
+  /// Parameters of a mixer that is not the fused attention, and flags of those that arrays may hold.
   const std::vector<Field>& mixer_fields() const { return mixer_; }
   const std::vector<bool>& readable() const { return readable_; }
 
@@ -93,31 +95,34 @@ class TransformerPlan final : public NetworkPlan {
   std::vector<bool> readable_;
 };
 
-/// G of an attention node, of the source u (T, C): m = N(u), q | k | v = m W_qkv (T, 3C), rotated where `rotary` (half-split
-/// pairs), o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo. P_1 … P_H go to `probabilities` where that is given.
+/// Computes G of an attention node, of the source u (T, C): m = N(u), q | k | v = m W_qkv (T, 3C), rotated where
+/// `rotary` (half-split pairs), o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo. P_1 … P_H go to `probabilities` where
+/// that is given.
 template <class S>
 Value<S> attention_update(Value<S> u, Value<S> qkv, Value<S> output, Index heads, bool rotary,
                           std::vector<Matrix<S>>* probabilities = nullptr);
 
-/// It as a term between two nodes; the place decides gain and residual.
+/// Makes an attention node a term between two nodes; the place decides gain and residual.
 template <class S>
 std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads, bool rotary,
                                              typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output);
 
-/// Another mixer of mixers/registry as an attention node: G is what it computes of N(u), of a kind that is the state plus an
-/// update the update alone. Where the mixer has a free energy, that of the tokens N(u) + z_j − u, which at rest are Mixer(N(u)),
-/// against the context N(u) is the layer's (TapeTerm::RecordEnergy): Algorithm 1 of Ren et al., "Transformers as Intrinsic Optimizers".
+/// Makes another mixer of mixers/registry an attention node: G is the mixer of N(u); for a kind that is the state plus
+/// an update, the update alone. Where the mixer has a free energy, the layer's energy (TapeTerm::RecordEnergy) is that
+/// of the tokens N(u) + z_j − u against the context N(u). At rest these tokens are Mixer(N(u)): Algorithm 1 of Ren et
+/// al., "Transformers as Intrinsic Optimizers".
 template <class S>
 std::unique_ptr<TapeTerm<S>> mixer_layer(const TapePlace& place, const MixerChoice& mixer,
                                          std::vector<typename TapeTerm<S>::Weight> weights);
 
-/// G = φ(N(u) W1) W2.
+/// Makes the term of a feed-forward node, G = φ(N(u) W1) W2.
 template <class S>
 std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activation activation,
                                                 typename TapeTerm<S>::Weight first,
                                                 typename TapeTerm<S>::Weight second);
 
-/// G = 2 max(N(u) W, 0) Wᵀ, the descent of E(m) = −Σ max(m W, 0)² at m = N(u); the layer's energy is E(N(u) + z_j − u).
+/// Makes the term of a memory node, G = 2 max(N(u) W, 0) Wᵀ, the descent of E(m) = −Σ max(m W, 0)² at m = N(u); the
+/// layer's energy is E(N(u) + z_j − u).
 template <class S>
 std::unique_ptr<TapeTerm<S>> memory_layer(const TapePlace& place, typename TapeTerm<S>::Weight patterns);
 
