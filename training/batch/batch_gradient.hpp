@@ -147,7 +147,7 @@ class BatchGradient {
   std::vector<std::unique_ptr<Worker>> workers_;
   SinkOptions sinks_;
   std::vector<Gradient<S>> chunks_;  ///< one gradient for each chunk of this rank
-  std::vector<Factors> factors_;     ///< of each chunk
+  std::vector<Factors> factors_;     ///< factors of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;
   SampleMemory<S>* memory_ = nullptr;
 };

@@ -101,7 +101,7 @@ struct NetlistOptions {
   Matrix<double> clamp;      ///< clamp of the circuit for one example (rows, inputs), as Network::clamp gives it
   CircuitSpec circuit = {};  ///< time constant and capacitance of the nodes, volts per unit
   CurrentCurve curve = {};   ///< current curve of the devices
-  std::string data_file;     ///< where ngspice writes the state
+  std::string data_file;     ///< file that ngspice writes the state to
 };
 
 struct ExportedNetwork {
