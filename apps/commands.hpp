@@ -13,8 +13,8 @@ class App;
 
 namespace nudge {
 
-/// A subcommand of the program. `add` declares its options on the app and returns what runs once they are parsed; what
-/// `run` throws becomes a message and an exit code.
+/// Subcommand of the program. `add` declares its options on the app and returns the function to run once they are
+/// parsed; exceptions of `run` become a message and an exit code.
 struct Command {
   std::string name;
   std::string description;
@@ -22,9 +22,9 @@ struct Command {
   std::function<std::function<ExitCode()>(CLI::App&)> add;
 };
 
-/// Every subcommand in the order of --help. A new one of ours is its file in apps/commands/ and a line in commands.cpp.
+/// Subcommands in the order of --help. To add one of ours, write its file in apps/commands/ and a line in commands.cpp.
 const std::vector<Command>& all_commands();
-/// Adds one of a program's own, before run_program() (OpenList).
+/// Adds a subcommand of the program, before run_program() (OpenList).
 void add_command(Command command);
 
 }  // namespace nudge

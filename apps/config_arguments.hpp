@@ -12,7 +12,7 @@ class App;
 
 namespace nudge {
 
-/// CONFIG and --set, which every command that takes a config shares.
+/// Arguments CONFIG and --set, which every command that takes a config shares.
 struct ConfigArguments {
   std::string file;
   std::vector<std::string> settings;  ///< key=value, in the order given
@@ -21,16 +21,16 @@ struct ConfigArguments {
 /// Declares CONFIG (required) and --set on the app, and returns it. The arguments must outlive the parsing.
 CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments);
 
-/// Declares --weights FILE, which is --set model.weights=FILE behind the other settings.
+/// Declares --weights FILE, which stands for --set model.weights=FILE behind the other settings.
 void add_weights_option(CLI::App& app, std::vector<std::string>& settings);
 
-/// The sections that a config may have, in the order of the reference, for the end of a help text.
+/// Text of the sections that a config may have, in the order of the reference, for the end of a help text.
 std::string sections_text();
 
-/// Says where rounding takes a part of what the nudge measures (training/config/rounding.hpp).
+/// Warns where rounding takes a part of what the nudge measures (training/config/rounding.hpp).
 void warn_of_rounding(const Config& config);
 
-/// The resolved config; UserError with every problem.
+/// Loads the resolved config; UserError with every problem.
 Config load_config(const ConfigArguments& arguments);
 
 }  // namespace nudge

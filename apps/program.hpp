@@ -5,11 +5,11 @@
 
 namespace nudge {
 
-/// The exit code of results that could not be written to standard output.
+/// Exit code of results that could not be written to standard output.
 inline constexpr ExitCode kUnwritten{4};
 
-/// The whole program: reads the command line, runs the subcommand, turns exceptions into messages on stderr and an exit
-/// code: ExitCode, or kUnwritten.
+/// Runs the whole program: reads the command line, runs the subcommand, turns exceptions into messages on stderr and an
+/// exit code: ExitCode, or kUnwritten.
 ExitCode run_program(int argc, char** argv);
 
 }  // namespace nudge

@@ -17,26 +17,27 @@
 
 namespace nudge {
 
-/// One array as programmed: how far its weights are from the nominal ones, and what its reads add.
+/// Facts of one array as programmed: how far its weights are from the nominal ones, and the errors of its reads.
 struct ArrayFacts {
   std::string name;
   Index rows = 0, columns = 0;
   double w_max = 0, siemens_per_weight = 0;
   double weight_error = 0;  ///< ‖W_device − W‖_F/‖W‖_F
-  double read_noise = 0;    ///< rms noise over rms product for white inputs, per sqrt(tau)
+  double read_noise = 0;    ///< read noise: rms noise over rms product for white inputs, per sqrt(tau)
   double ir_drop = 0;       ///< ir_drop_figure of the worst tile
   double mean_conductance_S = 0;
   double devices = 0;
-  double power_W = 0;  ///< driven by numbers of rms 1
-  double load = 0;     ///< of the heaviest line, over the feedback conductance of its amplifier
+  double power_W = 0;  ///< power, driven by numbers of rms 1
+  double load = 0;     ///< load of the heaviest line, over the feedback conductance of its amplifier
   double curve = 0;    ///< curved devices: change of the currents of the first tile at the read voltage, relative
-  std::optional<double> sneak = {};  ///< of one cell read with all other lines floating: what the others add, relative
-  double curve_missed = 0;           ///< what reads leave out of that behind wires, relative
+  /// sneak currents: one cell is read with all other lines floating; the others' current, relative
+  std::optional<double> sneak = {};
+  double curve_missed = 0;  ///< error of reads that leave out curvature behind wires, relative
 };
 
 /// Physical scale of the whole circuit.
 struct CircuitFacts {
-  std::optional<double> phase_s = {};  ///< the free phase of the config; none: there is no network
+  std::optional<double> phase_s = {};  ///< duration of the config's free phase; none: there is no network
   double node_noise_V = 0;
 };
 
@@ -44,57 +45,61 @@ struct CircuitFacts {
 ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, const Matrix<double>& nominal,
                        const CrossbarSpec& spec);
 
-/// Tables for people on standard output, warnings on standard error.
+/// Prints tables for people on standard output, warnings on standard error.
 void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts);
 
 nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts);
 
-/// What the devices of an array see of a read with all rows at the read voltage.
+/// Voltages and currents that the devices of an array see in a read with all rows at the read voltage.
 struct ArrayRead {
   std::string name;
   DeviceRead positive;
-  DeviceRead negative;  ///< the second array of pairs, or the reference column; of no size where there is none
+  DeviceRead negative;  ///< second array of pairs, or the reference column; of no size where there is none
 };
 
 /// Solves one read of both arrays, tile by tile.
 ArrayRead array_read(const std::string& name, const Crossbar<double>& array, const CrossbarSpec& spec);
 
-/// The groups of a file of kind crossbar (docs/file_format.md): `arrays`, a row per array; `ir_drop/<array>`, maps; and
-/// `current/<array>`, over the columns.
+/// Writes the groups of a file of kind crossbar (docs/file_format.md): `arrays`, a row per array; `ir_drop/<array>`,
+/// maps; and `current/<array>`, over the columns.
 void write_crossbar(H5Document& file, const std::vector<ArrayFacts>& facts, const std::vector<ArrayRead>& reads);
 
-/// One matrix of a file in an array of its own, without a network.
+/// Array of its own that holds one matrix of a file, without a network.
 struct LoneArray {
   CrossbarSpec spec;
-  Matrix<double> nominal;  ///< weights that it is to hold
+  Matrix<double> nominal;  ///< weights that the array should hold
   std::unique_ptr<Crossbar<double>> array;
 };
 
-/// Writes the weights of a file (CSV, .npy) into an array as `spec` has it. UserError naming file, place and rule.
+/// Makes an array as `spec` has it and writes the weights of a file (CSV, .npy) into it. UserError naming file, place
+/// and rule.
 LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed);
 
-/// An array that holds exactly the conductances of a file (CSV, .npy), in `unit` (S, mS, uS, nS): one bare device per cross point
-/// (MappingKind::single) with the wires, circuits, read noise and curve of `spec`; where device.stuck_map has a number, that. A
-/// weight of 1 (crossbar.w_max) is device.g_max, or the largest of the file where the spec has no device. UserError naming file,
-/// place and rule: not a number, negative, all 0.
+/// Makes an array that holds exactly the conductances of a file (CSV, .npy), in `unit` (S, mS, uS, nS). Each cross
+/// point has one bare device (MappingKind::single), with the wires, circuits, read noise and curve of `spec`. A number
+/// of device.stuck_map replaces the device's conductance. A weight of 1 (crossbar.w_max) is device.g_max, or the
+/// largest of the file where the spec has no device. UserError naming file, place and rule: not a number, negative, all
+/// 0.
 LoneArray measured_array(const std::string& path, const std::string& unit, const CrossbarSpec& spec,
                          std::uint64_t seed);
 
-/// The currents that an exported array (crossbar_netlist) must give, in the words of ngspice, one line per column:
+/// Text of the currents that an exported array (crossbar_netlist) must give, in the words of ngspice, one line per
+/// column:
 ///     i(vs0) = 1.839...e-04   -12.4 % off ideal wires
-/// and behind it, where `printed` has what ngspice printed, its number and how far it is off, relative.
+/// With `printed`, each line also has the number that ngspice printed and its relative difference.
 std::string currents_text(const DeviceRead& read, const std::optional<std::vector<double>>& printed);
 
-/// The numbers of the lines "i(vs<j>) = ..." of what `ngspice -b` printed, for `columns` columns. UserError naming `file` for
-/// a column that is missing, occurs twice, is not a finite number, or lies beyond the array.
+/// Reads the numbers of the lines "i(vs<j>) = ..." that `ngspice -b` printed, for `columns` columns. UserError naming
+/// `file` for a column that is missing, occurs twice, is not a finite number, or lies beyond the array.
 std::vector<double> printed_currents(std::string_view text, Index columns, const std::string& file);
 
-/// The largest difference of two lists of currents, over the largest current.
+/// Largest difference of two lists of currents, over the largest current.
 double worst_deviation(const DeviceRead& read, const std::vector<double>& printed);
 
-/// Writes the configured network for ngspice, as its kind does (NetworkKind::netlist), with programmed weights, for the first example
-/// of the first training batch; what the kind says about it goes to stderr. ngspice writes the state to `path` with ".data"
-/// appended. UserError for a kind that has no netlist, a network that is too large, or parts that are not exported.
+/// Writes the configured network for ngspice, as its kind does (NetworkKind::netlist), with programmed weights, for the
+/// first example of the first training batch. Notes of the kind go to stderr. ngspice writes the state to `path` with
+/// ".data" appended. UserError for a kind that has no netlist, a network that is too large, or parts that are not
+/// exported.
 void export_block(const Config& config, const std::filesystem::path& path);
 
 }  // namespace nudge

@@ -9,24 +9,25 @@
 
 namespace nudge {
 
-/// What nudge devices fit does with measured pulses.
+/// Options of `nudge devices fit` for measured pulses.
 struct PulseFitOptions {
   std::vector<std::string> files;
   CsvScale scale = {};
-  std::string model, out;  ///< "auto": the least of Akaike's criterion
+  std::string model, out;  ///< model to fit ("auto": the one with the least Akaike criterion), and output file
   int points = 9;
   bool json = false;
 };
 
-/// Fits, writes and answers. NumericalFailure for a record that the model describes no better than a horizontal line.
+/// Fits pulses, writes the result and prints it. NumericalFailure for a record that the model describes no better than
+/// a horizontal line.
 ExitCode fit_pulse_files(const PulseFitOptions& options);
 
-/// What `nudge devices fit` was asked about a long table.
+/// Options of `nudge devices fit` for a long table.
 struct TableFitOptions {
   std::vector<std::string> files = {};
-  std::string out = {};         ///< TOML to write; empty: none
-  std::string rate = {};        ///< --rate; empty: not given
-  std::string activation = {};  ///< --activation; empty: not given
+  std::string out = {};         ///< TOML file to write; empty: none
+  std::string rate = {};        ///< value of --rate; empty: not given
+  std::string activation = {};  ///< value of --activation; empty: not given
   bool json = false;
 };
 
@@ -35,7 +36,7 @@ ExitCode fit_relaxation_table(const TableFitOptions& options);
 ExitCode fit_noise_table(const TableFitOptions& options);
 ExitCode fit_bake_table(const TableFitOptions& options);
 
-/// nudge devices import.
+/// Options of `nudge devices import`.
 struct ImportOptions {
   std::string file, module, state, out;
   std::string volts = "-1.5 V,1.5 V", states = "0,1", read = "0.1 V", step = "1 ps", width = "10 ns",
@@ -46,7 +47,7 @@ struct ImportOptions {
   bool json = false;
 };
 
-/// A device of a Verilog-A model (model_table(), tabulated_device()), as a config.
+/// Imports a device of a Verilog-A model (model_table(), tabulated_device()) as a config.
 ExitCode import_model(const ImportOptions& options);
 
 }  // namespace nudge

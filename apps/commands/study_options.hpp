@@ -14,35 +14,37 @@
 
 namespace nudge {
 
-/// What sweep and compare share on the command line.
+/// Command-line options that sweep and compare share.
 struct StudyOptions {
   ConfigArguments arguments;
   std::string out, resume, shard, log = "text";
   bool json = false, dry_run = false, drop = false;
 };
 
-/// Declares --out, --resume, --dry-run, --log-format and --json; the other CONFIG, --set, --drop and --shard besides.
+/// Declares --out, --resume, --dry-run, --log-format and --json; add_study_options() also CONFIG, --set, --drop and
+/// --shard.
 void add_study_files(CLI::App& app, StudyOptions& options);
 void add_study_options(CLI::App& app, StudyOptions& options);
 
-/// --log-format text or json, for every command with progress lines.
+/// Declares --log-format text or json, for every command with progress lines.
 void add_log_format(CLI::App& app, std::string& format);
 
-/// The output file: that of --resume, --out, output.file, or CONFIG's name. UserError for contradictions.
+/// Chooses the output file: that of --resume, --out, output.file, or CONFIG's name. UserError for contradictions.
 SweepFiles study_files(const std::string& command, const StudyOptions& options, const ConfigSource& source);
 
 /// Prints the line of each finished point: as text, on a terminal with rate and time left in a last line that is kept current; or
 /// as one JSON object per line.
 class StudyLog {
  public:
-  /// `stage`: "tuning" before the counts of a comparison; empty.
+  /// Makes a log of the format "text" or "json".
   explicit StudyLog(const std::string& format) : json_(format == "json") {}
 
-  /// `place`: where the point is, in words; `result`: its results, in words.
+  /// Prints the line of a finished point. `stage`: "tuning" before the counts of a comparison, or empty; `place`: the
+  /// point in words; `result`: its results in words.
   void point(const std::string& stage, const Sweep& sweep, const SweepPoint& point, std::size_t done,
              const std::string& place, const std::string& result);
 
-  /// What is done beside the points, kept current on a terminal.
+  /// Shows the work beside the points, kept current on a terminal.
   void doing(const std::string& text);
 
  private:
@@ -52,7 +54,7 @@ class StudyLog {
   ProgressLine line_;
 };
 
-/// Of a comparison, whose points are tuning runs and tests.
+/// Makes the observer of a comparison, whose points are tuning runs and tests.
 SweepObserver comparison_observer(StudyLog& log);
 
 /// Measures with `estimate` and prints the points, and the time, memory and disk they take, as text or JSON.
@@ -60,17 +62,17 @@ ExitCode print_estimate(
     const StudyOptions& options,
     const std::function<StudyEstimate(const std::function<bool(std::size_t, std::size_t)>& watch)>& estimate);
 
-/// "4 finished runs outside the present grid are kept in F.h5 and counted in no mean ...": how a result says it; nothing where there are
-/// none.
+/// Note in a result on runs outside the grid: "4 finished runs outside the present grid are kept in F.h5 and counted in
+/// no mean ..."; empty where there are none.
 std::string outside_note(std::size_t runs, const std::string& command, const std::string& config,
                          const std::string& file);
 
-/// A part of more parts than there are points. It is no error: a script asks for as many jobs as the cluster has, without counting the
-/// points, and then merges one file per job.
+/// True for a part without points, of more parts than there are points. It is no error: a script asks for as many jobs
+/// as the cluster has, without counting the points, and then merges one file per job.
 bool is_empty_part(const Sweep& table);
 std::string empty_part_text(const Sweep& table, const std::string& file);
 
-/// A table of a study with Sweep::outside; its name in JSON.
+/// Table of a study with Sweep::outside, and its name in JSON.
 struct OutsideRuns {
   std::string name;
   const Sweep* table;
@@ -82,10 +84,11 @@ ExitCode print_dropped(const StudyOptions& options, const std::string& file, con
 /// Ends the process by the signal that interrupted it where there is no file to continue: no point had ended.
 void end_where_nothing_is_saved(const std::string& file);
 
-/// What became of the first run of these tables that failed, and what may help, to stand behind "no run ended well"; empty: none failed.
+/// Text on the first run of these tables that failed, and what may help, to stand behind "no run ended well"; empty:
+/// none failed.
 std::string first_failure(const std::vector<const Sweep*>& tables);
 
-/// Whether this process prints results and writes files; others of mpirun compute only.
+/// True if this process prints results and writes files; others of mpirun compute only.
 bool is_leader();
 
 }  // namespace nudge

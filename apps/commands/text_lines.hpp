@@ -12,14 +12,16 @@
 
 namespace nudge {
 
-/// "text: chance 4.174, unigram 3.345, bigram 2.506 nat on the validation part; …": what counting scores on the same text.
+/// Text of the reference losses of counting on the same text: "text: chance 4.174, unigram 3.345, bigram 2.506 nat on
+/// the validation part; …".
 std::string lines_text(const TextLines& lines);
 
-/// " !" behind a loss that is above the unigram line, else nothing; a note that explains it.
+/// Mark " !" behind a loss that is above the unigram line, else empty; kUnigramNote explains it.
 std::string unigram_mark(double loss, const std::optional<TextEntropy>& line);
 constexpr const char* kUnigramNote = "!: above the unigram line: learnt nothing beyond letter frequencies";
 
-/// Rows of cells as aligned text, the first row a heading; the first `left` columns are aligned left, the others right.
+/// Formats rows of cells as aligned text, the first row a heading; the first `left` columns are aligned left, the
+/// others right.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::size_t left);
 
 /// Shows what a command is doing on stderr: one line that is kept current on a terminal, nothing in a pipe.
@@ -30,39 +32,41 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void show(const std::string& text);   ///< on a terminal only
-  void print(const std::string& text);  ///< a line that stays, in a pipe too
+  void show(const std::string& text);   ///< shows text on a terminal only
+  void print(const std::string& text);  ///< prints a line that stays, in a pipe too
   bool terminal() const { return terminal_; }
 
  private:
   bool terminal_;
 };
 
-/// "2.414 ± 0.012" of a cell whose runs all ended well, "2.414" of a single one; else cell_text(). A dash where nothing was measured.
-/// `digits`: the format of a number, `deviation` that of the deviation.
+/// Text of a cell: "2.414 ± 0.012" if its runs all ended well, "2.414" of a single one; else cell_text(). A dash where
+/// nothing was measured. `digits`: the format of a number; `deviation`: that of the deviation.
 std::string spread_text(const CellSpread& cell, const char* digits = "{:.4g}", const char* deviation = "{:.2g}");
 
-/// "97.22 %" of an accuracy, "0.1234" of an rmse, a dash where it is not finite.
+/// Text of a score: "97.22 %" of an accuracy, "0.1234" of an rmse, a dash where it is not finite.
 std::string score_text(const std::string& metric, double value);
 
-/// A difference of two of them: "+1.39" percentage points, "-0.0021".
+/// Text of a difference of two scores: "+1.39" percentage points, "-0.0021".
 std::string score_difference_text(const std::string& metric, double value);
 
-/// "trivial models on the test part: chance 10.00 %, majority 10.31 %, linear 96.66 %", of the validation part too.
+/// Text of reference scores: "trivial models on the test part: chance 10.00 %, majority 10.31 %, linear 96.66 %", of
+/// the validation part too.
 std::string references_text(const ReferenceScores& references);
 
-/// "references: 3.4 s beside the run; linear: 57000 samples, ridge 0.001, about 1e-04 nat above its least loss".
+/// Text of the work for reference scores: "references: 3.4 s beside the run; linear: 57000 samples, ridge 0.001, about
+/// 1e-04 nat above its least loss".
 std::string reference_work_text(const ReferenceScores& references);
 
-/// Whether a score on a part is no better than that of the linear model; false where there is none.
+/// True if a score on a part is no better than that of the linear model; false where there is none.
 bool not_above_linear(const ReferenceScores& references, const std::string& part, double value);
 constexpr const char* kLinearNote = "!: no better than a linear model of the same samples";
 
-/// "32 tokens in turn", "T = 32 replicas", "32 tokens at once: an idealisation".
+/// Text of the use of arrays by tokens: "32 tokens in turn", "T = 32 replicas", "32 tokens at once: an idealisation".
 std::string tokens_text(const TrainSummary& summary);
 
-/// Two lines: what a step takes, item by item, and what is not counted, with the key that counts it and how large it
-/// would be at a round figure (1 pJ a conversion or operation, 1 uW an amplifier, 0.1 fF a cell).
+/// Text of the energy of a step in two lines, item by item: first what it takes. Then what is not counted, with the key
+/// that counts it and its size at a round figure (1 pJ a conversion or operation, 1 uW an amplifier, 0.1 fF a cell).
 std::string energy_lines(const StepEnergy& energy);
 
 }  // namespace nudge

@@ -8,13 +8,13 @@
 
 namespace nudge {
 
-/// How far the work of a file is.
+/// Progress of the work of a file.
 struct RunState {
-  std::string kind;  ///< attribute of the file
-  std::string unit;  ///< "steps", "points", "runs"
+  std::string kind;  ///< kind of the file (attribute)
+  std::string unit;  ///< unit of the work: "steps", "points", "runs"
   std::size_t done = 0, total = 0;
-  std::size_t failed = 0;                               ///< of done: did not end well
-  double seconds = 0;                                   ///< of work, as the file says
+  std::size_t failed = 0;                               ///< number of done that did not end well
+  double seconds = 0;                                   ///< seconds of work, as the file says
   std::vector<std::pair<std::string, double>> numbers;  ///< last losses of a training; smallest ones of a list of runs
   bool complete() const { return done >= total; }
 };
