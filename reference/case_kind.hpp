@@ -9,73 +9,75 @@
 
 namespace nudge {
 
-/// How the error of a dataset is measured against its reference.
+/// Measure of the error of a dataset against its reference.
 enum class CaseError {
   relative,     ///< ‖x − ref‖_F/‖ref‖_F, or ‖x‖_F where ‖ref‖_F = 0
   relative_to,  ///< ‖x − ref‖_F/‖scale‖_F with the reference dataset named in `scale`
   absolute,     ///< ‖x − ref‖_F
 };
 
-/// One dataset that a reference case defines, as computed.
+/// Dataset that a reference case defines, as computed.
 struct CaseDataset {
   std::string name;  ///< "out/z_star"
   H5Shape shape;
   std::vector<double> values;  ///< row-major
   double tolerance;
   CaseError error = CaseError::relative;
-  std::string scale = {};  ///< relative_to: name of the dataset that sets the scale
-  double least_scale = 0;  ///< relative: ‖ref‖ counts as at least this (gradients that are zero but for rounding)
+  std::string scale = {};  ///< for relative_to: name of the dataset that sets the scale
+  double least_scale = 0;  ///< for relative: ‖ref‖ counts as at least this (gradients that are zero but for rounding)
 };
 
-/// A kind of reference case: computes every dataset it defines from the inputs alone. compute() throws UserError naming
+/// Kind of reference case: computes every dataset it defines from the inputs alone. compute() throws UserError naming
 /// the file and the dataset or attribute for malformed input.
 struct CaseKind {
   std::string name;
   std::vector<CaseDataset> (*compute)(const H5Reader& file);
-  std::string (*remarks)(const H5Reader& file) = nullptr;  ///< lines that the report shows besides
+  std::string (*remarks)(const H5Reader& file) = nullptr;  ///< further lines of the report
 };
 
-/// All kinds, one line each.
+/// Returns all kinds of reference cases.
 const std::vector<CaseKind>& case_kinds();
 
-/// A positive integer attribute; an error that names file and attribute otherwise.
+/// Reads a positive integer attribute; UserError naming file and attribute otherwise.
 Index positive_size(const H5Reader& file, const std::string& attribute);
 
-/// Sizes of a matrix (rows, columns), both positive; an error that names file and dataset otherwise.
+/// Reads the sizes of a matrix (rows, columns), both positive; UserError naming file and dataset otherwise.
 H5Shape matrix_shape(const H5Reader& file, const std::string& dataset);
 
-/// An attribute that is 0 or 1.
+/// Reads an attribute that is 0 or 1.
 bool flag_of(const H5Reader& file, const std::string& attribute);
 
-/// A finite real attribute.
+/// Reads a finite real attribute.
 double finite_real(const H5Reader& file, const std::string& attribute);
 
-/// A finite real attribute above zero.
+/// Reads a finite real attribute above zero.
 double positive_real(const H5Reader& file, const std::string& attribute);
 
-/// Integers of a shape, each in [0, limit).
+/// Reads integers of a shape, each in [0, limit).
 std::vector<int> bounded_integers(const H5Reader& file, const std::string& dataset, const H5Shape& shape, Index limit);
 
 /// Root of the sum of squares.
 double euclidean_norm(const std::vector<double>& x);
 
-/// The equilibrium block of the cases' README.md; `beta` multiplies the mean cost as it stands.
+/// Computes the equilibrium block of the cases' README.md; `beta` multiplies the mean cost as it stands.
 std::vector<CaseDataset> compute_eqblock(const H5Reader& file);
-/// The layered equilibrium transformer of LETNET.md.
+/// Computes the layered equilibrium transformer of LETNET.md.
 std::vector<CaseDataset> compute_letnet(const H5Reader& file);
-/// Layered Hopfield networks, dense and convolutional, of NETWORKS.md, section 1: kinds hopnet and convnet.
+/// Computes layered Hopfield networks, dense and convolutional, of NETWORKS.md, section 1: kinds hopnet and convnet.
 std::vector<CaseDataset> compute_hopnet(const H5Reader& file);
-/// Deep resistive networks of NETWORKS.md, section 2. NumericalFailure naming the file where a phase has no steady state.
+/// Computes deep resistive networks of NETWORKS.md, section 2. NumericalFailure naming the file where a phase has no
+/// steady state.
 std::vector<CaseDataset> compute_drn(const H5Reader& file);
 
-/// The kinds of MIXERS.md, by family.
+/// Kinds of MIXERS.md, by family.
 std::vector<CaseKind> attention_case_kinds();         ///< mha, ..., loop_elastic
 std::vector<CaseKind> free_energy_case_kinds();       ///< fem_*, tdc
 std::vector<CaseKind> read_case_kinds();              ///< hidden_temp, stress
 std::vector<CaseKind> free_transformer_case_kinds();  ///< ft_mapper, ..., ft_gen
 std::vector<CaseKind> training_case_kinds();          ///< toy, ft_synth_examples
 
-/// How far a dataset may be from its reference: of inputs in float64, and where one of them holds seven digits only.
+/// Tolerances of a dataset against its reference: for inputs in float64, and for inputs of which one holds only seven
+/// digits.
 struct CaseTolerance {
   double wide, narrow;
 };
@@ -85,14 +87,14 @@ class CaseWriter {
  public:
   explicit CaseWriter(bool float32 = false) : float32_(float32) {}
 
-  /// The numbers of a matrix, row by row, in a shape of as many (contract).
+  /// Adds the numbers of a matrix, row by row, in a shape of as many (contract).
   void add(const std::string& name, H5Shape shape, const Matrix<double>& values, CaseTolerance tolerance,
            CaseError error = CaseError::relative, const std::string& scale = {});
-  /// The matrix as it is.
+  /// Adds the matrix in its own shape.
   void matrix(const std::string& name, const Matrix<double>& values, CaseTolerance tolerance) {
     add(name, {values.rows(), values.cols()}, values, tolerance);
   }
-  /// A list of numbers.
+  /// Adds a list of numbers.
   void list(const std::string& name, const std::vector<double>& values, CaseTolerance tolerance,
             CaseError error = CaseError::relative);
   void scalar(const std::string& name, double value, CaseTolerance tolerance, CaseError error = CaseError::relative) {

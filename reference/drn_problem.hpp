@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// The inputs of a reference case of kind "drn" (the cases' NETWORKS.md, section 2), checked and ready to use.
+/// Inputs of a reference case of kind "drn" (the cases' NETWORKS.md, section 2), checked and ready to use.
 struct DrnProblem {
   /// Reads and checks everything that the kind may read: the attributes, params/ and inputs/. UserError naming the file,
   /// the dataset or attribute, and the broken rule (section 3). float32 is widened; references and informational attributes
@@ -28,7 +28,7 @@ struct DrnProblem {
   Matrix<double> v_init, z0, v;  ///< (B, N)
 };
 
-/// The dataset of the bias of layer l, without the group: "gb1" or "b1".
+/// Name of the bias dataset of layer l, without the group: "gb1" or "b1".
 std::string drn_bias_name(ResistiveBias bias, Index layer);
 
 }  // namespace nudge

@@ -11,70 +11,71 @@
 
 namespace nudge {
 
-/// One matrix per example of a case: a state (rows, cols), or what belongs to it.
+/// States of a case, one matrix per example: a state (rows, cols), or what belongs to it.
 using States = std::vector<Matrix<double>>;
 
-/// A dataset of one row per row of an example, (B·T, cols), and back.
+/// Splits a dataset (B·T, cols), with one row per row of an example, into examples; stacked() does the reverse.
 States per_example(const Matrix<double>& stacked, Index rows);
 Matrix<double> stacked(const States& states);
 
-/// The examples of a case.
+/// Examples of a case.
 struct HeldBatch {
-  Batch symbols;          ///< their number and rows; symbols and classes where the case has them
-  Matrix<double> input;   ///< (B·T, inputs) of what is fed by features, in the case's own digits
-  Matrix<double> values;  ///< (B·T, outputs) to fit, likewise
+  Batch symbols;          ///< number of examples and rows; symbols and classes where the case has them
+  Matrix<double> input;   ///< features (B·T, inputs) of a network fed by features, in the case's own digits
+  Matrix<double> values;  ///< values to fit (B·T, outputs), in the case's own digits
 };
 
-/// The network of a plan with the numbers of a case in its maps, and what one thread needs to settle it and to learn from it, moved
-/// from example to example: what BatchGradient does, with states given and kept.
+/// Network of a plan with the numbers of a case in its maps, and the objects that one thread needs to settle it and to
+/// learn from it, moved from example to example. It does the work of BatchGradient, with states given and kept.
 class HeldNetwork {
  public:
-  /// weights as plan->parameters() lists them.
+  /// Makes the network; weights in the order of plan->parameters().
   HeldNetwork(std::shared_ptr<const NetworkPlan> plan, std::vector<Matrix<double>> weights, HeldBatch batch);
 
   Network<double>& network() { return network_; }
   std::size_t examples() const { return static_cast<std::size_t>(batch_.symbols.sequences); }
-  /// Of an example in the mean over the batch's rows.
+  /// Weight of an example in the mean over the batch's rows.
   double weight() const { return 1.0 / static_cast<double>(batch_.symbols.sequences * batch_.symbols.tokens); }
 
   void bind(std::size_t example);
   CircuitDynamics<double>& dynamics() { return dynamics_; }
   Cost<double>& cost() { return *cost_; }
-  /// What clamps the bound example (rows, inputs).
+  /// Input clamp of the bound example (rows, inputs).
   const Matrix<double>& input() const { return input_; }
 
-  /// What `act` makes of the state of every example, bound.
+  /// Applies `act` to the state of every example, bound to it, and returns the results.
   States each(const States& z, const std::function<Matrix<double>(std::size_t, const Matrix<double>&)>& act);
-  /// What clamps every example, and where its free phase starts.
+  /// Input clamps of every example, and starts of their free phases.
   States inputs();
   States starts();
   States force(const States& z, Part part = Part::all);
-  States moving_force(const States& z);  ///< of the units that can move (Linearization)
+  States moving_force(const States& z);  ///< force on the units that can move (Linearization)
   States jvp(const States& z, const States& v, Part part = Part::all);
   States vjp(const States& z, const States& u, Part part = Part::all);
-  /// ⟨u, ∂F/∂θ(z)⟩, weighted, with the embedding's.
+  /// Correlation ⟨u, ∂F/∂θ(z)⟩, weighted, with the embedding's.
   Gradient<double> correlate(const States& z, const States& u);
-  std::vector<double> costs(const States& z);  ///< summed over the rows of an example
+  std::vector<double> costs(const States& z);  ///< costs summed over the rows of an example
   std::vector<double> energies(const States& z);
   States cost_gradient(const States& z);
-  States outputs(const States& z);  ///< ExampleCost::output()
+  States outputs(const States& z);  ///< outputs, by ExampleCost::output()
 
   States settle(States z, const SettleOptions& options);
-  /// Until nothing changes: rounds of settle(), each twice as long as the one before, until one no longer halves what is left.
-  /// NumericalFailure naming `what` where more than 1e-13 of ‖z‖ is left, forces measured by the largest load of a unit; without
-  /// a name the states are what came of it.
+  /// Settles until nothing changes: rounds of settle(), each twice as long as the one before, until one no longer
+  /// halves the residual. NumericalFailure naming `what` where more than 1e-13 of ‖z‖ is left, with forces measured by
+  /// the largest load of a unit. Without a name it returns the states reached.
   States settle_to_rest(States z, SettleOptions options, const std::string& what);
 
-  /// What an estimator made of every example.
+  /// Results of an estimator for every example.
   struct Estimate {
-    States state, point, adjoint;  ///< adjoints of the cost summed over the rows of an example
-    std::vector<States> nudged;    ///< per nudged phase
-    Gradient<double> gradient;     ///< of the mean over all rows
+    States state, point, adjoint;  ///< states, points, and adjoints of the cost summed over the rows of an example
+    std::vector<States> nudged;    ///< states of each nudged phase
+    Gradient<double> gradient;     ///< gradient of the mean over all rows
     std::vector<SequenceReport> reports;
   };
-  /// An estimator by its name in the config, from the given states.
+  /// Runs an estimator by its name in the config, from the given states.
   Estimate estimate(const std::string& name, const EstimatorOptions& options, const States& z);
-  /// The same from the very states z, with nudged phases as long as it takes until nothing changes (settle_to_rest()).
+  /// Runs an estimator from exactly the states z, with nudged phases long enough that nothing changes
+  /// (settle_to_rest()).
   Estimate estimate_at_rest(const std::string& name, EstimatorOptions options, const States& z,
                             const std::string& what);
 
@@ -90,7 +91,7 @@ class HeldNetwork {
   SettleWorkspace<double> scratch_;
 };
 
-/// Options of phases that take exactly T1 and T2 steps: a case defines its states whatever they are.
+/// Options of phases that take exactly T1 and T2 steps, as a case defines its states, converged or not.
 EstimatorOptions case_phases(double step, int free_steps, int nudged_steps);
 
 }  // namespace nudge

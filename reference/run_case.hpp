@@ -16,9 +16,9 @@ struct CaseOutcome {
   int failed = 0;
 };
 
-/// Computes a reference case from its inputs, compares what has a reference, and writes every computed dataset and the
-/// root attributes to `output` when given. UserError for malformed input (then nothing is written) and for an output that
-/// exists.
+/// Computes a reference case from its inputs, compares the datasets that have a reference, and writes every computed
+/// dataset and the root attributes to `output` when given. UserError for malformed input (then nothing is written) and
+/// for an output that exists.
 CaseOutcome run_case(const std::filesystem::path& input, const std::optional<std::filesystem::path>& output);
 
 }  // namespace nudge

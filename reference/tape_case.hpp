@@ -11,24 +11,25 @@
 
 namespace nudge {
 
-/// How a case's array belongs to its sequences.
+/// Relation of a case's array to its sequences.
 enum class Spread {
   per_sequence,  ///< the first dimension is the batch
   shared,        ///< one array for all (parameters; a loss summed over the sequences)
 };
 
-/// A reference case of something that is computed on a tape, sequence by sequence: reads leaves, cotangents and
-/// tangents, computes out/, vjp/, jvp/ and aux/. Malformed input is a UserError that names the file and the dataset.
+/// Reference case of a computation on a tape, sequence by sequence: reads leaves, cotangents and tangents, computes
+/// out/, vjp/, jvp/ and aux/. Malformed input is a UserError that names the file and the dataset.
 class TapeCase {
  public:
-  /// UserError for an attribute that states another convention than MIXERS.md's (sign, gelu, ln_eps, ...).
+  /// Makes the case. UserError for an attribute that states another convention than MIXERS.md's (sign, gelu, ln_eps,
+  /// ...).
   TapeCase(const H5Reader& file, Index batch);
 
-  /// params/<name>, and tan/params/<name> where the file has it.
+  /// Reads params/<name>, and tan/params/<name> where the file has it.
   void parameter(const std::string& name, const H5Shape& shape);
-  /// inputs/<name> and tan/inputs/<name>, shape with the batch first; on the tape one sequence is (rows, rest).
+  /// Reads inputs/<name> and tan/inputs/<name>, shape with the batch first; on the tape one sequence is (rows, rest).
   void input(const std::string& name, const H5Shape& shape, Index rows);
-  /// out/<name> with cot/<name>.
+  /// Declares out/<name> with cot/<name>.
   void output(const std::string& name, const H5Shape& shape, Spread spread = Spread::per_sequence);
 
   struct Call {
@@ -36,12 +37,12 @@ class TapeCase {
     Index sequence;
     NamedValues<double> inputs;
     NamedValues<double> parameters;
-    std::vector<Value<double>> outputs = {};  ///< in the order of output()
-    NamedValues<double> observed = {};        ///< become aux/<name> (batch, rows, cols); energies (batch, rows)
+    std::vector<Value<double>> outputs = {};  ///< outputs in the order of output()
+    NamedValues<double> observed = {};  ///< values that become aux/<name> (batch, rows, cols); energies (batch, rows)
   };
   std::vector<CaseDataset> compute(const std::function<void(Call&)>& forward);
 
-  /// The number of sequences and of tokens, from an input that is (batch, tokens, ...).
+  /// Number of sequences and of tokens, from an input that is (batch, tokens, ...).
   struct Sizes {
     Index batch;
     Index tokens;
@@ -53,10 +54,10 @@ class TapeCase {
     std::string name;
     H5Shape shape;
     Spread spread;
-    Index rows = 0;  ///< of one sequence, or of the whole when shared
+    Index rows = 0;  ///< rows of one sequence, or of the whole when shared
     std::vector<double> values = {};
     std::optional<std::vector<double>> direction = {};  ///< tangent or cotangent
-    std::vector<double> result = {};                    ///< vjp of a leaf, jvp of an output
+    std::vector<double> result = {};                    ///< result: vjp of a leaf, jvp of an output
   };
 
   Index share(const Array& array) const;  ///< numbers per sequence
@@ -71,21 +72,21 @@ class TapeCase {
   std::vector<Matrix<double>> parameter_values_;
 };
 
-/// A size that the shapes of the datasets say already. Where the attribute is there, it must agree.
+/// Size that the shapes of the datasets determine already. Where the attribute exists, it must agree.
 struct SizeAttribute {
   std::string name;
   Index size;
 };
-/// Those, and that the sizes which only inform are positive; UserError naming the attribute otherwise.
+/// Checks these sizes, and that the sizes which only inform are positive; UserError naming the attribute otherwise.
 void check_sizes(const H5Reader& file, const std::vector<SizeAttribute>& sizes);
 
-/// Throws a mixer's UserError about an option again, naming the file and what of it set the option.
+/// Throws a mixer's UserError about an option again, naming the file and its part that set the option.
 [[noreturn]] void fail_option(const H5Reader& file, const std::string& problem);
 
-/// inputs/mask of a file, or a UserError.
+/// Reads inputs/mask of a file, or throws UserError.
 Mask read_mask(const H5Reader& file, Index queries, Index keys);
 
-/// A case of a registered mixer with given options.
+/// Computes a case of a registered mixer with given options.
 std::vector<CaseDataset> compute_mixer_case(const H5Reader& file, const std::string& kind, const MixerOptions& options);
 
 }  // namespace nudge

@@ -13,11 +13,12 @@ namespace nudge::python {
 
 namespace nb = nanobind;
 
-/// Arrays as arguments: C-contiguous on the processor. NumPy hands such an array over as it is; another layout or type is copied.
+/// Array argument: C-contiguous on the processor. NumPy hands over such an array as it is; another layout or type is
+/// copied.
 template <class T, std::size_t N>
 using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
-/// A row-major matrix on the memory of the argument: all dimensions but the last are rows.
+/// Maps the memory of the argument as a row-major matrix: all dimensions but the last are rows.
 template <class S, std::size_t N>
 Eigen::Map<const Matrix<S>> map_of(const In<S, N>& x) {
   Index rows = 1;
@@ -25,7 +26,7 @@ Eigen::Map<const Matrix<S>> map_of(const In<S, N>& x) {
   return {x.data(), rows, static_cast<Index>(x.shape(N - 1))};
 }
 
-/// A matrix as a NumPy array of this shape, without a copy: the array owns the memory.
+/// Turns a matrix into a NumPy array of this shape, without a copy: the array owns the memory.
 template <class S>
 nb::object array_of(Matrix<S>&& values, std::vector<std::size_t> shape) {
   auto* kept = new Matrix<S>(std::move(values));
@@ -40,7 +41,8 @@ nb::object array_of(Matrix<S>&& values) {
   return array_of(std::move(values), shape);
 }
 
-/// Columns of a matrix that `owner` keeps alive, as a NumPy array that can only be read and follows what the matrix becomes.
+/// Shows columns of a matrix, which `owner` keeps alive, as a read-only NumPy array that follows the changes of the
+/// matrix.
 template <class S>
 nb::object view_of(const Matrix<S>& values, Columns columns, nb::handle owner) {
   const std::size_t shape[2] = {static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(columns.count)};

@@ -14,9 +14,10 @@ namespace nudge::python {
 
 namespace nb = nanobind;
 
-/// While it lives, the calling thread computes: the GIL is released, so that other Python threads run, and signals wait. They
-/// must not interrupt a thread that computes: generated code of the product library keeps data below the stack pointer, where
-/// the frame of a handler would overwrite them (sim/base/interrupts.cpp). Threads that are made meanwhile inherit the mask.
+/// Marks the calling thread as computing for as long as this object lives: the GIL is released, so that other Python
+/// threads run, and signals wait. They must not interrupt a thread that computes: generated code of the product library
+/// keeps data below the stack pointer, where the frame of a handler would overwrite them (sim/base/interrupts.cpp).
+/// Threads that are made meanwhile inherit the mask.
 class Computing {
  public:
   Computing();
@@ -24,15 +25,15 @@ class Computing {
   Computing(const Computing&) = delete;
   Computing& operator=(const Computing&) = delete;
 
-  /// Whether the work is to stop: Ctrl-C, or what another handler of the user raised, or SIGTERM or SIGHUP where they would end
-  /// the process. Handlers run in here, at most every 50 ms, where nothing is being computed. Without the GIL; from any thread,
-  /// only that which made this object runs handlers.
+  /// True if the work is to stop: Ctrl-C, an exception of another handler of the user, or SIGTERM or SIGHUP where they
+  /// would end the process. Handlers run in here, at most every 50 ms, where nothing is being computed. Call it without
+  /// the GIL, from any thread; only the thread that made this object runs handlers.
   bool stop();
 
-  /// Calls Python with the GIL; what it raises is kept for finish() and stops the work. False: stop.
+  /// Calls Python with the GIL. An exception is kept for finish() and stops the work. False: stop.
   bool call(const std::function<bool()>& python);
 
-  /// To be called, without the GIL, after the work: signals that came are seen to, and what was raised meanwhile is raised.
+  /// Call it without the GIL after the work: it handles the signals that came, and raises what was raised meanwhile.
   void finish();
 
  private:
@@ -47,7 +48,7 @@ class Computing {
   std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
 };
 
-/// Runs work without the GIL, as Computing says, and returns what it returns.
+/// Runs work without the GIL, as Computing says, and returns its result.
 template <class Work>
 auto compute(const Work& work) {
   Computing computing;

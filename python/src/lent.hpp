@@ -29,9 +29,9 @@ struct OwnParts {
   }
 };
 
-/// The parts of a run that are Python's, for as long as this lives. One run at a time
-/// has such parts: another waits for it; one within it (from a callback) is a UserError. Made and destroyed without the GIL, and before the
-/// config is read, whose rules ask for the estimator. The objects must live longer.
+/// Parts of a run that are Python's, for as long as this object lives. One run at a time has such parts: another waits for
+/// it; one within it (from a callback) is a UserError. Made and destroyed without the GIL, and before the config is read,
+/// whose rules ask for the estimator. The objects must live longer.
 class Lent {
  public:
   explicit Lent(const OwnParts& parts);

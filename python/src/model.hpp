@@ -17,12 +17,12 @@ namespace nudge::python {
 
 using Texts = std::vector<std::string>;
 
-/// A network of a config with the task that it is made for: what nudge.Network holds. Parameters are known by the names of their
-/// groups, as /parameters of a run file has them.
+/// Network of a config with the task that it is made for: the contents of nudge.Network. Parameters are known by the
+/// names of their groups, as /parameters of a run file has them.
 template <class S>
 class Model {
  public:
-  /// UserError for a network that is no circuit.
+  /// Makes the network of a config. UserError for a network that is no circuit.
   Model(const Config& config, std::shared_ptr<const OwnParts> own);
 
   const Config& config() const { return config_; }
@@ -35,22 +35,24 @@ class Model {
   const Task& task() const { return *task_; }
   Network<S>& network() { return *network_; }
 
-  /// The group of that name. UserError naming the nearest.
+  /// Finds the group of that name. UserError naming the nearest.
   const ParameterGroup& group(const std::string& name) const;
   const std::vector<ParameterGroup>& groups() const { return groups_; }
 
-  /// W ← the given groups, programmed as well as what holds them can: each array once. UserError for another shape.
+  /// Programs W ← the given groups, as well as the hardware that holds them can, each array once. UserError for another
+  /// shape.
   void program(const std::map<std::string, Matrix<S>>& values);
-  /// W ← W + the given changes, as a training step asks for them (arrays that update by coincidences write the sum at once).
+  /// Updates W ← W + the given changes, as a training step asks for them (arrays that update by coincidences write the
+  /// sum at once).
   void update(const std::map<std::string, Matrix<S>>& changes);
   void advance_time(double seconds);
 
-  /// What a phase is run with: the config after `settings` (key=value), and the estimator ("": the config's). Without growth
+  /// Options of a phase: the config after `settings` (key=value), and the estimator ("": the config's). Without growth
   /// penalty: gradients are those of the cost.
   BatchGradientOptions options(const std::string& estimator, const Texts& settings) const;
 
-  /// Examples of symbols (B, T) and their targets, or of samples (n, features) with labels or values; what is empty is unknown and
-  /// does not count. UserError for what does not fit the network.
+  /// Makes examples of symbols (B, T) and their targets, or of samples (n, features) with labels or values. Empty
+  /// arguments are unknown and do not count. UserError for what does not fit the network.
   Batch symbols(const Matrix<int>& x, const Matrix<int>& y) const;
   Batch samples(const Matrix<float>& x, const std::vector<int>& labels, const Matrix<float>& values) const;
 

@@ -15,9 +15,9 @@ namespace nudge::python {
 
 namespace nb = nanobind;
 
-/// An estimator whose nudged phase is estimate(example) of a Python object (nudge.Estimator): the free phase, the storing of z* and the
-/// learning of the read-out are the program's. What it returns is the adjoint a (rows, cols), which then correlates with ∂F/∂θ at z*; None:
-/// it has added its gradient itself.
+/// Estimator whose nudged phase is estimate(example) of a Python object (nudge.Estimator). The program does the free
+/// phase, the storing of z* and the learning of the read-out. estimate() returns the adjoint a (rows, cols), which then
+/// correlates with ∂F/∂θ at z*; None means that it has added its gradient itself.
 template <class S>
 class OwnEstimator final : public GradientEstimator<S> {
  public:
@@ -28,22 +28,22 @@ class OwnEstimator final : public GradientEstimator<S> {
 
  private:
   nb::object object_;
-  Index keeps_ = 0;  ///< the object's attribute of this name
+  Index keeps_ = 0;  ///< attribute `keeps` of the object
   FreePhase<S> free_;
 };
 
-/// As an EstimatorKind: nudge, beta and what it asks for are attributes of the object.
+/// Makes an EstimatorKind; nudge, beta and its requests are attributes of the object.
 EstimatorKind own_estimator_kind(const nb::object& object);
 
-/// A force that a user's estimator gives, on the state of a circuit: what settle() relaxes. Time, amplifiers, capacitances and
-/// nodes are those of the circuit, and so is the box if it relaxes a state (an adjoint is kept in none). In a sweep the nodes
-/// move one after the other, from the last to the first, as in every nudged phase.
+/// Force that a user's estimator gives, on the state of a circuit, for settle() to relax. Time, amplifiers,
+/// capacitances and nodes are those of the circuit, and so is the box if it relaxes a state (an adjoint is kept in
+/// none). In a sweep the nodes move one after the other, from the last to the first, as in every nudged phase.
 template <class S>
 class GivenForce final : public Dynamics<S>, public Layered<S> {
  public:
   using Force = std::function<void(ConstMatrixRef<S> z, MatrixRef<S> f)>;
 
-  /// `fixed`: columns of the state that stay as they are, and outside the box; none: count 0.
+  /// Makes the force. `fixed`: columns of the state that stay as they are, and outside the box; none: count 0.
   GivenForce(Dynamics<S>& circuit, Force force, bool is_state, Columns fixed = {0, 0})
       : circuit_(circuit), force_(std::move(force)), fixed_(fixed) {
     const Box<S>* box = is_state ? circuit.box() : nullptr;

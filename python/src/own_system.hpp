@@ -14,7 +14,7 @@ namespace nudge::python {
 
 namespace nb = nanobind;
 
-/// A parameter of a system: its shape there, and as the matrix (inputs, outputs) that a map holds, (1, n) of a vector.
+/// Parameter of a system: its shape there, and as the matrix (inputs, outputs) that a map holds, (1, n) of a vector.
 struct OwnParameter {
   std::string name;
   std::vector<std::size_t> shape;
@@ -22,17 +22,17 @@ struct OwnParameter {
   bool on_devices = false, conductance = false;
 };
 
-/// What a Python system (nudge.Dynamics) is, read once; its methods are called by the terms of the plan. Made, copied and used with or
-/// without the GIL, which its methods take.
+/// Python system (nudge.Dynamics), whose attributes are read once; the terms of the plan call its methods. Made, copied
+/// and used with or without the GIL, which its methods take.
 class OwnSystem {
  public:
-  /// UserError for attributes that contradict each other.
+  /// Reads a system. UserError for attributes that contradict each other.
   explicit OwnSystem(const nb::object& object);
   ~OwnSystem();
 
-  /// A shallow copy for one thread: it has an input and parameters of its own.
+  /// Makes a shallow copy for one thread, with an input and parameters of its own.
   nb::object copy() const;
-  /// Its parameters at the start of a run with that seed, as matrices.
+  /// Returns its parameters at the start of a run with that seed, as matrices.
   std::vector<Matrix<double>> initial(std::uint64_t seed) const;
 
   Index cols = 0;
@@ -45,13 +45,15 @@ class OwnSystem {
   nb::object object_;
 };
 
-/// The plan of network.kind = own: one term, whose force is the system's, between nodes that are its output and the units before and behind.
+/// Plan of network.kind = own: one term, whose force is the system's. Its nodes are the output of the system and the
+/// units before and behind it.
 std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, Index rows, Index inputs, Index outputs);
 
-/// F(z) + L z of a Python system, L the leak of the nodes, which the circuit takes off: the force of network.kind = own.
-/// What the system sees of its parameters are reads, each element by itself (a drive of 1 on its line alone): of numbers what they are; of
-/// devices with their fresh noise for every use of every force and every product of every row of the state, as the class of the read asks for
-/// it: a row that takes a parameter twice from its dict in one force sees two reads, as two passes through an array are.
+/// Term of network.kind = own with the force F(z) + L z of a Python system; the circuit takes off the leak L of the
+/// nodes. The system sees its parameters by reads, each element by itself (a drive of 1 on its line alone). Numbers are
+/// read as they are. Devices have fresh noise for every use in a force or a product of every row of the state, as the
+/// class of the read asks for: a row that takes a parameter twice from its dict in one force sees two reads, as two passes
+/// through an array are.
 template <class S>
 class OwnTerm final : public Term<S> {
  public:

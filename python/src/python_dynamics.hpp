@@ -14,9 +14,9 @@ namespace nudge::python {
 
 namespace nb = nanobind;
 
-/// A Dynamics whose force, J v and Jᵀ u are methods of a Python object (nudge.Dynamics): rows, cols, conservative, force(z),
-/// jvp(z, v), vjp(z, u), parameter_gradient(z, u), energy(z). Copies stacked by rows are handed over one after the other. Every
-/// call takes the GIL; what it raises passes through the simulation as a C++ exception.
+/// Dynamics whose force, J v and Jᵀ u are methods of a Python object (nudge.Dynamics): rows, cols, conservative,
+/// force(z), jvp(z, v), vjp(z, u), parameter_gradient(z, u), energy(z). Copies stacked by rows are handed over one
+/// after the other. Every call takes the GIL; its exceptions pass through the simulation as C++ exceptions.
 class PythonDynamics final : public Dynamics<double> {
  public:
   explicit PythonDynamics(const nb::object& object);
@@ -33,10 +33,10 @@ class PythonDynamics final : public Dynamics<double> {
 
  private:
   class Point;
-  /// Whether the force has such a part: the whole is conservative, or none of it is known to be.
+  /// True if the force has such a part: the whole is conservative, or no part is known to be.
   bool has(Part part) const { return part == Part::all || (part == Part::conservative) == conservative_; }
 
-  /// Gradients in the order of the parameters.
+  /// Adds gradients, in the order of the parameters, to the sink.
   static void add(const nb::object& gradients, double scale, GradientSink<double>& sink);
 
   nb::object object_;
@@ -46,7 +46,7 @@ class PythonDynamics final : public Dynamics<double> {
   std::unique_ptr<Point> point_;
 };
 
-/// A Cost whose value(z) and gradient(z) are methods of a Python object.
+/// Cost whose value(z) and gradient(z) are methods of a Python object.
 class PythonCost final : public Cost<double> {
  public:
   explicit PythonCost(const nb::object& object) : object_(object) {}
@@ -56,7 +56,7 @@ class PythonCost final : public Cost<double> {
   void gradient(ConstMatrixRef<double> z, MatrixRef<double> out) override;
   void accumulate_parameter_gradient(ConstMatrixRef<double> /*z*/, double /*scale*/,
                                      GradientSink<double>& /*sink*/) override {}
-  /// Rows of one state, for copies.
+  /// Sets the rows of one state, to tell copies apart.
   void set_rows(Index rows) { rows_ = rows; }
 
  private:
