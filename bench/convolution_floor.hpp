@@ -7,9 +7,9 @@
 
 namespace nudge::bench {
 
-/// The same convolution and its transpose by oneDNN, whose own layouts everything already lies in: of maps of every pixel followed by its mean
-/// pooling (`folded` false), or of one kernel of (k + p − 1)² numbers with stride p, which is the same function (true; p² times fewer places, and
-/// ((k + p − 1)/k)² times as many numbers in each). One thread.
+/// Convolution and its transpose by oneDNN, with all data already in its own layouts. `folded` false: the maps of every
+/// pixel, then their mean pooling. `folded` true: one kernel of (k + p − 1)² numbers with stride p, which is the same
+/// function; it has p² times fewer places and ((k + p − 1)/k)² times as many numbers in each. One thread.
 class ConvolutionFloor {
  public:
   ConvolutionFloor(const Convolution& shape, Index samples, bool folded);

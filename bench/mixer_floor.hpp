@@ -8,10 +8,10 @@
 
 namespace nudge::bench {
 
-/// The products of one sequence through a sequence model and back, and nothing else: for every weight W (in, out) of a
-/// product with the T tokens y = x W, dx = dy Wᵀ, dW += xᵀ dy; for every head the scores q kᵀ and the read P v (dense, also
-/// where a causal mask leaves half of them unused), each with both products of its derivative. Every product is done by the
-/// library that is fastest for its shape on this machine (fastest_product.hpp). Floating point operations:
+/// Products of one sequence through a sequence model and back, and nothing else. For every weight W (in, out) of a
+/// product with the T tokens y = x W, dx = dy Wᵀ, dW += xᵀ dy. For every head the scores q kᵀ and the read P v (dense,
+/// also where a causal mask leaves half of them unused), each with both products of its derivative. Every product is
+/// done by the library that is fastest for its shape on this machine (fastest_product.hpp). Floating point operations:
 ///     6·T·Σ in·out + 6·blocks·heads·T²·(key width + read width)
 class MixerFloor {
  public:

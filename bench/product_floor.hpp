@@ -8,13 +8,13 @@
 
 namespace nudge::bench {
 
-/// The products of one training step and nothing else: what a perfect implementation that performs every product as the
-/// formulas are written would take. Per token, with t = T (dense attention):
+/// Products of one training step and nothing else: the time of a perfect implementation that does every product as the
+/// formulas are written. Per token, with t = T (dense attention):
 ///     F = 4CM + 8C² + 4tC,  jvp = vjp = 8C² + 8tC,  dC/dz = 4CV,  G = 8CM + 24C² + 12tC + 2CV
 ///     step = B·T·[T1·F + 2·T2·(F + jvp + vjp + dC/dz) + G]
 /// in the shapes of one sequence (the two nudged states side by side), one sequence after the other on each thread.
-/// Every product is done by the library that is fastest for its shape on this machine (fastest_product.hpp).
-/// Products that the simulator merges or drops stand here all the same, so they show as a ratio below one.
+/// Every product is done by the library that is fastest for its shape on this machine (fastest_product.hpp). Products
+/// that the simulator merges or drops are included, so they show as a ratio below one.
 class ProductFloor {
  public:
   explicit ProductFloor(const ModelShape& shape);

@@ -28,11 +28,11 @@ struct Task {
   std::int32_t inputs, outputs, updates, batch, tiles, reports, regression;
 };
 
-/// One array that learns.
+/// Array that learns.
 class Array {
  public:
   virtual ~Array() = default;
-  /// A batch of x (batch, inputs) and d (batch, outputs).
+  /// Learns from a batch of x (batch, inputs) and d (batch, outputs).
   virtual void descend(const float* x, const float* d) = 0;
   virtual void weights(std::vector<float>& w) = 0;
 };
@@ -43,7 +43,7 @@ inline double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// make(task, number): tile `number`.
+/// Serves one task from standard input; make(task, number) makes tile `number`.
 template <class Make>
 int serve(const std::string& name, Make&& make) {
   try {

@@ -10,7 +10,7 @@ using Catch::Approx;
 
 namespace Catch {
 
-/// A string that holds another one: in version 3 Contains is what ranges have.
+/// Matches a string that holds another one: in version 3, Contains is for ranges.
 inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
 using Matchers::Equals;
 using Matchers::StartsWith;

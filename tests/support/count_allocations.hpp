@@ -3,8 +3,8 @@
 
 namespace nudge::test {
 
-/// Calls of malloc() in this process so far (Eigen and operator new end there), or −1 in builds that cannot count them:
-/// sanitizers and other C libraries bring their own malloc. Link tests/support/count_allocations.cpp.
+/// Number of calls of malloc() in this process so far (Eigen and operator new end there), or −1 in builds that cannot
+/// count them: sanitizers and other C libraries bring their own malloc. Link tests/support/count_allocations.cpp.
 long allocations();
 
 }  // namespace nudge::test

@@ -21,7 +21,7 @@ inline std::string write_bytes(const std::filesystem::path& path, std::string_vi
   return path.string();
 }
 
-/// Integer of `count` bytes, most significant first (IDX) or last (zip).
+/// Writes an integer of `count` bytes, most significant first (IDX) or last (zip).
 inline std::string big(std::uint64_t value, int count) {
   std::string out;
   for (int b = count; b-- > 0;) out += static_cast<char>(value >> (8 * b) & 0xFF);
@@ -32,14 +32,14 @@ inline std::string little(std::uint64_t value, int count) {
   return {out.rbegin(), out.rend()};
 }
 
-/// IDX of a type code, sizes and elements (already most significant byte first).
+/// Makes an IDX file of a type code, sizes and elements (already most significant byte first).
 inline std::string idx(int type, const std::vector<int>& shape, const std::string& elements) {
   std::string out = big(static_cast<std::uint64_t>(type), 3) + static_cast<char>(shape.size());
   for (const int size : shape) out += big(static_cast<std::uint64_t>(size), 4);
   return out + elements;
 }
 
-/// The bits of a number, most significant byte first.
+/// Returns the bits of a number, most significant byte first.
 template <class T>
 std::string big_bits(T value) {
   std::string bytes(sizeof(T), '\0');
@@ -47,7 +47,7 @@ std::string big_bits(T value) {
   return {bytes.rbegin(), bytes.rend()};
 }
 
-/// Deflated by zlib itself; gzip: with the wrapper of a .gz, else bare as in a zip.
+/// Deflates bytes by zlib itself; gzip: with the wrapper of a .gz, else bare as in a zip.
 inline std::string deflated(const std::string& bytes, bool gzip) {
   z_stream s{};
   if (deflateInit2(&s, 6, Z_DEFLATED, gzip ? 15 + 16 : -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
@@ -64,7 +64,7 @@ inline std::string deflated(const std::string& bytes, bool gzip) {
   return result;
 }
 
-/// npy of version 1.0 in the layout of numpy.
+/// Makes an npy file of version 1.0 in the layout of numpy.
 inline std::string npy(const std::string& descr, const std::string& shape, const std::string& elements,
                        bool fortran = false) {
   std::string header =
@@ -74,7 +74,8 @@ inline std::string npy(const std::string& descr, const std::string& shape, const
   return "\x93NUMPY" + std::string("\1\0", 2) + little(header.size(), 2) + header + elements;
 }
 
-/// A zip of entries (name, contents): method 0 stored, 8 deflated; another number is written as it is, undeflated.
+/// Makes a zip of entries (name, contents): method 0 stored, 8 deflated; another number is written as it is,
+/// undeflated.
 inline std::string zip(const std::vector<std::pair<std::string, std::string>>& entries, int method) {
   std::string out, directory;
   for (const auto& [name, contents] : entries) {

@@ -7,14 +7,15 @@
 
 namespace nudge::test {
 
-/// A⁻¹, and X of A X = B, by LU with partial pivoting.
+/// Computes A⁻¹, and X of A X = B, by LU with partial pivoting.
 Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& a);
 Eigen::MatrixXd solution(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
 
-/// The x of least norm among those of least |A x − b|; singular values below `threshold` of the largest count as 0.
+/// Computes the x of least norm among those of least |A x − b|; singular values below `threshold` of the largest count
+/// as 0.
 Eigen::VectorXd least_norm_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b, double threshold);
 
-/// κ₂ of the matrix of the eigenvectors of a square matrix, each of length 1.
+/// Condition κ₂ of the matrix of the eigenvectors of a square matrix, each of length 1.
 double eigenvector_condition(const Eigen::MatrixXd& a);
 
 /// Singular values, falling.

@@ -6,22 +6,22 @@
 
 namespace nudge {
 
-/// Whether the noise-free circuit can be differentiated through an imperfection.
+/// Differentiability of the noise-free circuit through an imperfection.
 enum class Differentiable {
-  smooth,             ///< everywhere: the reference `circuit` has its derivative
-  almost_everywhere,  ///< but at the corners of a clip
-  no,                 ///< rounding, whose derivative is zero: the reference leaves it out
+  smooth,             ///< differentiable everywhere: the reference `circuit` has its derivative
+  almost_everywhere,  ///< differentiable except at the corners of a clip
+  no,                 ///< not differentiable: rounding, whose derivative is zero; the reference leaves it out
 };
 
-/// One static imperfection of a circuit with a typical value, as settings of a config with crossbars.
+/// Static imperfection of a circuit with a typical value, as settings of a config with crossbars.
 struct Imperfection {
-  std::string name;  ///< as the support matrix of docs/crossbars.md has it
+  std::string name;  ///< name in the support matrix of docs/crossbars.md
   std::vector<std::string> settings;
   Differentiable derivative = Differentiable::smooth;
 };
 
-/// Every static imperfection that a read can have. Tests loop over it: central differences of the noise-free circuit must
-/// agree with the exact gradient wherever there is one, and the support matrix must name each.
+/// List of every static imperfection that a read can have. Tests loop over it: central differences of the noise-free
+/// circuit must agree with the exact gradient wherever there is one, and the support matrix must name each.
 inline const std::vector<Imperfection>& circuit_imperfections() {
   static const std::vector<Imperfection> all = {
       {"programming error", {"device.programming_error=1 %"}},

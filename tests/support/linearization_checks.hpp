@@ -11,9 +11,9 @@
 
 namespace nudge::test {
 
-/// J v ≈ (F(z + hv) − F(z − hv)) / 2h in the precision S; z and v (k·rows, cols). With h = ∛ε · max(‖z‖, 1)/‖v‖ (the
-/// default, ε the machine epsilon of S) truncation h²F'''/6 and rounding εF/h are of the same size: relative error about
-/// ε^(2/3) = 3.7e-11 in double and 2.4e-5 in float, times the ratio of F''' and F to Jv.
+/// Approximates J v ≈ (F(z + hv) − F(z − hv)) / 2h in the precision S; z and v (k·rows, cols). With h = ∛ε · max(‖z‖,
+/// 1)/‖v‖ (the default, ε the machine epsilon of S) truncation h²F'''/6 and rounding εF/h are of the same size. The
+/// relative error is then about ε^(2/3) = 3.7e-11 in double and 2.4e-5 in float, times the ratio of F''' and F to Jv.
 template <class S>
 Matrix<S> central_difference(Dynamics<S>& dynamics, const Matrix<S>& z, const Matrix<S>& v, Part part = Part::all,
                              double h = 0.0) {
@@ -30,7 +30,7 @@ Matrix<S> central_difference(Dynamics<S>& dynamics, const Matrix<S>& z, const Ma
   return (f_ahead - f_behind) / static_cast<S>(2.0 * h);
 }
 
-/// |⟨w, Jv⟩ − ⟨Jᵀw, v⟩| / (‖w‖ ‖Jv‖ + ‖Jᵀw‖ ‖v‖) for random normal v and w (copies·rows, cols).
+/// Returns |⟨w, Jv⟩ − ⟨Jᵀw, v⟩| / (‖w‖ ‖Jv‖ + ‖Jᵀw‖ ‖v‖) for random normal v and w (copies·rows, cols).
 template <class S>
 double adjoint_mismatch(Linearization<S>& linearization, Index rows, Index cols, Index copies = 1,
                         Part part = Part::all, std::uint64_t seed = 1) {

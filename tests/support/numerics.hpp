@@ -22,7 +22,8 @@ Matrix<S> random_matrix(Index rows, Index cols, std::uint64_t seed, double scale
   return m;
 }
 
-/// ‖a − b‖_F / ‖b‖_F, b the reference; ‖a‖_F when b = 0. Summed in double. NaN in, NaN out (so a CHECK of < fails).
+/// Returns ‖a − b‖_F / ‖b‖_F, b the reference; ‖a‖_F when b = 0. Summed in double. NaN in, NaN out (so a CHECK of <
+/// fails).
 template <class A, class B>
 double relative_error(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   if (a.rows() != b.rows() || a.cols() != b.cols()) throw std::invalid_argument("relative_error: shapes differ");
@@ -31,7 +32,7 @@ double relative_error(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>&
   return scale == 0.0 ? difference : difference / scale;
 }
 
-/// The p of error = c stepᵖ: least-squares slope of log(error) against log(step). Choose steps where the method's
+/// Order p of error = c stepᵖ: least-squares slope of log(error) against log(step). Choose steps where the method's
 /// leading error term stands well above rounding. Needs two or more different steps, all numbers positive.
 inline double order_of_convergence(const std::vector<double>& errors, const std::vector<double>& steps) {
   const std::size_t n = errors.size();

@@ -10,8 +10,8 @@
 
 namespace nudge::test {
 
-/// Objects in which two HDF5 files differ, bit by bit: datasets but times (…/seconds), and root attributes but those in
-/// `except`. Empty when the files say the same.
+/// Lists the objects in which two HDF5 files differ, bit by bit: datasets but times (…/seconds), and root attributes
+/// but those in `except`. Empty when the files are the same.
 inline std::vector<std::string> differing_objects(const std::filesystem::path& first,
                                                   const std::filesystem::path& second,
                                                   const std::vector<std::string>& except = {"started", "wall_time_s"}) {

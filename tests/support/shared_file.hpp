@@ -10,8 +10,9 @@
 
 namespace nudge::test {
 
-/// A file of the data folder that lies beside the repository (reference cases, corpora), e.g. "cases/README.md", or, of a
-/// reference case, its copy in tests/reference. Empty when it is absent; then a line "SKIPPED: ..." is printed, which makes ctest count the test as skipped, not as passed:
+/// Finds a file of the data folder beside the repository (reference cases, corpora), e.g. "cases/README.md", or, of a
+/// reference case, its copy in tests/reference. Empty when it is absent; then a line "SKIPPED: ..." is printed, which
+/// makes ctest count the test as skipped, not as passed:
 ///   const auto path = shared_file("data/tinyshakespeare.txt");
 ///   if (!path) return;
 inline std::optional<std::filesystem::path> shared_file(const std::string& relative) {
@@ -27,7 +28,8 @@ inline std::optional<std::filesystem::path> shared_file(const std::string& relat
   return std::nullopt;
 }
 
-/// The reference cases whose names begin so ("drn_"), in order; empty, with the line of shared_file(), where there are none.
+/// Lists the reference cases whose names begin with `prefix` ("drn_"), in order; empty, with the line of shared_file(),
+/// where there are none.
 inline std::vector<std::filesystem::path> reference_cases(const std::string& prefix) {
   std::vector<std::filesystem::path> all;
   const auto folder = shared_file("cases");

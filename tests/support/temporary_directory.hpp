@@ -9,7 +9,7 @@ namespace nudge::test {
 
 using nudge::TemporaryDirectory;
 
-/// Number of files in it, hidden ones included.
+/// Number of files in a directory, hidden ones included.
 inline auto files_in(const TemporaryDirectory& directory) {
   return std::distance(std::filesystem::directory_iterator(directory.path()), std::filesystem::directory_iterator());
 }

@@ -17,7 +17,7 @@ using Vec = Eigen::Matrix<S, Eigen::Dynamic, 1>;
 template <class S>
 using Dense = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// Standard normal matrix, a function of the seed.
+/// Draws a standard normal matrix, a function of the seed.
 template <class S>
 Dense<S> random_dense(Index rows, Index cols, std::uint64_t seed) {
   Dense<S> out(rows, cols);
@@ -25,7 +25,7 @@ Dense<S> random_dense(Index rows, Index cols, std::uint64_t seed) {
   return out;
 }
 
-/// A small system given by its force and its dense Jacobian on flattened states; everything in it is non-conservative.
+/// Small system given by its force and its dense Jacobian on flattened states; everything in it is non-conservative.
 template <class S>
 class SmallDynamics : public Dynamics<S>, private Linearization<S> {
  public:
@@ -77,13 +77,13 @@ class SmallDynamics : public Dynamics<S>, private Linearization<S> {
   Dense<S> j_;
 };
 
-/// F(z) = A (z − root).
+/// Makes the system F(z) = A (z − root).
 template <class S>
 SmallDynamics<S> linear_system(Index rows, Index cols, const Dense<S>& a, const Vec<S>& root) {
   return {rows, cols, [=](const Vec<S>& z) -> Vec<S> { return a * (z - root); }, [=](const Vec<S>&) { return a; }};
 }
 
-/// The Jacobian of tanh_network at z.
+/// Computes the Jacobian of tanh_network at z.
 template <class S>
 Dense<S> tanh_jacobian(const Dense<S>& w, const Vec<S>& z) {
   const Vec<S> slope = 1 - (w * z).array().tanh().square();
@@ -92,7 +92,8 @@ Dense<S> tanh_jacobian(const Dense<S>& w, const Vec<S>& z) {
   return j;
 }
 
-/// F(z) = −z + tanh(W z) + b with b chosen so that F(root) = 0: a Hopfield-like network, non-symmetric W.
+/// Makes the system F(z) = −z + tanh(W z) + b with b chosen so that F(root) = 0: a Hopfield-like network, non-symmetric
+/// W.
 template <class S>
 SmallDynamics<S> tanh_network(Index rows, Index cols, const Dense<S>& w, const Vec<S>& root) {
   const Vec<S> b = root - Vec<S>((w * root).array().tanh());
@@ -100,7 +101,7 @@ SmallDynamics<S> tanh_network(Index rows, Index cols, const Dense<S>& w, const V
           [=](const Vec<S>& z) { return tanh_jacobian<S>(w, z); }};
 }
 
-/// Least-squares slope of log2(error) against log2(step): the measured order.
+/// Measured order: least-squares slope of log2(error) against log2(step).
 inline double order(std::span<const double> steps, std::span<const double> errors) {
   double sx = 0, sy = 0, sxx = 0, sxy = 0;
   const auto n = static_cast<double>(steps.size());

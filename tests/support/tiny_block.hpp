@@ -16,8 +16,8 @@
 
 namespace nudge::test {
 
-/// One node, clamped to the input and damped, with what place(array) places behind a shared array (parameter number `parameter`) and
-/// other terms before it: the founding note's block is one.
+/// Makes a circuit of one node, clamped to the input and damped. place(array) puts terms behind a shared array
+/// (parameter number `parameter`); `others` stand before it. The founding note's block is such a circuit.
 template <class S, class Place>
 Circuit<S> one_node_circuit(Index channels, Place place, int parameter, const LinearMap<S>& map, Damping damping,
                             std::vector<std::unique_ptr<Term<S>>> others = {}) {
@@ -38,10 +38,10 @@ struct BlockSize {
   std::uint64_t seed = 1;
 };
 
-/// A block on digital matrices, and its dynamics bound to a random drive. Weights and drive are drawn in double and cast,
+/// Block on digital matrices, and its dynamics bound to a random drive. Weights and drive are drawn in double and cast,
 /// so that float and double are the same block. Attention weights have variance 1/C; the spectral norm of W_m is about
-/// 0.4, so that 2‖W_m‖² stays well below the clamp and damping. Input columns: [W_q | W_k | W_v | W_m], parameter 0; W_o is
-/// parameter 1.
+/// 0.4, so that 2‖W_m‖² stays well below the clamp and damping. Input columns: [W_q | W_k | W_v | W_m], parameter 0;
+/// W_o is parameter 1.
 template <class S>
 class TinyBlock {
  public:
@@ -97,7 +97,7 @@ class SummingSink final : public GradientSink<S> {
   std::vector<Matrix<S>> sums;
 };
 
-/// ∂value/∂W for every entry of a map by central differences with step h.
+/// Computes ∂value/∂W for every entry of a map by central differences with step h.
 template <class S, class Value>
 Matrix<double> difference_quotients(LinearMap<S>& map, double h, Value value) {
   const Matrix<S> weights = map.weights();
@@ -117,7 +117,8 @@ Matrix<double> difference_quotients(LinearMap<S>& map, double h, Value value) {
   return quotients;
 }
 
-/// The same with respect to what apply() moves, devices behind wires: every move starts from the state as it is.
+/// Computes ∂value/∂Δ by central differences, with Δ the change of an entry that apply_update() makes, in devices
+/// behind wires. Every move starts from the state as it is.
 template <class Value>
 Matrix<double> update_quotients(LinearMap<double>& map, double h, Value value) {
   KeptState<double> before(map);
@@ -136,7 +137,7 @@ Matrix<double> update_quotients(LinearMap<double>& map, double h, Value value) {
   return quotients;
 }
 
-/// The dense Jacobian of the chosen terms, column by column from jvp, on states flattened row by row.
+/// Computes the dense Jacobian of the chosen terms, column by column from jvp, on states flattened row by row.
 template <class S>
 Matrix<S> dense_jacobian(Linearization<S>& linearization, Index rows, Index cols, Part part = Part::all) {
   const Index n = rows * cols;

@@ -13,12 +13,12 @@
 
 namespace nudge::test {
 
-/// The problem of the gradient tests: T = 3, C = 6, H = 2, M = 10, V = 7, s = c = 1.
+/// Problem of the gradient tests: T = 3, C = 6, H = 2, M = 10, V = 7, s = c = 1.
 inline const ModelShape kTinyShape{7, 3, 6, 10, 2};
 /// Full attention (weights of variance 1/C), where leaving the correction out shows, and a memory well inside its bound.
 inline constexpr InitialScales kTinyScales{1.0, 1.0, 0.4, 0.5};
 
-/// A language model on digital matrices, a function of the seed; float is double rounded.
+/// Makes a language model on digital matrices, a function of the seed; float is double rounded.
 template <class S>
 std::unique_ptr<Network<S>> tiny_model(std::uint64_t seed = 1, const ModelShape& shape = kTinyShape,
                                        const InitialScales& scales = kTinyScales, Damping leak = {1.0, 1.0}) {
@@ -28,7 +28,7 @@ std::unique_ptr<Network<S>> tiny_model(std::uint64_t seed = 1, const ModelShape&
   return block_network<S>(shape, leak, std::move(maps));
 }
 
-/// Random sequences with random targets.
+/// Draws random sequences with random targets.
 inline Batch tiny_batch(Index sequences, std::uint64_t seed = 1, const ModelShape& shape = kTinyShape) {
   Batch batch;
   batch.sequences = sequences;
@@ -43,7 +43,7 @@ inline Batch tiny_batch(Index sequences, std::uint64_t seed = 1, const ModelShap
   return batch;
 }
 
-/// One sequence of a batch.
+/// Picks one sequence of a batch.
 inline Batch sequence_of(const Batch& batch, Index b) {
   Batch one;
   one.sequences = 1;
@@ -84,7 +84,7 @@ Learned<S> learn(const Network<S>& model, const Batch& batch, const BatchGradien
   return out;
 }
 
-/// All parameters of a gradient as one column, in double.
+/// Flattens all parameters of a gradient to one column, in double.
 template <class S>
 Eigen::VectorXd flat(const Gradient<S>& gradient) {
   Index size = 0;
@@ -99,7 +99,7 @@ Eigen::VectorXd flat(const Gradient<S>& gradient) {
   return all;
 }
 
-/// ‖a − b‖/‖b‖ over all parameters.
+/// Relative error ‖a − b‖/‖b‖ over all parameters.
 template <class S>
 double gradient_error(const Gradient<S>& a, const Gradient<S>& b) {
   return (flat(a) - flat(b)).norm() / flat(b).norm();
@@ -113,7 +113,7 @@ bool same_bits(const Gradient<S>& a, const Gradient<S>& b) {
   return a.size() == b.size();
 }
 
-/// ∂value/∂θ of every parameter of the model by central differences with step h.
+/// Computes ∂value/∂θ of every parameter of the model by central differences with step h.
 template <class Value>
 std::vector<Matrix<double>> model_difference_quotients(Network<double>& model, double h, Value value) {
   std::vector<Matrix<double>> all;

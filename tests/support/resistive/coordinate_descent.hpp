@@ -5,7 +5,7 @@
 
 namespace nudge::test {
 
-/// Puts every node of a state (B, N), or of its layer l, that is on the wrong side of its diode to 0.
+/// Sets every node of a state (B, N), or of its layer l, that is on the wrong side of its diode to 0.
 void clip(const ResistiveNetwork& network, MatrixRef<double> v);
 void clip_layer(const ResistiveNetwork& network, MatrixRef<double> v, Index l);
 
@@ -20,24 +20,24 @@ class CoordinateDescent {
   /// Keeps a reference to the network; bind() again after its numbers have changed.
   explicit CoordinateDescent(const ResistiveNetwork& network) : network_(&network) {}
 
-  /// The sources v_0 (B, n_0) of the sweeps that follow, without a nudge.
+  /// Sets the sources v_0 (B, n_0) of the sweeps that follow, without a nudge.
   void bind(ConstMatrixRef<double> sources);
 
-  /// The nudge β (y − v_L), y (B, n_L), of the sweeps that follow; β = 0: none. NumericalFailure with the inequality where
-  /// G + β ≤ 0 at an output node: its energy has no minimum.
+  /// Sets the nudge β (y − v_L), y (B, n_L), of the sweeps that follow; β = 0: none. NumericalFailure with the
+  /// inequality where G + β ≤ 0 at an output node: its energy has no minimum.
   void nudge(double beta, ConstMatrixRef<double> target);
 
-  /// n sweeps from v (B, N), in place.
+  /// Does n sweeps from v (B, N), in place.
   void sweep(MatrixRef<double> v, int n = 1);
 
  private:
   void update(MatrixRef<double> v, Index l);
 
   const ResistiveNetwork* network_;
-  std::vector<Matrix<double>> drive_;    ///< per layer (B, n_l): what sources, rails, current sources and nudge drive
+  std::vector<Matrix<double>> drive_;    ///< drive by sources, rails, current sources and nudge, per layer (B, n_l)
   std::vector<Matrix<double>> inverse_;  ///< per layer (1, n_l): 1/(G + β)
   std::vector<Matrix<double>> part_;     ///< working memory
-  Matrix<double> output_drive_;          ///< of the output layer without the nudge
+  Matrix<double> output_drive_;          ///< drive of the output layer without the nudge
 };
 
 }  // namespace nudge::test

@@ -5,11 +5,11 @@
 
 namespace nudge::test {
 
-/// (∂I/∂v) p (B, N) for directions p (B, N). I is linear in v; diodes and nudge are not in it. Not symmetric when a gain is
-/// not 1: c_l times the rows of layer l is.
+/// Returns (∂I/∂v) p (B, N) for directions p (B, N). I is linear in v and includes neither diodes nor nudge. Not
+/// symmetric when a gain is not 1: then c_l times the rows of layer l is.
 Matrix<double> resistive_jvp(const ResistiveNetwork& network, ConstMatrixRef<double> p);
 
-/// E of every sample without the nudge (B, 1), W.
+/// Returns the energy E of every sample without the nudge (B, 1), W.
 Matrix<double> resistive_energy(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
                                 ConstMatrixRef<double> v);
 

@@ -6,20 +6,22 @@
 
 namespace nudge::test {
 
-/// The steady state of a deep resistive network whose diodes are Shockley's instead of ideal: the one minimum of the convex
-/// E(v) + Σ c_l Φ(v_lj), found by Newton's method with the exact second derivative (ResistiveFactor) and a line search on the energy
-/// (Armijo; Nocedal & Wright, Numerical Optimization, 2nd ed., section 3.1). It starts from the steady state with ideal diodes, with
-/// n V_T ln(1 + I/I_s) across those that carry I. Refined until a step is below rounding.
+/// Finds the steady state of a deep resistive network whose diodes are Shockley's instead of ideal: the one minimum of
+/// the convex E(v) + Σ c_l Φ(v_lj). Newton's method uses the exact second derivative (ResistiveFactor) and a line
+/// search on the energy (Armijo; Nocedal & Wright, Numerical Optimization, 2nd ed., section 3.1). It starts from the
+/// steady state with ideal diodes, with n V_T ln(1 + I/I_s) across those that carry I, and is refined until a step is
+/// below rounding.
 class ShockleySolver {
  public:
-  /// As ResistiveSolver; keeps a reference to the network. UserError for a diode that is none.
+  /// Makes the solver, as ResistiveSolver; keeps a reference to the network. UserError for a diode that is none.
   ShockleySolver(const ResistiveNetwork& network, const ShockleyDiode& diode);
 
-  /// v (B, N), V. NumericalFailure as ResistiveSolver::solve(), or with the residual where Newton's method does not end.
+  /// Returns v (B, N), V. NumericalFailure as ResistiveSolver::solve(), or with the residual where Newton's method does
+  /// not end.
   Matrix<double> solve(ConstMatrixRef<double> sources, const ResistiveNudge& nudge = {}) const;
 
-  /// max |I| over the nodes of the net current, diodes included, over the current that the node's conductance takes at the largest
-  /// voltage: what Kirchhoff's law leaves.
+  /// Returns the error of Kirchhoff's law: max |I| over the nodes of the net current, diodes included, over the current
+  /// that the node's conductance takes at the largest voltage.
   double residual(ConstMatrixRef<double> sources, const ResistiveNudge& nudge, ConstMatrixRef<double> v) const;
 
  private:
