@@ -11,7 +11,7 @@
 
 namespace nudge::python {
 
-/// Memory of an object as the buffer protocol shows it: for small arrays it costs a fraction of an nb::ndarray.
+/// The memory of an object as the buffer protocol shows it: for small arrays a fraction of what an nb::ndarray takes.
 class Memory {
  public:
   Memory(const nb::object& object, int flags) : there_(PyObject_GetBuffer(object.ptr(), &buffer_, flags) == 0) {
@@ -23,7 +23,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// Returns its numbers, where it is an array of this shape of float64; else null. Row-major if the flags ask for it.
+  /// Its numbers, where it is an array of this shape of float64; else null. Row-major if the flags ask for it.
   double* numbers(Index rows, Index cols) const {
     const bool fits = there_ && buffer_.ndim == 2 && buffer_.shape[0] == rows && buffer_.shape[1] == cols &&
                       std::string_view(buffer_.format) == "d";
@@ -35,15 +35,14 @@ class Memory {
   bool there_;
 };
 
-/// Returns numpy.empty. The import does not initialise the static: importing may give the GIL away, and a thread that
-/// waits for the static would hold it.
+/// numpy.empty. No static of its own: importing may give the GIL away, and who waits for the static would hold it.
 inline nb::handle numpy_empty() {
   static std::atomic<PyObject*> kept{nullptr};
   if (kept.load() == nullptr) kept = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   return kept.load();
 }
 
-/// Copies a state, or a part of one, to an array of Python's own: what Python keeps must not change behind it.
+/// A state, or a part of one, as an array of Python's own: what Python keeps must not change behind it.
 template <class S>
 nb::object handed(ConstMatrixRef<S> z) {
   nb::object array = numpy_empty()(nb::make_tuple(z.rows(), z.cols()));
@@ -52,8 +51,7 @@ nb::object handed(ConstMatrixRef<S> z) {
   return array;
 }
 
-/// Hands over states one after the other: in the array of the last one where Python has kept no reference to it, else
-/// in a new one.
+/// States that are handed over one after the other: in the array of the last one where Python has kept no reference to it, else in a new one.
 class InTurn {
  public:
   ~InTurn() {
@@ -80,12 +78,11 @@ class InTurn {
   Index rows_ = 0, cols_ = 0;
 };
 
-/// Converts the result of a method to a matrix of this shape. UserError naming the method.
+/// What a method returned, a matrix of this shape. UserError naming the method.
 inline Matrix<double> taken(const nb::object& result, const char* method, Index rows, Index cols) {
   {
     const Memory memory(result, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
-    if (const double* numbers = memory.numbers(rows, cols))
-      return Eigen::Map<const Matrix<double>>(numbers, rows, cols);
+    if (const double* numbers = memory.numbers(rows, cols)) return Eigen::Map<const Matrix<double>>(numbers, rows, cols);
   }
   In<double, 2> array;  // of another type or layout, or of another library
   if (!nb::try_cast(result, array) || static_cast<Index>(array.shape(0)) != rows ||

@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// Factors of one chunk, by parameter, for the other ranks.
+/// Exchanges the factors of one chunk, by parameter, with the other ranks.
 template <class S>
 void put_factors(RankBytes& bytes, const std::vector<std::vector<FactorPair<S>>>& chunk) {
   for (const std::vector<FactorPair<S>>& pairs : chunk) {
@@ -37,7 +37,7 @@ void take_factors_of(RankBytes& bytes, std::vector<std::vector<FactorPair<S>>>& 
 
 }  // namespace
 
-/// All ranks get the outcomes of all sequences and the factors of all chunks, as one process has them.
+/// Gives all ranks the outcomes of all sequences and the factors of all chunks, as one process has them.
 template <class S>
 void BatchGradient<S>::exchange_outcomes(Index chunks, Outcomes& all) {
   const auto sequences = static_cast<Index>(all.reports.size());

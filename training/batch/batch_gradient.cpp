@@ -13,7 +13,8 @@
 namespace nudge {
 namespace {
 
-/// Evaluations draw their noise apart from training, the read-out array and the tables of the input apart from the other arrays.
+/// Streams of read noise: evaluations are apart from training, the read-out array and the tables of the input apart
+/// from the other arrays.
 enum class ReadPhase : std::uint32_t {
   training = 0,
   evaluation = 1,
@@ -23,12 +24,12 @@ enum class ReadPhase : std::uint32_t {
   embedding_evaluation = 5
 };
 
-/// Which side a batch is nudged to is a stream of its order; 0 and 1 are the orders of texts and of samples.
+/// Stream of the order that chooses the side a batch is nudged to; 0 and 1 are the orders of texts and of samples.
 constexpr std::uint32_t kSides = 2;
 
 }  // namespace
 
-/// What one thread needs to learn from one sequence.
+/// Objects that one thread needs to learn from one sequence.
 template <class S>
 struct BatchGradient<S>::Worker {
   Worker(const Network<S>& network, const BatchGradientOptions& options)
@@ -59,19 +60,19 @@ struct BatchGradient<S>::Worker {
   CircuitDynamics<S> dynamics;
   std::unique_ptr<ExampleCost<S>> cost;
   GrowthPenalty<S> growth;
-  std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
-  std::unique_ptr<SampleHold<S>> hold;      ///< null: ideal
-  ReadMeter meter;                          ///< of the present sequence
-  ArrayUse use;                             ///< the same
+  std::unique_ptr<CorrectionPath<S>> path;  ///< correction path; null: ideal
+  std::unique_ptr<SampleHold<S>> hold;      ///< holds of the states; null: ideal
+  ReadMeter meter;                          ///< reads of the present sequence
+  ArrayUse use;                             ///< use of the arrays by the present sequence
   Matrix<S> input, input_gradient, state, initial_gradient;
-  Matrix<S> recalled, kept;   ///< of the memory; the estimator's part of it
+  Matrix<S> recalled, kept;   ///< numbers from the memory; the estimator's part of them
   std::vector<char> visited;  ///< rows whose sample was there before
   SettleWorkspace<S> settle;
 };
 
-/// Adds every local correlation to the gradient of its chunk, but for two kinds that are kept as factors: those of a map that
-/// updates by them, to be handed over when the step is accepted, and of several chunks those of few rows, to be multiplied once
-/// for the whole batch.
+/// Adds every local correlation to the gradient of its chunk, but for two kinds that are kept as factors. First, those
+/// of a map that updates by factors, to be handed over when the step is accepted. Second, those of few rows in several
+/// chunks, to be multiplied once for the whole batch.
 template <class S>
 class BatchGradient<S>::MapSink final : public GradientSink<S> {
  public:
@@ -135,7 +136,7 @@ void BatchGradient<S>::keep_in(SampleMemory<S>* memory) {
   memory_ = memory;
 }
 
-/// What is kept of the samples of an example; free phases start from their states.
+/// Recalls the numbers kept of the samples of an example; free phases start from their states.
 template <class S>
 void BatchGradient<S>::recall(Worker& w, const Batch& batch, Index sequence) const {
   memory_->recall(batch, sequence, w.recalled, w.visited);
@@ -146,7 +147,7 @@ void BatchGradient<S>::recall(Worker& w, const Batch& batch, Index sequence) con
   }
 }
 
-/// What is to be kept of them: nothing of states that are no equilibrium.
+/// Collects the numbers to keep of the samples of an example; none of states that are no equilibrium.
 template <class S>
 void BatchGradient<S>::collect(Worker& w, const SequenceReport& report, Matrix<S>& kept) const {
   const bool lost = report.free.status == Status::diverged || !w.state.allFinite() || !w.kept.allFinite();
@@ -197,13 +198,13 @@ void BatchGradient<S>::bind(Worker& w, const Batch& batch, Index sequence, std::
   w.initial_gradient.setZero();
 }
 
-/// Rows of a drive that one evaluation asks of an array.
+/// Number of rows of a drive that one evaluation asks of an array.
 template <class S>
 double BatchGradient<S>::rows_at_a_time() const {
   return options_.replicated ? 1.0 : static_cast<double>(network_->rows());
 }
 
-/// The phases take as long as the slots that the busiest array needs for each of their evaluations.
+/// Multiplies the times of the phases by the slots that the busiest array needs for each of their evaluations.
 template <class S>
 void BatchGradient<S>::take_slots(Worker& w, SequenceReport& report) const {
   const SettleOptions& free = options_.phases.free;
@@ -217,7 +218,7 @@ void BatchGradient<S>::take_slots(Worker& w, SequenceReport& report) const {
   w.meter.slots = std::max(of_step, of_nudged);
 }
 
-/// One sequence in so many, counted over all steps.
+/// True for one sequence in noise_every, counted over all steps.
 template <class S>
 bool BatchGradient<S>::measures_noise(const Batch& batch, Index sequence, std::uint64_t step) const {
   const auto number = step * static_cast<std::uint64_t>(batch.sequences) + static_cast<std::uint64_t>(sequence);
@@ -319,7 +320,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   return report;
 }
 
-/// What no chunk of any rank has met stays unwritten.
+/// Sums the chunks; parameters that no chunk of any rank has met stay unwritten.
 template <class S>
 void BatchGradient<S>::sum_chunks(Index chunks, Gradient<S>& gradient) {
   std::vector<char> met = met_by_any<S>(chunks_, gradient.size());
@@ -336,7 +337,7 @@ void BatchGradient<S>::sum_chunks(Index chunks, Gradient<S>& gradient) {
   }
 }
 
-/// Products of the kept factors, but for those that maps of numbers take, whose gradient alone stays unwritten.
+/// Adds the products of the kept factors, except those that digital matrices take: only their gradient stays unwritten.
 template <class S>
 void BatchGradient<S>::add_kept(Gradient<S>& gradient) {
   std::vector<std::vector<FactorPair<S>>> kept(static_cast<std::size_t>(gradient.size()));

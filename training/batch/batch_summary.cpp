@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// The upper median of a part of their adjoints' sizes, what is not finite counting as infinite.
+/// Upper median of a part of the adjoints' sizes; non-finite sizes count as infinite.
 double median_adjoint(const std::vector<SequenceReport>& sequences, double AdjointSize::*part) {
   std::vector<double> sizes;
   for (const SequenceReport& one : sequences) {

@@ -13,7 +13,7 @@
 namespace nudge {
 namespace {
 
-/// √ of the mean of ‖u_t‖² over the rows that have any; 0 where none has.
+/// Root mean square √(mean ‖u_t‖²) over the nonzero rows; 0 where there is none.
 template <class S>
 double row_size(ConstMatrixRef<S> u) {
   double sum = 0;
@@ -43,7 +43,7 @@ struct EquilibriumLayer<S>::Worker {
 
   std::unique_ptr<GradientEstimator<S>> estimator;
   CircuitDynamics<S> dynamics;
-  std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
+  std::unique_ptr<CorrectionPath<S>> path;  ///< correction path; null: ideal
   LinearCost<S> cost;
   Matrix<S> input, state, start_gradient;
   SettleWorkspace<S> settle;

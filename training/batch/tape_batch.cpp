@@ -26,7 +26,7 @@ ExampleTape<S>& TapeBatch<S>::loaded(int thread, const Batch& batch, Index b, co
   return *tape;
 }
 
-/// The loss of an example; its gradient is added to the cotangents of the thread's tape.
+/// Computes the loss of an example and adds its gradient to the cotangents of the thread's tape.
 template <class S>
 double TapeBatch<S>::learn(int thread, const Batch& batch, Index b, std::uint64_t number, Leaves clear) {
   ExampleTape<S>& one = loaded(thread, batch, b, {Split::training, number});

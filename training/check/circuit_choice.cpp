@@ -14,7 +14,7 @@
 namespace nudge {
 namespace {
 
-/// A converter of a config and how far the first batch reached at it.
+/// Converter of a config, and the largest value that the first batch reached at it.
 struct OpenRange {
   const char* key;
   ConverterSpec spec;

@@ -21,7 +21,7 @@ std::unique_ptr<Network<double>> circuit_copy(const Config& config, const std::s
   return exact_copy(*make_network<double>(config, plan, Weights::configured), Truth::circuit);
 }
 
-/// The system of one sequence, made again where the key has another value.
+/// System of one sequence, made again where the key has another value.
 class MovedNetwork {
  public:
   MovedNetwork(Config config, std::string key, const RunParts& parts, const Batch& batch, Index sequence,

@@ -13,7 +13,7 @@
 namespace nudge {
 namespace {
 
-/// The sums that the three measures are made of; they add up over groups.
+/// Sums that the three measures are made of; they add up over groups.
 struct Sums {
   double product = 0, estimate = 0, reference = 0, difference = 0, agreeing = 0, counted = 0;
 
@@ -33,7 +33,7 @@ struct Sums {
     }
   }
 
-  /// `rounding`: the norm up to which the reference is no gradient.
+  /// Computes the measures. `rounding`: the norm up to which the reference is no gradient.
   Agreement result(double rounding, double whole_norm) const {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (!std::isfinite(estimate) || !std::isfinite(reference)) return {nan, nan, nan, true};
@@ -74,11 +74,12 @@ NUDGE_BOTH_PRECISIONS(NUDGE_GRADIENT_AGREEMENT)
 
 namespace {
 
-/// Sequences of the cost: two settled states per entry each, so that a check at full model size takes seconds.
+/// Number of sequences in the cost: two settled states per entry each, so that a check at full model size takes
+/// seconds.
 constexpr Index kExamples = 2;
 
-/// A residual r leaves the cost uncertain by about r, its difference over 2h ≈ 1e-4 w (difference_step) by a share r/1e-4: from here on
-/// by a hundredth and more.
+/// Residual from which no entries are drawn. A residual r leaves the cost uncertain by about r, and its difference over
+/// 2h ≈ 1e-4 w (difference_step) by a share r/1e-4: here a hundredth.
 constexpr double kUnreached = 1e-6;
 
 struct Entry {
@@ -87,15 +88,18 @@ struct Entry {
   double h;
 };
 
-/// h balances what the two errors of a central difference leave: the settled cost is known to δ ≈ the settle tolerance,
-/// which h magnifies to δ/h; the third derivative leaves h²/6 · C''', with C''' ≈ C'/w² where w, the rms weight of the
-/// group, is the scale on which the cost changes. Both equal at h = w δ^(1/3) for C ≈ w C', a relative error of δ^(2/3).
+/// Step h that balances the two errors of a central difference. The settled cost is known to δ ≈ the settle tolerance,
+/// which becomes δ/h. The third derivative adds h²/6 · C''', with C''' ≈ C'/w², where w, the rms weight of the group,
+/// is the scale on which the cost changes. Both are equal at h = w δ^(1/3) for C ≈ w C', with a relative error of
+/// δ^(2/3).
 double difference_step(const Network<double>& network, const ParameterGroup& group, double delta) {
   const auto w = network.map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
   const double rms = w.norm() / std::sqrt(static_cast<double>(w.size()));
   return std::cbrt(delta) * (rms > 0 ? rms : 1.0);
 }
 
+/// Draws `count` entries of every parameter group at random, rows of tok among the characters of the batch. delta: δ of
+/// difference_step().
 std::vector<Entry> draw_entries(const Network<double>& network, const Batch& batch, std::uint64_t seed,
                                 std::int64_t count, double delta) {
   std::vector<Entry> entries;
@@ -120,7 +124,7 @@ std::vector<Entry> draw_entries(const Network<double>& network, const Batch& bat
   return entries;
 }
 
-/// A model whose weights can be moved, and what settles it.
+/// Model whose weights can be moved, with the phases that settle it.
 struct Probe {
   Probe(const Network<double>& original, const BatchGradientOptions& options)
       : model(exact_copy(original, Truth::circuit)), free(*model, options) {}

@@ -23,7 +23,8 @@ namespace {
 
 bool is_loop(const std::string& kind) { return kind.rfind("loop_", 0) == 0; }
 
-/// One evaluation from the state z: what it observes, and the state after it.
+/// Evaluates the mixer once from the state z: returns its observations and sets z to the state after it. `weights` in
+/// the order of spec.parameters.
 template <class S>
 NamedValues<S> evaluate(Tape<S>& tape, const MixerChoice& choice, const MixerSpec& spec,
                         const std::vector<const Matrix<S>*>& weights, Matrix<S>& z) {
@@ -59,7 +60,7 @@ bool has_energy(const MixerKind<double>& kind) {
   return evaluate(tape, choice, spec, weights, z).has("energy");
 }
 
-/// The energies of one sequence: iteration after iteration, (tokens, 1) each.
+/// Computes the energies of one sequence, one (tokens, 1) for each iteration.
 template <class S>
 std::vector<Matrix<S>> trace_of(MixerChoice choice, const MixerSpec& spec, const std::vector<const Matrix<S>*>& weights,
                                 Matrix<S> z) {

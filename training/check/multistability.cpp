@@ -18,11 +18,12 @@ constexpr Index kSequences = 4;
 constexpr int kSteps = 20000;
 constexpr double kSettled = 1e-8;  // of |z|: energies are of second order in what is left
 
-/// Energies above the free phase's, of every start by sample; NaN where it did not settle.
+/// Energies of every start, by sample, relative to the free phase's; NaN where it did not settle.
 struct Found {
   std::vector<std::vector<double>> above;
 };
 
+/// Draws a state (rows, cols) uniform in [−π, π] for start number `start` of a sequence.
 Matrix<double> random_start(Index rows, Index cols, std::uint64_t seed, std::uint64_t sequence, int start) {
   Matrix<double> z(rows, cols);
   fill_uniform<double>({seed, Purpose::probe, 1}, sequence, static_cast<std::uint32_t>(start),
@@ -30,6 +31,7 @@ Matrix<double> random_start(Index rows, Index cols, std::uint64_t seed, std::uin
   return (2 * std::numbers::pi * (z.array() - 0.5)).matrix();
 }
 
+/// Settles one sequence from `starts` random states. z0: the equilibrium of the free phase; `sequence` names the draws.
 Found settle_from(const Network<double>& network, CircuitDynamics<double>& dynamics, const Matrix<double>& z0,
                   const SettleOptions& options, std::uint64_t seed, std::uint64_t sequence, int starts) {
   SettleWorkspace<double> scratch;

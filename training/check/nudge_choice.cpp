@@ -31,7 +31,7 @@ bool physical(const Config& config) {
 
 double two_digits(double x) { return std::stod(fmt::format("{:.1e}", x)); }
 
-/// By how much a nudge may grow.
+/// Factor by which a nudge may grow.
 double growth_of(const NudgeChoice& now, double largest) {
   const double snr = now.signal.snr();
   const double wanted = snr > kSeen ? std::min(10.0, kWanted / snr) : 10;
@@ -40,7 +40,8 @@ double growth_of(const NudgeChoice& now, double largest) {
 
 bool open(const Config& config, const char* key) { return config.origin(key).layer <= Layer::preset; }
 
-/// Independent noise goes with the root of the number of states that are averaged.
+/// Averages more states of the nudged phase until the signal stands above the noise: independent noise falls with the
+/// root of their number. `now`: the nudge measured with `options`, returned where more states do not help.
 template <class S>
 NudgeChoice averaged_longer(const Config& config, const Network<S>& network, const BatchGradientOptions& options,
                             const Batch& batch, const NudgeChoice& now) {
@@ -63,10 +64,12 @@ NudgeChoice averaged_longer(const Config& config, const Network<S>& network, con
 
 std::string volts(double value) { return format_quantity(value, Unit::volt, 2); }
 
-/// Whether neither the nudge nor noise moves any state by what is read of it (a converter of few bits): there is no ratio of the two.
+/// True if neither the nudge nor noise moves the reads of any state (a converter of few bits): there is no ratio of the
+/// two.
 bool still(const NudgeSignal& signal) { return signal.known() && signal.displacement() == 0 && signal.noise() == 0; }
 
-/// "moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8, expected cosine 0.98"; no ratio where there is none.
+/// Text of the displacement: "moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8, expected cosine
+/// 0.98"; no ratio where there is none.
 std::string moved_text(const NudgeSignal& signal, double unit_V) {
   if (still(signal)) return "moves no node by what is read of it, and noise moves none either";
   const std::string moved = "moves the nodes by " + volts(signal.displacement() * unit_V);
@@ -75,7 +78,7 @@ std::string moved_text(const NudgeSignal& signal, double unit_V) {
                      volts(signal.noise() * unit_V), signal.snr(), signal.cosine());
 }
 
-/// What to do about a nudge that is not seen at all.
+/// Advice for a nudge that no read shows.
 std::string still_advice(const Config& config) {
   const int bits = circuit_spec(config).phase_adc.bits;
   return fmt::format("every gradient would be 0: take a larger beta{}",

@@ -13,16 +13,17 @@
 namespace nudge {
 namespace {
 
-/// T·C up to which the dense solve is used: 512 vjps and an LU of 512³ · 2/3 = 0.09 GFLOP cost less than GMRES checks.
+/// Largest T·C of the dense solve: 512 vjps and an LU of 512³ · 2/3 = 0.09 GFLOP cost less than GMRES checks.
 constexpr Index kDenseUnknowns = 512;
 
-/// Steps at most: at a decay of 0.995 per step, 1e-12 is reached after 5500. Slower ones are left to newton_gmres.
+/// Most Euler steps: at a decay of 0.995 per step, 1e-12 is reached after 5500. Slower ones are left to newton_gmres.
 constexpr int kEulerSteps = 6000;
 
-/// Newton converges in some ten steps from anywhere near; 100 leave room for its line search.
+/// Most Newton steps: it converges in some ten steps from anywhere near; 100 leave room for its line search.
 constexpr int kNewtonSteps = 100;
 
-/// F is a difference of terms of the size of z, each rounded: below 20 ulps the residual cannot be told from zero.
+/// Residual that counts as zero: F is a difference of terms of the size of z, each rounded, so 20 ulps cannot be told
+/// from zero.
 constexpr double kRounding = 20 * std::numeric_limits<double>::epsilon();
 
 Reference attempt(const Network<double>& model, BatchGradientOptions options, const Batch& batch) {

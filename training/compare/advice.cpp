@@ -15,11 +15,11 @@
 namespace nudge {
 namespace {
 
-constexpr std::int64_t kShort = 500;  ///< steps
+constexpr std::int64_t kShort = 500;  ///< most steps of a run
 
 const std::string kUpdate = "crossbar.update";
 
-/// What a rule sets: itself, and the pairs of devices that it lives on.
+/// Settings of a rule: itself, and the pairs of devices that it needs.
 std::vector<std::string> settings_of(const std::string& rule) {
   std::vector<std::string> settings = {kUpdate + "=" + rule};
   const RuleKind* kind = find_rule(rule);
@@ -27,8 +27,8 @@ std::vector<std::string> settings_of(const std::string& rule) {
   return settings;
 }
 
-/// What exact numbers set: themselves, and the nudge that devices have, which the level of hardware chooses for them alone. By another one,
-/// biased where beta is as large as noise asks for, they would lose to devices.
+/// Settings of exact numbers: themselves, and the nudge of the devices, which the level of hardware chooses for devices
+/// alone. With another nudge, biased where beta is as large as noise asks for, exact numbers would lose to devices.
 std::string exact_settings(const ConfigSource& source, const Config& config) {
   const std::vector<std::string> digital = {"device.preset=", "device.model=digital"};
   std::vector<std::string> all = source.settings;
@@ -41,7 +41,7 @@ std::string exact_settings(const ConfigSource& source, const Config& config) {
   return settings;
 }
 
-/// Why the config cannot have the settings: the first line that says so; empty: it can.
+/// Reason why the config cannot have the settings: the first line of the error; empty: it can.
 std::string refusal(const ConfigSource& source, const std::vector<std::string>& more) {
   std::vector<std::string> settings = source.settings;
   settings.insert(settings.end(), more.begin(), more.end());
@@ -54,7 +54,8 @@ std::string refusal(const ConfigSource& source, const std::vector<std::string>& 
   return "";
 }
 
-/// The protocol's keys that nobody has named. `transfers`: whether a rule among the entrants has a fast array.
+/// Settings of the protocol that the user has not given. `transfers`: true if a rule among the entrants has a fast
+/// array.
 std::vector<std::string> protocol_settings(const Config& config, bool transfers) {
   const auto is_free = [&](const char* key) { return config.origin(key).layer == Layer::standard; };
   std::vector<std::string> settings;
@@ -76,7 +77,7 @@ std::vector<std::string> protocol_settings(const Config& config, bool transfers)
   return settings;
 }
 
-/// A result of an entrant's test runs, by seed: failed_value() where a run failed.
+/// Results of an entrant's test runs, by seed: failed_value() where a run failed.
 std::map<std::int64_t, double> by_seed(const Sweep& test, const std::string& entrant, const std::string& metric) {
   std::map<std::int64_t, double> values;
   for (std::size_t m = 0; m < test.metrics.size(); ++m) {

@@ -36,7 +36,8 @@ SweepGrid empty_grid(const Protocol& protocol, CompareStage stage) {
   return grid;
 }
 
-/// Every run of the tuning. The test runs are at some of the same places with other seeds: this checks them as well.
+/// Makes every run of the tuning. The test runs are at some of the same points with other seeds: this checks them as
+/// well.
 SweepGrid tuning_grid(const ConfigSource& source, const Protocol& protocol) {
   SweepGrid grid = empty_grid(protocol, CompareStage::tuning);
   GridBuilder builder(source, EndCosine::as_configured, grid);
@@ -66,14 +67,14 @@ SweepGrid test_grid(const ConfigSource& source, const Protocol& protocol, const 
   return grid;
 }
 
-/// Whether all points have a status, also those of other shards.
+/// True if all points have a status, also those of other shards.
 bool is_complete(const Sweep& table) {
   return std::none_of(table.points.begin(), table.points.end(),
                       [](const SweepPoint& point) { return point.status.empty(); });
 }
 
-/// The tuning as the file has it. For a part of the points it is complete, with the runs that failed, or it goes on: then those
-/// that failed are run again, as in a whole comparison.
+/// Restores the tuning from the file. For a part of the points it is complete, with the runs that failed, or it goes
+/// on: then the failed runs are run again, as in a whole comparison.
 Sweep restored_tuning(const CompareFile& file, const Sweep& tuning) {
   Sweep all = tuning;
   file.restore("tuning", all, Stored::all);
@@ -93,7 +94,7 @@ std::vector<std::string> keys_of(const Protocol& protocol) {
   return keys;
 }
 
-/// Before anything is run. Both tables are there, so that what a file has of them is kept.
+/// Makes a comparison before anything is run. Both tables exist, so that a file's rows of them are kept.
 Comparison planned(const Protocol& protocol, const SweepGrid& tuning, const Shard& shard) {
   Comparison out;
   out.keys = keys_of(protocol);

@@ -17,7 +17,7 @@ namespace {
 
 using One = ComparedEntrant;
 
-/// Columns of /entrants.
+/// Writer of the columns of /entrants.
 class EntrantColumns {
  public:
   EntrantColumns(H5Document& document, const std::vector<One>& entrants) : document_(document), entrants_(entrants) {}
@@ -34,7 +34,7 @@ class EntrantColumns {
     column(name, unit, description, [&](const One& one) { return static_cast<double>(get(one)); });
   }
 
-  /// Mean, deviation and median of a result over the fresh seeds.
+  /// Writes mean, deviation and median of a result over the fresh seeds.
   void spread(const std::string& name, const std::string& unit, const std::string& what, CellSpread One::*cell) {
     real(name + "_mean", unit, what + ", mean over the seeds; NaN where a run failed",
          [cell](const One& one) { return (one.*cell).mean; });
@@ -45,7 +45,7 @@ class EntrantColumns {
          [cell](const One& one) { return (one.*cell).median; });
   }
 
-  /// Difference of a result with the baseline's.
+  /// Writes the difference between a result and the baseline's.
   void difference(const std::string& name, const std::string& unit, const std::string& what,
                   PairedDifference One::*pair) {
     real(name + "_mean", unit,

@@ -16,7 +16,7 @@
 namespace nudge {
 namespace {
 
-/// A row of the table of one of the parts.
+/// Row of the table of one of the parts.
 struct Source {
   const StudyPart* part = nullptr;
   const PartTable* table = nullptr;
@@ -24,10 +24,11 @@ struct Source {
   bool ok() const { return table->ok(row); }
 };
 
-/// A table of the whole study: the plan, and per point of it where its result stands. No plan: no part has a run of it.
+/// Table of the whole study: the plan, and for each of its points the row with its result. No plan: no part has a run
+/// of it.
 struct JoinedTable {
   std::string name;
-  const PartTable* first = nullptr;  ///< a part's that has the plan
+  const PartTable* first = nullptr;  ///< first part's table with a plan
   std::vector<std::optional<Source>> sources = {};
 
   std::size_t missing() const {
@@ -99,7 +100,7 @@ void expect_complete(const JoinedTable& table, const std::string& kind) {
                   missing, table.sources.size(), kind == "compare" ? " of the " + table.name : "", kind, names));
 }
 
-/// The file of the first part with the rows of all: times are summed, machines listed.
+/// Writes the root of the first part's file for the rows of all parts: times are summed, machines listed.
 void write_root(H5Document& document, const std::vector<StudyPart>& parts) {
   const H5Reader& first = parts.front().file;
   for (const std::string& name : first.attributes()) {
@@ -125,7 +126,7 @@ void write_root(H5Document& document, const std::vector<StudyPart>& parts) {
   }
 }
 
-/// Attributes of the groups that will exist: each from the first part that has the group.
+/// Writes the attributes of the groups that will exist, each from the first part that has the group.
 void write_group_attributes(H5Document& document, const std::vector<StudyPart>& parts) {
   std::set<std::string> done = {"entrants"};
   for (const StudyPart& part : parts) {
@@ -137,7 +138,7 @@ void write_group_attributes(H5Document& document, const std::vector<StudyPart>& 
   }
 }
 
-/// Writes a table and returns its rows.
+/// Writes table number t and returns its rows.
 RowColumns write_rows(H5Document& document, const std::vector<StudyPart>& parts, std::size_t t,
                       const JoinedTable& table) {
   RowColumns merged;
@@ -163,7 +164,8 @@ RowColumns write_rows(H5Document& document, const std::vector<StudyPart>& parts,
   return merged;
 }
 
-/// What a comparison has beside its tables: how many test runs there are, and, once the whole tuning is there, the entrants.
+/// Writes the rest of a comparison: the number of test runs and, once the whole tuning is there, the entrants.
+/// tables[0] is the tuning, tables[1] the test; `tuning` and `test` are their rows.
 void write_comparison(H5Document& document, const StudyPart& first, const std::vector<JoinedTable>& tables,
                       const RowColumns& tuning, const RowColumns& test) {
   document.attribute("test_total", static_cast<std::int64_t>(tables[1].sources.size()));

@@ -20,7 +20,7 @@ const std::vector<T>& values_of(const RowColumns& rows, const std::string& path)
   return *values;
 }
 
-/// The rows of a table as points. The texts of numbers are left empty: nothing that is written needs them.
+/// Converts the rows of a table to points. The texts of numbers are left empty: nothing that is written needs them.
 Sweep table_of(const CompareProtocol& protocol, CompareStage stage, const RowColumns& rows) {
   Sweep table = empty_table(protocol, stage);
   if (rows.empty()) return table;
@@ -49,7 +49,8 @@ bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool
   return true;
 }
 
-/// A grid that has grown may have another best place than the one that was tested.
+/// Throws UserError for test runs at another point than the tuning chooses: a grid that has grown may have another best
+/// point. `entrants`: with their choices; `name`: the config's name in messages.
 void expect_tests_of_choices(const CompareProtocol& protocol, const Sweep& tuning, const Sweep& test,
                              const std::vector<ComparedEntrant>& entrants, const std::string& name) {
   std::size_t first = 0;  // of the entrant's places in the tuning

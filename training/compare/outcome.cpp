@@ -12,7 +12,8 @@
 namespace nudge {
 namespace {
 
-/// Metric of an entrant's test runs in the order of the seeds: NaN where it has not been run, failed_value() where it failed.
+/// Metric of an entrant's test runs in the order of the seeds: NaN where a run is missing, failed_value() where it
+/// failed.
 std::vector<double> over_seeds(const Sweep& test, const std::string& entrant, const std::vector<std::int64_t>& seeds,
                                const std::string& metric) {
   const std::size_t m = place_named(test.metrics, metric);

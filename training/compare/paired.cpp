@@ -47,7 +47,7 @@ namespace {
 
 using Values = std::vector<std::vector<std::string>>;
 
-/// Everything that says where a point stands but one key.
+/// Values of a point for all keys but one.
 std::vector<std::string> place_beside(const Values& values, std::size_t key, std::size_t point) {
   std::vector<std::string> place;
   for (std::size_t k = 0; k < values.size(); ++k) place.push_back(k == key ? std::string() : values[k][point]);
@@ -60,7 +60,7 @@ struct Pairs {
   std::map<double, std::pair<std::vector<double>, std::vector<double>>> by_seed;
 };
 
-/// Of one seed: a failed run among them makes it a failure.
+/// Mean over the runs of one seed; a failed run among them makes it a failure.
 double mean_or_failed(const std::vector<double>& values, const std::string& result) {
   const CellSpread all = cell_spread(values, result);
   return all.failed > 0 ? failed_value(result) : all.mean;

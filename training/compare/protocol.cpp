@@ -18,7 +18,7 @@ namespace {
 
 bool has_samples(const Config& config) { return task_kind(config).rows == Rows::features; }
 
-/// Whether an entrant sets keys by name of a preset, so that its values alone do not say which choices it makes.
+/// True if an entrant sets keys by the name of a preset, so that its values alone do not tell its choices.
 bool sets_preset(const Entrant& entrant) {
   return std::any_of(entrant.settings.begin(), entrant.settings.end(), [](const std::string& one) {
     const std::string key = one.substr(0, one.find('='));
@@ -34,7 +34,7 @@ Config moved(Config config, const std::vector<std::string>& settings) {
   return config;
 }
 
-/// What is left of a combination without the keys that the entrant does not read in it.
+/// Part of a combination without the keys that the entrant does not read in it.
 Combination read_part(const Config& base, const Entrant& entrant, const Combination& combination) {
   const Config config = moved(moved(base, entrant.settings), combination);
   Combination part;

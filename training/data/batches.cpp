@@ -27,7 +27,7 @@ void resize(std::vector<T>& all, Index rows, T fill) {
   if (!all.empty()) all.resize(static_cast<std::size_t>(rows), fill);
 }
 
-/// Rows that are added are 0.
+/// Resizes to `rows` rows; added rows are 0.
 void resize(Matrix<float>& all, Index rows) {
   if (all.size() == 0) return;
   const Index before = all.rows();

@@ -52,7 +52,7 @@ std::vector<Batch> CharacterTask::test() const {
   return validation_batches(data_.test(), held_out_.test_batches, held_out_.test_size, rows_);
 }
 
-/// 64-bit FNV-1a over the characters.
+/// Computes 64-bit FNV-1a over the characters.
 std::int64_t CharacterTask::fingerprint() const {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
@@ -77,8 +77,8 @@ void expect_text(std::string_view utf8, std::size_t valid_bytes, const std::stri
                          valid_bytes, static_cast<unsigned char>(utf8[valid_bytes])));
 }
 
-/// The characters of a text one after the other, without the byte order mark, ends of lines as '\n'. Nothing is kept: the text
-/// and its numbers are all of the memory that a data set takes.
+/// Visits the characters of a text one after the other, without the byte order mark, with ends of lines as '\n'. Keeps
+/// nothing: the text and its numbers are all of the memory that a data set takes.
 void visit_characters(std::string_view utf8, const std::string& name, const std::function<void(char32_t)>& visit) {
   if (utf8.empty()) fail(name, "is empty; a text of characters to learn is needed");
   if (utf8.starts_with("\xFF\xFE") || utf8.starts_with("\xFE\xFF")) {
@@ -96,7 +96,8 @@ void visit_characters(std::string_view utf8, const std::string& name, const std:
   expect_text(utf8, valid, name);
 }
 
-/// Every character has a row of the read-out, and its pairs are counted: memory goes with their number.
+/// Throws UserError for too many characters: each has a row of the read-out, and its pairs are counted, so memory goes
+/// with their number.
 void expect_alphabet(const std::string& name, std::size_t characters) {
   constexpr std::size_t kMost = 160000;  // Unicode 16.0 assigns 154,998
   if (characters <= kMost) return;
@@ -105,6 +106,8 @@ void expect_alphabet(const std::string& name, std::size_t characters) {
                          characters, kMost));
 }
 
+/// Throws UserError if a part of the text is too short for a window. have: characters of the part; advice: what else
+/// helps.
 void check_length(const std::string& name, const char* part, std::size_t have, Index tokens, const char* advice) {
   if (have > static_cast<std::size_t>(tokens)) return;
   fail(name, fmt::format("its {} part has {} characters, one window of {} tokens and its target needs {}; use a longer "

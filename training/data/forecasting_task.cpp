@@ -16,7 +16,7 @@
 namespace nudge {
 namespace {
 
-/// Where the forecasts of a part may start, of every variable: steps [begin, begin + count).
+/// Starts of the forecasts of a part, for every variable: steps [begin, begin + count).
 struct Starts {
   Index begin = 0, count = 0;
 };
@@ -43,7 +43,7 @@ class ForecastingTask final : public Task {
         fnv_1a(std::as_bytes(std::span(series_.data(), static_cast<std::size_t>(series_.size())))));
   }
 
-  /// Windows drawn with replacement, as those of a text: number b of a step is a pure function of (seed, step, b).
+  /// Draws windows with replacement, like those of a text: number b of a step is a pure function of (seed, step, b).
   Batch training(std::uint64_t step) const override {
     Batch batch = blank(batch_);
     const RngKey key{seed_, Purpose::batch_order};
@@ -59,7 +59,8 @@ class ForecastingTask final : public Task {
   }
   std::vector<Batch> test() const override { return spread(test_, held_out_.test_batches, held_out_.test_size); }
 
-  /// Of one vector of all values that are known, for one of all that are not: mean, and the linear model NLinear. A loss is that of a row.
+  /// Reference scores of forecasts of the vector of all unknown values from the vector of all known ones: mean, and the
+  /// linear model NLinear. A loss is that of a row.
   std::optional<ReferenceScores> references(const ReferenceRequest& request) const override {
     if (request.off()) return std::nullopt;
     SampleParts parts;
@@ -121,7 +122,7 @@ class ForecastingTask final : public Task {
     return batch;
   }
 
-  /// Window `number` of a part: its variable runs fastest.
+  /// Writes window `number` of a part into example b: its variable runs fastest.
   void write(const Starts& part, Index number, Batch& into, Index b) const {
     const Index variable = number % series_.cols(), at = part.begin + number / series_.cols();
     const float last = series_(at - 1, variable);
@@ -135,7 +136,7 @@ class ForecastingTask final : public Task {
     }
   }
 
-  /// Evenly spaced over the part, and every variable in turn.
+  /// Batches of windows evenly spaced over the part, with every variable in turn.
   std::vector<Batch> spread(const Starts& part, Index batches, Index examples) const {
     std::vector<Batch> out;
     const Index windows = part.count * series_.cols(), asked = batches * examples;
@@ -150,7 +151,7 @@ class ForecastingTask final : public Task {
     return out;
   }
 
-  /// Windows as samples: all that is known of one beside all that is not.
+  /// Converts windows to samples: all known values of a window as features, all unknown ones as values.
   Samples samples(const std::vector<Batch>& batches) const {
     Index n = 0;
     for (const Batch& batch : batches) n += batch.sequences;
@@ -174,8 +175,8 @@ class ForecastingTask final : public Task {
   Index batch_, tokens_;
   std::uint64_t seed_;
   Starts training_, validation_, test_;
-  Index standard_ = 0;    ///< steps of the training part
-  Matrix<float> series_;  ///< (length, variables), standardised
+  Index standard_ = 0;    ///< number of steps of the training part
+  Matrix<float> series_;  ///< series (length, variables), standardised
 };
 
 }  // namespace

@@ -61,10 +61,11 @@ namespace {
 
 constexpr double kMargin = 1.0;  ///< Δ and σ of appendix P; ε_j is taken as N(0, σ²) too
 constexpr double kDeviation = 0.05;
-constexpr std::uint32_t kValues = 1;  ///< entities of the random streams
+constexpr std::uint32_t kValues = 1;  ///< entities of the random streams of argmax
 constexpr std::uint32_t kTestValues = 2;
 
-/// Features (T, D): the raw values; what counts is the last row, whose values are the largest of each channel.
+/// Task argmax. Features (T, D) are the raw values; only the last row counts, whose values are the largest of each
+/// channel.
 class ArgmaxTask final : public GeneratedTask {
  public:
   explicit ArgmaxTask(const Config& config)
@@ -111,7 +112,7 @@ namespace {
 constexpr Index kTokens = SyntheticText::prompt + SyntheticText::body;
 constexpr std::uint64_t kTests = std::uint64_t{1} << 40;  ///< numbers of held-out examples start here
 
-/// The target of a token is the next one.
+/// Task latent: the target of a token is the next one.
 class LatentTask final : public GeneratedTask {
  public:
   explicit LatentTask(const Config& config)

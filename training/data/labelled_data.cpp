@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kZip = "PK\x03\x04", kEmptyZip = "PK\x05\x06", kHdf5 = "\x89HDF";
 
-/// Bytes of the file, inflated if it is a .gz.
+/// Reads the bytes of a file, inflated if it is a .gz.
 std::string plain_bytes(const std::string& path) {
   return inflated_if_gzip(read_file_bytes(path, "data"), data_name(path));
 }
@@ -49,7 +49,7 @@ Matrix<float> feature_matrix(const RawArray& array) {
   return out;
 }
 
-/// Numbers beside a sample: 1, or the second dimension.
+/// Number of targets beside a sample: 1, or the second dimension.
 Index width_of(const RawArray& labels, Target target) {
   const std::size_t dimensions = labels.shape.size();
   const Index width = dimensions == 2 ? labels.shape[1] : 1;

@@ -18,7 +18,7 @@ struct Pair {
   double scale = 1.0;  // s·y / y·P⁻¹y: P times this has the curvature that was seen along the step
 };
 
-/// −H g with the inverse Hessian that the preconditioner and the pairs describe (two-loop recursion).
+/// Computes −H g with the inverse Hessian that the preconditioner and the pairs describe (two-loop recursion).
 Vector descent(const std::deque<Pair>& pairs, const Vector& gradient, const MinimiseOptions& options) {
   Vector q = -gradient;
   std::vector<double> alpha(pairs.size());
@@ -39,7 +39,8 @@ struct Point {
   double value = 0;
 };
 
-/// A point along the direction that meets the weak Wolfe conditions; false where none was found in `most` trials.
+/// Finds a point `to` along the direction that meets the weak Wolfe conditions; false where none was found in `most`
+/// trials. step: the first to try; trials: evaluations done.
 bool line_search(const Objective& objective, const Point& from, const Vector& direction, double step, int most,
                  Point& to, int& trials) {
   constexpr double kDecrease = 1e-4, kCurvature = 0.9;

@@ -22,10 +22,10 @@ constexpr Index kCovarianceRows = 4096;   // some per feature that a covariance 
 constexpr Index kMostCovariance = 2048;   // features: C and its factor are 64 MB, d³/3 operations for each λ
 constexpr Index kChunkNumbers = 1 << 18;  // features or scores of a chunk: 1 MB, stays in a core's cache
 
-/// Rows at a time: a function of the sizes alone.
+/// Number of rows at a time: a function of the sizes alone.
 Index chunk_rows(Index d, Index k) { return std::clamp<Index>(kChunkNumbers / std::max(d, k), 1, 1024); }
 
-/// Loss of one row, and its derivative in place of the scores.
+/// Returns the loss of one row, and replaces the scores s by its derivative.
 double row_loss(Eigen::Ref<Eigen::RowVectorXf> s, const Samples& samples, Index i, LinearLoss loss) {
   if (loss == LinearLoss::squared) {
     s -= samples.values.row(i);
@@ -34,7 +34,7 @@ double row_loss(Eigen::Ref<Eigen::RowVectorXf> s, const Samples& samples, Index 
   return static_cast<double>(cross_entropy_row(s, samples.labels[static_cast<std::size_t>(i)]));
 }
 
-/// Rows [begin, begin + count) as the model sees them.
+/// Rows [begin, begin + count) of the samples, scaled for the model.
 class Inputs {
  public:
   Inputs(const LinearModel& model, const Samples& samples)
@@ -52,8 +52,8 @@ class Inputs {
   float scale_;
 };
 
-/// Mean loss + λ/2 |W|² and its gradient, parameters packed as W row by row, then b. Each of a fixed number of parts of the rows
-/// has a sum of its own; the sums are added in their order.
+/// Objective mean loss + λ/2 |W|² and its gradient, parameters packed as W row by row, then b. Each of a fixed number
+/// of parts of the rows has a sum of its own; the sums are added in their order.
 class RidgeObjective {
  public:
   RidgeObjective(const LinearModel& model, const Samples& samples, LinearLoss loss, Index rows, const FitLimits& limits)
@@ -120,7 +120,7 @@ class RidgeObjective {
   std::vector<Eigen::VectorXd> biases_;
 };
 
-/// a C + λ of the weights, a of the bias; a bounds the Hessian of the loss in the scores.
+/// Preconditioner a C + λ of the weights, a of the bias; a bounds the Hessian of the loss in the scores.
 class Curvature {
  public:
   Curvature(const LinearModel& model, const Samples& samples, LinearLoss loss, Index rows)
@@ -165,7 +165,7 @@ class Curvature {
   CholeskyFactor factor_;
 };
 
-/// No weights yet.
+/// Makes a model with scaling and no weights yet.
 LinearModel scaled_model(const Samples& training, Index rows) {
   const Index d = training.features.cols();
   const auto n = static_cast<double>(rows);
@@ -185,7 +185,8 @@ Index used_rows(const Samples& training, const FitLimits& limits) {
   return limits.rows > 0 ? std::min(limits.rows, training.count()) : training.count();
 }
 
-/// Fits `model`, which has its scaling and weights to start from.
+/// Fits `model`, which has its scaling and its first weights. ridge: λ; curvature: the preconditioner, made for this
+/// training part.
 void fit(const Samples& training, LinearLoss loss, double ridge, const FitLimits& limits, Curvature& curvature,
          LinearModel& model) {
   const Index d = model.weights.rows(), k = model.weights.cols();

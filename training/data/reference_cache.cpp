@@ -18,7 +18,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// A name of the key: 64-bit FNV-1a.
+/// Makes a file name from the key: 64-bit FNV-1a.
 std::string file_name(const std::string& key) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

@@ -14,7 +14,7 @@
 namespace nudge {
 namespace {
 
-/// All of [data] but the text.
+/// Table of all keys of [data] but the text.
 ParamTable of_samples() {
   return data_section().rows_without({&DataOptions::examples, &DataOptions::vocabulary, &DataOptions::text});
 }

@@ -11,19 +11,19 @@
 namespace nudge {
 namespace {
 
-/// A key that only means something beside another one.
+/// Checks a key that only means something beside another one.
 void expect_beside(const std::string& key, const std::string& value, const std::string& other,
                    const std::string& there) {
   if (value.empty() || !there.empty()) return;
   throw UserError(fmt::format("{} = \"{}\" says something about {}, which is empty", key, value, other));
 }
 
-/// The test file's own name of something, or the training file's.
+/// Chooses the test file's own name of an array, or the training file's.
 const std::string& first_of(const std::string& own, const std::string& otherwise) {
   return own.empty() ? otherwise : own;
 }
 
-/// The four files of a named data set, its 10,000 test pictures as the test part.
+/// Fills in the four files of a named data set, with its 10,000 test pictures as the test part.
 DataOptions with_named_data(DataOptions d) {
   const std::filesystem::path pictures = named_data_file(d.file);
   if (pictures.empty()) return d;

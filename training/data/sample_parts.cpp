@@ -10,8 +10,8 @@
 namespace nudge {
 namespace {
 
-/// The share of each class: differences of the rounded running total, so that neither a class nor the sum is off by more
-/// than the rounding of one number.
+/// Computes the share of each class: differences of the rounded running total, so that neither a class nor the sum is
+/// off by more than the rounding of one number.
 std::vector<Index> quotas(const std::vector<Index>& counts, double fraction) {
   std::vector<Index> out;
   Index seen = 0, given = 0;

@@ -18,7 +18,7 @@
 namespace nudge {
 namespace {
 
-/// Counted up whenever the same data and samples give other scores.
+/// Revision of the reference scores, counted up whenever the same data and samples give other scores.
 constexpr const char* kReferenceRevision = "references 1";
 
 }  // namespace
@@ -104,7 +104,7 @@ std::vector<Part> held_out(const SampleParts& parts) {
   return out;
 }
 
-/// The same probabilities for every sample.
+/// Scores a model that gives the same probabilities to every sample.
 LinearScore constant_score(const std::vector<double>& probabilities, const Samples& samples) {
   const auto choice = std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
   LinearScore out;
@@ -116,14 +116,15 @@ LinearScore constant_score(const std::vector<double>& probabilities, const Sampl
   return {out.loss / n, out.accuracy / n};
 }
 
-/// ½|y − m|² of a sample.
+/// Computes the mean loss ½|y − m|² of a sample.
 double constant_loss(const Eigen::RowVectorXd& mean, const Samples& samples) {
   double sum = 0;
   for (Index i = 0; i < samples.count(); ++i) sum += (samples.values.row(i).cast<double>() - mean).squaredNorm() / 2;
   return sum / static_cast<double>(samples.count());
 }
 
-/// The linear model within the request, or nothing and the reason in `out`.
+/// Fits the linear model within the request, or returns nothing and sets the reason in `out`. outputs: number of
+/// classes or values.
 std::optional<LinearModel> linear_model(const SampleParts& parts, Index outputs, LinearLoss loss,
                                         const ReferenceRequest& request, ReferenceScores& out) {
   const Index n = parts.training.count(), d = parts.training.features.cols();

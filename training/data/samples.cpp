@@ -29,7 +29,7 @@ Samples pick(const LabelledData& data, const std::vector<Index>& which) {
   return out;
 }
 
-/// Classes of the data, after a look at each label.
+/// Counts the classes of the data after a look at each label.
 Index count_classes(const LabelledData& data, const std::string& name, Index classes) {
   if (data.labels.empty()) return 0;
   if (classes == 0) return *std::max_element(data.labels.begin(), data.labels.end()) + 1;
@@ -62,12 +62,15 @@ void expect_same_features(const LabelledData& data, const std::string& name, con
                               data.values.cols()));
 }
 
+/// Throws UserError for a part without samples. what: the part in words; n: samples of the file `name`; advice: what to
+/// do.
 void expect_samples(const Samples& part, const char* what, Index n, const std::string& name, const char* advice) {
   if (part.count() > 0) return;
   throw UserError(fmt::format("{}: its {} samples leave none for {} ({})", name, n, what, advice));
 }
 
-/// Numbers of another part may lie so far out of the training part's range that they leave that of float.
+/// Scales numbers; UserError where another part lies so far out of the training part's range that it leaves that of
+/// float.
 void scale(const FeatureScaling& scaling, const std::string& name, const char* key, Matrix<float>& numbers) {
   scaling.apply(numbers);
   if (numbers.allFinite()) return;

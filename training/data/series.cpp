@@ -26,7 +26,7 @@ struct Generator {
   std::vector<double> (*make)(Index length, std::uint64_t seed);
 };
 
-/// From another history for each seed: chaos makes another series of it.
+/// Makes a series from another history for each seed: chaos makes another series of it.
 std::vector<double> mackey_glass_of(Index length, std::uint64_t seed) {
   double normal = 0;
   fill_normal<double>(stream(seed, kHistory), 0, 0, std::span(&normal, 1));

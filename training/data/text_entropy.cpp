@@ -9,7 +9,8 @@
 namespace nudge {
 namespace {
 
-/// How often pairs occurred: a table of all v² where that is small (a nanosecond a character), else of those that occur (some tens).
+/// Counts of pairs: a table of all v² where that is small (a nanosecond a character), else of those that occur (some
+/// tens).
 class PairCounts {
  public:
   explicit PairCounts(std::size_t v) : table_(v <= kMostTabled ? v * v : 0, 0) {}

@@ -4,8 +4,8 @@
 namespace nudge {
 namespace {
 
-/// What the first byte of a sequence announces: its length, its own bits, and the smallest code point that may take
-/// that many bytes. Length 0: not a first byte.
+/// Lead byte of a sequence: the length, its own bits, and the smallest code point that may take that many bytes. Length
+/// 0: no lead byte.
 struct Lead {
   std::size_t length;
   char32_t bits;

@@ -84,7 +84,7 @@ MemoryBound<S>::MemoryBound(Index channels, const MemoryBoundOptions& options, s
   return_direction_.normalize();
 }
 
-/// Some power iterations from `direction`, which is moved on where the result is finite and not zero.
+/// Does some power iterations from `direction`, which moves on where the result is finite and not zero.
 template <class S>
 double MemoryBound<S>::spectral_norm(ConstMatrixRef<S> w, Matrix<S>& direction) {
   NUDGE_EXPECT(w.rows() == direction.cols());

@@ -11,7 +11,8 @@
 namespace nudge {
 namespace {
 
-/// sd of standard normal numbers, those of a parameter at a step (0: static) and lane.
+/// Draws normal numbers of standard deviation sd for a parameter of this shape. `step` (0: static) and `lane` name the
+/// draw.
 template <class S>
 Matrix<S> drawn(double sd, ParameterShape shape, const RngKey& key, std::uint64_t step, std::uint32_t lane) {
   Matrix<S> values(shape.rows, shape.cols);

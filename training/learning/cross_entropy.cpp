@@ -7,7 +7,7 @@
 namespace nudge {
 namespace {
 
-/// Per logit: shift, exp, sum, divide.
+/// Operations per logit: shift, exp, sum, divide.
 constexpr double softmax_operations = 4;
 
 }  // namespace
@@ -50,7 +50,7 @@ void CrossEntropyReadout<S>::bind(std::span<const int> targets, const ReadContex
   }
 }
 
-/// act(m) with what the read-out is driven by: the node, or its norm.
+/// Calls act(m) with the input m of the read-out: the node, or its norm.
 template <class S>
 template <class Act>
 void CrossEntropyReadout<S>::measure(ConstMatrixRef<S> z, Act act) {
@@ -88,7 +88,7 @@ double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   return sum;
 }
 
-/// error_ = ∂C/∂logits, of every copy by itself.
+/// Sets error_ = ∂C/∂logits, of every copy by itself.
 template <class S>
 void CrossEntropyReadout<S>::other_error_signal(ConstMatrixRef<S> logits) {
   for (Index row = 0; row < logits.rows(); row += tokens_) {
@@ -96,7 +96,7 @@ void CrossEntropyReadout<S>::other_error_signal(ConstMatrixRef<S> logits) {
   }
 }
 
-/// error_ = softmax(m W_h) − onehot, 0 in rows that do not count; or what another cost has there.
+/// Sets error_ = softmax(m W_h) − onehot, 0 in rows that do not count; or the derivative of another cost.
 template <class S>
 void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> m) {
   NUDGE_EXPECT(m.rows() % tokens_ == 0 && m.rows() <= logits_.rows());

@@ -106,13 +106,13 @@ NUDGE_BOTH_PRECISIONS(NUDGE_FACTOR_PRODUCTS)
 
 namespace {
 
-/// One row of a pair.
+/// Row of a pair.
 template <class S>
 struct FactorRow {
   const FactorPair<S>* pair;
   Index row;
   std::span<const S> x() const { return {pair->x.row(row).data(), static_cast<std::size_t>(pair->x.cols())}; }
-  /// What it has of some columns of the gradient.
+  /// Part of the row in some columns of the gradient.
   std::span<const S> y(Index begin, Index end) const {
     return {pair->y.row(row).data() + (begin - pair->columns.begin), static_cast<std::size_t>(end - begin)};
   }

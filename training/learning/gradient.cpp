@@ -51,7 +51,7 @@ void Gradient<S>::begin() {
   unset_.assign(matrices_.size(), 1);
 }
 
-/// Whether nothing has come to it yet; from now on something has.
+/// Returns true if no contribution has come to the parameter yet, and marks that one has.
 template <class S>
 bool Gradient<S>::take_unset(int parameter) {
   if (unset_.empty()) return false;

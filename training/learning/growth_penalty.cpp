@@ -7,7 +7,7 @@
 
 namespace nudge {
 
-/// y_ = (1 + ε J) v_, both shifted states in one evaluation.
+/// Sets y_ = (1 + ε J) v_, with both shifted states in one evaluation.
 template <class S>
 void GrowthPenalty<S>::grow(Dynamics<S>& dynamics, ConstMatrixRef<S> z, S eta, S step) {
   const Index rows = z.rows();
@@ -57,7 +57,8 @@ GrowthReport GrowthPenalty<S>::apply(Dynamics<S>& dynamics, ConstMatrixRef<S> z,
   return report;
 }
 
-/// v_ = m ⊙ F(z) of the rows that count, 0 in the others and in those whose residual is noise or not finite; η of each row.
+/// Sets v_ = m ⊙ F(z) of the rows that count, 0 in the others and in those whose residual is noise or not finite; η of
+/// each row.
 template <class S>
 void GrowthPenalty<S>::begin_rows(Dynamics<S>& dynamics, ConstMatrixRef<S> z, const Batch& batch, Index example,
                                   GrowthReport& report) {
@@ -94,7 +95,7 @@ void GrowthPenalty<S>::begin_rows(Dynamics<S>& dynamics, ConstMatrixRef<S> z, co
   }
 }
 
-/// shifted_ = z ± η v.
+/// Sets shifted_ = z ± η v.
 template <class S>
 void GrowthPenalty<S>::shift_rows(ConstMatrixRef<S> z) {
   const Index rows = z.rows();
@@ -106,7 +107,8 @@ void GrowthPenalty<S>::shift_rows(ConstMatrixRef<S> z) {
   }
 }
 
-/// v_ of unit length in every row, without the units that the probes would take out of their box; shifted_ with it.
+/// Sets v_ to unit length in every row, without the units that the probes would take out of their box, and shifted_
+/// with it.
 template <class S>
 void GrowthPenalty<S>::direct_rows(const Dynamics<S>& dynamics, ConstMatrixRef<S> z) {
   const Index rows = z.rows();
@@ -132,7 +134,7 @@ void GrowthPenalty<S>::direct_rows(const Dynamics<S>& dynamics, ConstMatrixRef<S
   }
 }
 
-/// y_ = m ⊙ (1 + ε J) v_ of every row, at the shifted states.
+/// Sets y_ = m ⊙ (1 + ε J) v_ of every row, at the shifted states.
 template <class S>
 void GrowthPenalty<S>::grow_rows(Dynamics<S>& dynamics, S step) {
   const Index rows = v_.rows();

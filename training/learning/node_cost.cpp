@@ -6,7 +6,7 @@
 namespace nudge {
 namespace {
 
-/// The rows that count, in double.
+/// Picks the rows that count, in double.
 template <class S>
 Matrix<double> counted(ConstMatrixRef<S> rows, const std::vector<Index>& ignored) {
   Matrix<double> out(rows.rows() - static_cast<Index>(ignored.size()), rows.cols());

@@ -123,8 +123,9 @@ class Adam final : public Optimizer<S> {
   Matrix<S> count_;
 };
 
-/// What a comparator beside every element does that adjusts itself (self-adjusting resistors and transistors: Dillavou et al. 2022,
-/// doi:10.1103/PhysRevApplied.18.014040): it sees g + o, o its static offset, and changes nothing where |g + o| ≤ θ,
+/// Update rule of a self-adjusting comparator beside every element (self-adjusting resistors and transistors: Dillavou
+/// et al. 2022, doi:10.1103/PhysRevApplied.18.014040). It sees g + o, o its static offset, and changes nothing where |g
+/// + o| ≤ θ,
 ///     Δ = −η sgn(g + o), or −η (g + o)
 template <class S>
 class Comparator final : public Optimizer<S> {
@@ -155,7 +156,7 @@ class Comparator final : public Optimizer<S> {
   std::vector<StateArray<S>> state() override { return {}; }
 
  private:
-  /// Behind the numbers that amplifiers of arrays have.
+  /// First number of a comparator in random streams, behind those of the amplifiers of arrays.
   static constexpr std::uint32_t kFirstComparator = 1U << 20U;
   std::vector<Matrix<S>> offsets_;
   S threshold_;

@@ -106,7 +106,7 @@ class LayeredPlan final : public NetworkPlan {
 
   Layers layers_;
   Index rows_;
-  std::vector<Index> widths_;  ///< of s_0 … s_L
+  std::vector<Index> widths_;  ///< widths of s_0 … s_L
 };
 
 }  // namespace

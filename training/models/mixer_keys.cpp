@@ -10,11 +10,11 @@
 namespace nudge {
 namespace {
 
-/// A value of the choice, and the mixer that it stands for in some size.
+/// Mixer that a key may choose: the value of the key, and the kind and options that it stands for in some size.
 struct Named {
   std::string name, kind;
   MixerOptions options;
-  bool momentum = false;  ///< between layers
+  bool momentum = false;  ///< momentum between layers
 };
 
 bool reads(const Named& mixer, const OptionField<MixerChoice>& field) {

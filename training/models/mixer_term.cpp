@@ -12,7 +12,7 @@
 namespace nudge {
 namespace {
 
-/// Whether a kind maps states to states. One head as wide as the state is a size that every kind accepts.
+/// True if a kind maps states to states. One head as wide as the state is a size that every kind accepts.
 bool maps_states(const MixerKind<double>& kind) {
   MixerOptions options;
   options.heads = options.decays = 1;
@@ -21,8 +21,8 @@ bool maps_states(const MixerKind<double>& kind) {
   return spec.inputs.size() == 1 && spec.outputs.front().rows() < 0 && spec.outputs.front().cols() == options.width;
 }
 
-/// Kinds that are layers alone: what they read is normed or multiplied by itself, so that a state which hears itself has no
-/// equilibrium near 0 (the block with one of them does not settle).
+/// True for kinds that are layers alone: their input is normed or multiplied by itself. So a state that hears itself
+/// has no equilibrium near 0 (the block with one of them does not settle).
 bool is_layer(const std::string& name) {
   static const std::vector<std::string> layers = {"deltanet", "gated_deltanet", "mamba2", "hyena", "differential"};
   return std::find(layers.begin(), layers.end(), name) != layers.end();
@@ -98,7 +98,7 @@ Value<S> mixed_energy(const MixerChoice& choice, Value<S> z, Value<S> context, c
 
 namespace {
 
-/// A product.
+/// Reads weights that are numbers by a product.
 struct NumberReader final : WeightReader<double> {
   explicit NumberReader(const Matrix<double>& weights) : w(weights) {}
   void read(const WeightPart& part, ConstMatrixRef<double> x, MatrixRef<double> y) override {
@@ -111,7 +111,7 @@ struct NumberReader final : WeightReader<double> {
   const Matrix<double>& w;
 };
 
-/// Whether parameter `which` can be read: the tape refuses every use that is not a read.
+/// True if parameter `which` can be read: the tape refuses every use that is not a read.
 bool readable(const MixerChoice& choice, const std::vector<Matrix<double>>& weights, std::size_t which) {
   NumberReader reader(weights[which]);
   Tape<double> tape;

@@ -13,14 +13,14 @@
 namespace nudge {
 namespace {
 
-/// (rows, width): 1 in each row where it says, else 0.
+/// Makes a drive (rows, width): 1 in each row at its given place, else 0.
 template <class S>
 void one_hot(std::span<const int> at, Index width, Matrix<S>& lines) {
   lines.setZero(static_cast<Index>(at.size()), width);
   for (std::size_t t = 0; t < at.size(); ++t) lines(static_cast<Index>(t), at[t]) = S(1);
 }
 
-/// 0, 1, ...: the rows of a table of positions.
+/// Numbers 0, 1, ... of the rows of a table of positions.
 std::vector<int> places(Index rows) {
   std::vector<int> all(static_cast<std::size_t>(rows));
   std::iota(all.begin(), all.end(), 0);

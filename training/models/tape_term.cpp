@@ -131,7 +131,8 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
  private:
   enum class Computes { force, energy };
 
-  /// The computation on a tape of its own, from the source of one copy (and, of the energy, the state of the target) to y.
+  /// Recording of the computation on a tape of its own, from the source of one copy (for the energy also the state of
+  /// the target) to y.
   struct Recording {
     std::vector<std::unique_ptr<MapReader<S>>> readers;
     Tape<S> tape;
@@ -180,7 +181,7 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
     return state.middleCols(target().begin, target().count).middleRows(row, rows_);
   }
 
-  /// Of the term's rows, one after another.
+  /// Number of copies of the term's rows in a state, one after another.
   double copies_in(ConstMatrixRef<S> state) const {
     const Index copies = state.rows() / rows_;
     return static_cast<double>(copies);
@@ -192,7 +193,8 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
     recording.tape.run();
   }
 
-  /// The point's recording. Where the last free read was at this very source and without noise, it is that one.
+  /// Makes the recording at the point `source`. Reuses the last free read if it was at this very source and without
+  /// noise.
   template <class Source>
   void store(const Source& source) {
     if (evaluated_ && !noisy_ && moving_->source.matrix() == source) {
@@ -203,7 +205,7 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
     }
   }
 
-  /// f += gain · (y + identity · source), both of one copy; f in the target's columns.
+  /// Adds f += gain · (y + identity · source), both of one copy, in the target's columns of f.
   template <class Source, class Target>
   void add(const Recording& recording, const Source& source, Target&& f) const {
     auto out = f.middleCols(target().begin, target().count);
@@ -219,7 +221,8 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
     fixed_->tape.pull_back(wanted);
   }
 
-  /// Pulls u back to the wanted leaves; what arrives at parameters goes to the sink, at a clamped input to its gradient.
+  /// Pulls u back to the wanted leaves. Gradients of parameters go to the sink, that of a clamped input to
+  /// input_gradient.
   template <class Direction>
   void correlate(const Direction& u, Leaves wanted, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                  ReadContext& read) {
@@ -233,7 +236,7 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
     hand_over_numbers(*fixed_, scale, sink);
   }
 
-  /// What has arrived at weights that are numbers; those that are read have correlated already.
+  /// Hands over the gradients of weights that are numbers; weights that are read have correlated already.
   void hand_over_numbers(Recording& recording, S scale, GradientSink<S>& sink) {
     for (std::size_t k = 0; k < recording.weights.size(); ++k) {
       const Matrix<S>& gradient = recording.tape.cotangent(recording.weights[k]);
@@ -245,12 +248,13 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
   const TapeTerm* term_;
   Index rows_;
   TapeReads<S> reads_;
-  std::unique_ptr<Recording> moving_, fixed_, energy_;  ///< the last where it is asked for
+  std::unique_ptr<Recording> moving_, fixed_, energy_;  ///< recordings; energy_ is made when asked for
   const Matrix<S>* input_ = nullptr;
-  bool evaluated_ = false;  ///< moving_, since the last bind(), at the source it holds
+  bool evaluated_ = false;  ///< moving_ was evaluated, since the last bind(), at the source it holds
   bool noisy_ = false;
-  double operations_ = 0;                   ///< digital, of one evaluation
-  Matrix<S> direction_, source_direction_;  ///< one copy of what is pulled back, and of what is pushed forward
+  double operations_ = 0;  ///< digital operations of one evaluation
+  /// one copy of the vector that is pulled back, and of the one that is pushed forward
+  Matrix<S> direction_, source_direction_;
 };
 
 template <class S>

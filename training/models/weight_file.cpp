@@ -34,7 +34,8 @@ std::vector<std::string> names_of(const Arrays& arrays) {
   throw UserError(fmt::format("weights file \"{}\": {}", path, problem));
 }
 
-/// A vector is one row.
+/// Converts an array to a matrix (rows, cols); a vector is one row. UserError with `path` and `group` for another
+/// shape, or a number that is not finite.
 template <class S>
 Matrix<S> matrix_of(const RawArray& array, Index rows, Index cols, const std::string& path, const std::string& group) {
   const auto shape = array.shape.size() == 1 ? std::vector<Index>{1, array.shape[0]} : array.shape;

@@ -33,7 +33,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// "VmHWM" (peak) or "VmRSS" (now) of this process in bytes, as Linux tells it.
+/// Returns "VmHWM" (peak) or "VmRSS" (now) of this process in bytes, as Linux tells it.
 double memory_of(const std::string& what) {
   std::ifstream in("/proc/self/status");
   for (std::string line; std::getline(in, line);) {
@@ -42,15 +42,16 @@ double memory_of(const std::string& what) {
   return kNan;
 }
 
-/// The peak starts again at what is used now, without what was freed and kept. False where the system does not allow it.
+/// Resets the peak to the present use, without memory that was freed and kept. False where the system does not allow
+/// it.
 bool forget_peak() {
   ::malloc_trim(0);
   constexpr std::string_view peak = "5";
   return write_at(open_plain_file("/proc/self/clear_refs", O_WRONLY), std::as_bytes(std::span(peak)), 0);
 }
 
-/// What its time depends on: its values, of real numbers only whether they are 0; in a sweep of one key at a time, of the key that left
-/// its baseline.
+/// Name of a point's kind, on which its time depends: its values, of real numbers only whether they are 0. In a sweep
+/// of one key at a time it is the key that left its baseline.
 std::string kind_of(const Sweep& sweep, const SweepPoint& point) {
   const bool alone = sweep.mode == "one_at_a_time";
   const std::vector<std::string>& baseline = sweep.points.front().values;
@@ -150,7 +151,7 @@ void measure(const Config& config, PointJob job, PointKind& kind, std::vector<Gr
   kind.bytes = told ? std::max(0.0, memory_of("VmHWM") - before) : kNan;
 }
 
-/// When the last of these ends, `at_once` at a time, the longest first.
+/// Time until the last of these ends, `at_once` at a time, the longest first.
 double makespan(std::vector<double> seconds, int at_once) {
   std::sort(seconds.rbegin(), seconds.rend());
   std::priority_queue<double, std::vector<double>, std::greater<>> free_at;

@@ -26,7 +26,7 @@ std::size_t number_in(const std::string& bytes) {
   return at;
 }
 
-/// The list and the results, for all threads of rank 0.
+/// Desk of rank 0: the list and the results, for all its threads.
 class Desk {
  public:
   Desk(TaskList& tasks, const FarmWork& work) : tasks_(tasks), work_(work), computing_(work.threads) {}
@@ -39,7 +39,7 @@ class Desk {
     return go_on() ? tasks_.next() : std::nullopt;
   }
 
-  /// A file that cannot be written ends all work.
+  /// Takes a result. A file that cannot be written ends all work.
   void give(std::size_t at, const SweepPoint& point) {
     if (point.status.empty()) return;  // stopped on the way
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -68,16 +68,17 @@ class Desk {
   TaskList& tasks_;
   const FarmWork& work_;
   std::mutex mutex_;
-  std::atomic<bool> broken_ = false, stopped_ = false;  ///< an exception; a signal that came to another rank
-  std::atomic<int> computing_;                          ///< threads of rank 0 that have not ended
+  /// broken_: by an exception; stopped_: by a signal that came to another rank
+  std::atomic<bool> broken_ = false, stopped_ = false;
+  std::atomic<int> computing_;  ///< number of threads of rank 0 that have not ended
 };
 
 void tell_all(const std::string& bytes) {
   for (int r = 1; r < rank_count(); ++r) send_to(r, bytes);
 }
 
-/// Answers the other ranks until all of them have said goodbye and rank 0 has nothing to do either: until then each may be
-/// the one that a signal comes to.
+/// Answers the other ranks until all of them have said goodbye and rank 0 has nothing to do either; until then a signal
+/// may come to any rank.
 void serve(Desk& desk) {
   bool stopped = false;
   for (int gone = 1; gone < rank_count() || desk.computes();) {
@@ -107,7 +108,7 @@ void serve(Desk& desk) {
   tell_all("O");
 }
 
-/// What the threads of another rank and the one that talks to rank 0 tell each other.
+/// Messages between the threads of another rank and the thread that talks to rank 0.
 class Mailbox {
  public:
   void post(std::string bytes) {
@@ -120,7 +121,7 @@ class Mailbox {
   }
   std::optional<std::string> next_to_send() { return front_of(out_); }
 
-  /// Waits for rank 0's answer to one request; which thread's it was does not matter.
+  /// Waits for rank 0's answer to one request, no matter which thread's.
   std::optional<std::size_t> answer() {
     for (;;) {
       if (const auto one = front_of(in_)) return *one;

@@ -52,7 +52,7 @@ void put_text(std::string& out, const std::string& text) {
   out += text;
 }
 
-/// Reads from the front.
+/// Reader of bytes from the front.
 class Taker {
  public:
   explicit Taker(const std::string& bytes) : bytes_(bytes) {}

@@ -13,7 +13,8 @@
 namespace nudge {
 namespace {
 
-/// Attributes of the root that may differ between parts of one study. How many test runs a comparison has is known after the choice.
+/// Attributes of the root that may differ between parts of one study. The number of test runs of a comparison is known
+/// only after the choice.
 const std::set<std::string> kOwn = {
     "config",     "started",      "wall_time_s",         "threads",          "machine", "shard",
     "test_total", "outside_runs", "tuning_outside_runs", "test_outside_runs"};
@@ -38,7 +39,7 @@ void expect_equal_lengths(const H5Reader& file, const RowColumns& columns, std::
   }
 }
 
-/// The columns of finished runs, with their cosines; `n`: how many rows there are.
+/// Reads the columns of finished runs, with their cosines; sets `n` to the number of rows.
 RowColumns read_runs(const H5Reader& file, const std::string& group, std::size_t& n) {
   RowColumns runs = read_columns(file, group);
   runs.merge(read_columns(file, cosine_group(group)));
@@ -72,7 +73,7 @@ PartTable read_table(const H5Reader& file, const std::string& name) {
   return table;
 }
 
-/// What each dataset of a plan says of the file, not of the study.
+/// True for a dataset of a plan that concerns the file, not the study.
 bool is_progress(const std::string& path, const std::string& plan) {
   return path == plan + "/row" || path == plan + "/seconds";
 }
@@ -89,7 +90,7 @@ bool same_columns(const RowColumns& a, const RowColumns& b, const std::string& p
   return true;
 }
 
-/// A part that has not ended has no references yet.
+/// Compares the other columns of two parts; a part that has not ended has no references yet.
 bool same_others(const RowColumns& a, const RowColumns& b) {
   const auto without = [](RowColumns columns) {
     std::erase_if(columns, [](const auto& column) { return column.first.starts_with("reference/"); });
@@ -109,7 +110,8 @@ std::string config_differences(const StudyPart& part, const StudyPart& first) {
   return all;
 }
 
-/// A column that one file lacks is NaN there: only one of numbers can be lacking.
+/// Text on columns that only one file has, or that have another type. A missing column of real numbers does not count:
+/// it is NaN there.
 std::string column_differences(const RowColumns& there, const RowColumns& here) {
   std::string why;
   for (const auto& [one, other] : {std::pair(&there, &here), std::pair(&here, &there)}) {
@@ -123,7 +125,7 @@ std::string column_differences(const RowColumns& there, const RowColumns& here) 
   return why;
 }
 
-/// Attributes of the root that differ; what that means where they are of the build.
+/// Text on attributes of the root that differ, with the meaning where they concern the build.
 std::string root_differences(const StudyPart& part, const StudyPart& first) {
   std::string why;
   bool build = false;

@@ -89,7 +89,7 @@ void append_row(RowColumns& columns, const RowColumns& from, std::size_t row) {
 
 namespace {
 
-/// A row of what a part keeps.
+/// Row of a run outside the grid that a part keeps.
 struct OutsideRow {
   const StudyPart* part;
   const RowColumns* columns;
@@ -97,7 +97,7 @@ struct OutsideRow {
   bool ok;
 };
 
-/// "beta = 0.1, seed = 2": the keys of the group, and the seed.
+/// Name of a run: "beta = 0.1, seed = 2", the keys of the group and the seed.
 std::string run_name(const StudyPart& part, const std::string& group, const RowColumns& columns, std::size_t row) {
   std::string out;
   std::istringstream keys(part.file.text_attribute("keys", group) + ", seed");
@@ -111,7 +111,7 @@ std::string run_name(const StudyPart& part, const std::string& group, const RowC
   return out;
 }
 
-/// A column of numbers may be lacking: it is NaN then.
+/// Checks that a part has all columns; a missing column of numbers is allowed: it is NaN then.
 void expect_columns(const StudyPart& part, const RowColumns& columns, const RowColumns& all) {
   for (const auto& [path, column] : all) {
     const auto at = columns.find(path);

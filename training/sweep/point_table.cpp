@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kOutside = "finished runs that are none of the present grid's: kept, and counted in no mean";
 
-/// The seconds that each row took; NaN where the file does not tell.
+/// Reads the seconds of each row; NaN where the file does not tell.
 std::vector<double> stored_seconds(const H5Reader& file, const std::string& group, std::size_t n) {
   const H5Shape own{static_cast<Index>(n)};
   if (file.has(group + "/seconds")) return file.reals<double>(group + "/seconds", own);
@@ -43,7 +43,7 @@ std::vector<double> stored_seconds(const H5Reader& file, const std::string& grou
   return out;
 }
 
-/// The rows of a group, as texts and numbers of the sweep's keys.
+/// Reads the rows of a group, as texts and numbers of the sweep's keys.
 std::vector<SweepPoint> stored_points(const H5Reader& file, const std::string& group, const Sweep& sweep) {
   if (!file.has(group)) return {};
   const auto seeds = file.integers(group + "/seed", H5Shape{-1});
@@ -79,7 +79,7 @@ std::vector<SweepPoint> stored_points(const H5Reader& file, const std::string& g
   return points;
 }
 
-/// Names of all groups of all points, in the order in which they come.
+/// Names of all parameter groups of all points, in the order in which they come.
 std::vector<std::string> group_names(const std::vector<const SweepPoint*>& points) {
   std::vector<std::string> names;
   for (const SweepPoint* point : points) {
@@ -120,6 +120,7 @@ namespace {
 
 using Points = std::vector<const SweepPoint*>;
 
+/// Writes get(point) of every point as a column.
 template <class Get>
 void write_column(H5Document& document, const std::string& path, const Points& points, const H5Meaning& meaning,
                   Get get) {
@@ -128,7 +129,7 @@ void write_column(H5Document& document, const std::string& path, const Points& p
   document.column(path, std::move(values), meaning);
 }
 
-/// A column per swept key, and the seed.
+/// Writes a column per swept key, and the seed.
 void write_places(H5Document& document, const std::string& group, const Sweep& sweep, const Points& points) {
   for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
     const ParamRow* row = find_row(program_table(), sweep.keys[k]);  // null: of the study itself
@@ -145,7 +146,7 @@ void write_places(H5Document& document, const std::string& group, const Sweep& s
                [](const SweepPoint& p) { return p.seed; });
 }
 
-/// What a finished run gave.
+/// Writes the results of finished runs.
 void write_results(H5Document& document, const std::string& group, const Sweep& sweep, const Points& finished) {
   write_places(document, group, sweep, finished);
   write_column(document, group + "/status", finished, {"1", "ok, or what went wrong", {"point"}},
@@ -167,7 +168,7 @@ void write_seconds(H5Document& document, const std::string& group, const Points&
                [](const SweepPoint& p) { return p.seconds; });
 }
 
-/// Every point, finished or not: what merge and watch go by.
+/// Writes every point, finished or not, for merge and watch.
 void write_plan(H5Document& document, const std::string& group, const Sweep& sweep) {
   Points all;
   std::vector<std::int64_t> rows;

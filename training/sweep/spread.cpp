@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-/// Of numbers that may be infinite, NaN where the middle is.
+/// Median of numbers that may be infinite; NaN where the middle is infinite.
 double median_of(std::vector<double> values) {
   if (values.empty()) return kNoNumber;
   const double middle = median(std::move(values));

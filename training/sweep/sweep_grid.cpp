@@ -30,7 +30,7 @@ namespace {
 const std::set<std::string> kReserved = {
     "seed", "threads", "product.kernel", "output.file", "output.print_every", "output.log_rows", "train.null"};
 
-/// A lane of frozen devices doubles the cost of a point, and no table has a place for it.
+/// Setting without a lane of frozen devices: it doubles the cost of a point, and no table has a place for it.
 constexpr const char* no_lane = "train.null=none";
 
 bool is_number(ParamKind kind) { return kind == ParamKind::integer || kind == ParamKind::real; }
@@ -41,7 +41,7 @@ double number_of(const Config& config, const std::string& key) {
   return is_number(kind) ? config.real(key) : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The values of the keys of the config, behind the labels.
+/// Makes a point from the values of the config's keys, behind the labels.
 SweepPoint point_of(const Config& config, const std::vector<std::string>& labels, const Sweep& sweep) {
   SweepPoint point{labels, std::vector<double>(labels.size(), std::numeric_limits<double>::quiet_NaN()), 0, "", {}, {}};
   for (std::size_t k = labels.size(); k < sweep.keys.size(); ++k) {
@@ -56,7 +56,7 @@ SweepPoint point_of(const Config& config, const std::vector<std::string>& labels
 
 namespace {
 
-/// The configs of the splits that the points see: the measured one, or with data.split_seed = "seed" one of each seed.
+/// Configs of the splits that the points see: the measured one, or with data.split_seed = "seed" one of each seed.
 std::vector<Config> splits_of(const SweepGrid& grid) {
   if (data_options(*grid.measured).split_seed != DataOptions::by_seed) return {*grid.measured};
   std::set<std::int64_t> seeds;
@@ -128,7 +128,8 @@ GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, Sweep
   grid.source = source;
 }
 
-/// What a run would only find out when it starts; and what counting scores on its text, which every table wants.
+/// Checks what a run would only find out when it starts, and computes the losses of counting on its text, which every
+/// table wants.
 void GridBuilder::check(const Config& config) {
   if (end_cosine_ == EndCosine::measured) expect_training_reads(config);  // its points are trained
   validate_linear_map(crossbar_spec(config));

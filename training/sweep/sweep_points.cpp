@@ -18,6 +18,8 @@
 namespace nudge {
 namespace {
 
+/// Runs the training of a point and sets its results. kept: the file that holds it meanwhile; metrics: names of the
+/// results.
 void run_training(const Config& config, const KeptRun& kept, PointJob job, const std::function<bool()>& go_on,
                   const std::vector<SweepMetric>& metrics, SweepPoint& point) {
   const FinalTest test = job == PointJob::train_and_test ? FinalTest::evaluate : FinalTest::leave;
@@ -49,7 +51,8 @@ void run_stability(const Config& config, SweepPoint& point) {
   point.status = std::isfinite(found.margin) ? "ok" : "no equilibrium whose eigenvalues could be computed";
 }
 
-/// What goes wrong in a point is its result; only our own bugs end the sweep.
+/// Runs one point. Errors in it are its result; only our own bugs end the sweep. kept: the file that holds a training
+/// meanwhile; metrics: names of the results; starts: trained networks that gradient checks share.
 void run_point(const Config& config, const KeptRun& kept, PointJob job, const std::function<bool()>& go_on,
                const std::vector<SweepMetric>& metrics, TrainedStarts& starts, SweepPoint& point) {
   const Stoppable here;  // nothing of a point is kept but its result, and what a training keeps
@@ -75,7 +78,8 @@ void run_point(const Config& config, const KeptRun& kept, PointJob job, const st
   }
 }
 
-/// Where the training of a point is kept: beside the output, by what the point is, so that another grid finds it too.
+/// Path where the training of a point is kept: beside the output, named by its values and seed, so that another grid
+/// finds it too.
 std::filesystem::path kept_file(const std::filesystem::path& output, const Sweep& sweep, const SweepPoint& point) {
   std::string what = fmt::format("seed={}", point.seed);
   for (std::size_t k = 0; k < sweep.keys.size(); ++k) what += fmt::format("\n{}={}", sweep.keys[k], point.values[k]);
@@ -94,7 +98,7 @@ class PacedStore {
  public:
   explicit PacedStore(const std::function<void()>& store) : store_(store) {}
 
-  /// A result, whose training may have kept a file: it goes when the result is stored.
+  /// Takes a result; the file kept of its training is removed when the result is stored.
   void result(const std::filesystem::path& kept) {
     kept_.push_back(kept);
     if (seconds_since(end_) >= 20 * took_) now();

@@ -21,9 +21,10 @@
 namespace nudge {
 namespace {
 
-constexpr int kMost = 255;  ///< seeds, and ages
+constexpr int kMost = 255;  ///< most seeds, and most ages
 
-/// Numbers of a wait and of the evaluations after it: beyond the steps of trainings, below the 2³² of reads, with room for 2¹⁵ batches.
+/// Number of a wait and of the evaluations after it: beyond the steps of trainings, below the 2³² of reads, with room
+/// for 2¹⁵ batches.
 std::uint64_t number_of(int seed, std::size_t age) {
   return (std::uint64_t{1} << 31U) | static_cast<std::uint64_t>(seed) << 23U | static_cast<std::uint64_t>(age) << 15U;
 }
@@ -66,7 +67,8 @@ void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& o
   out.acceleration = heat_acceleration(spec.device, spec.circuit.temperature_K);
 }
 
-/// Resistors that do not learn any more have no use for room in their windows, whose lower end it lifts above what they have learnt.
+/// Takes the room off the windows of resistors, which do not learn any more: the room would lift the lower end above
+/// learnt conductances.
 void take_room_off(Config& config, const NetworkPlan& plan, const AgedTestOptions& options) {
   const std::vector<Parameter> parameters = plan.parameters();
   const bool resistors =
@@ -112,6 +114,8 @@ class AgedRun {
   std::vector<Batch> batches_;
 };
 
+/// Tests every seed and adds the rows to `out`. file: the trained run, restored unless out.reprogrammed; tell: called
+/// before each seed.
 template <class S>
 void run_seeds(const Config& config, const RunParts& parts, const H5Reader& file, const AgedTestOptions& options,
                const std::function<void(const std::string&)>& tell, AgedTest& out) {

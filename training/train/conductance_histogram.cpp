@@ -19,8 +19,8 @@ struct Devices {
   std::vector<const Matrix<S>*> conductance, bounds;
 };
 
-/// The parts of a map's state that are conductances, by the names that checkpoints give them (DevicePairs, TikiTaka, ReplicatedMap):
-/// "replica3/slow_g_plus" -> "slow_positive".
+/// Collects the parts of a map's state that are conductances, by their names in checkpoints (DevicePairs, TikiTaka,
+/// ReplicatedMap): "replica3/slow_g_plus" -> "slow_positive".
 template <class S>
 std::map<std::string, Devices<S>> devices_of(LinearMap<S>& map) {
   std::map<std::string, Devices<S>> all;
@@ -39,7 +39,7 @@ std::map<std::string, Devices<S>> devices_of(LinearMap<S>& map) {
   return all;
 }
 
-/// Equal bins over all finite values.
+/// Makes equal bins over all finite values.
 template <class S>
 std::vector<double> edges_around(const Devices<S>& devices) {
   double low = std::numeric_limits<double>::infinity(), high = -low;

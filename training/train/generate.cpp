@@ -20,7 +20,8 @@
 namespace nudge {
 namespace {
 
-/// The noise of a read is named by the seed and the number of the character, together below 2³² (circuits/crossbar/read_noise.cpp).
+/// Most characters: the seed and the number of the character name the noise of a read, together below 2³²
+/// (circuits/crossbar/read_noise.cpp).
 constexpr int kMostTokens = (1 << 20) - 1;
 constexpr std::uint64_t kLargestSeed = (1U << 12U) - 1;
 std::uint64_t read_number(const GenerateOptions& options, int character) {
@@ -45,7 +46,7 @@ std::vector<int> beginning(const TextDataset& data, const std::string& prompt) {
   return {line == all.end() ? 0 : static_cast<int>(line - all.begin())};
 }
 
-/// ln p of every character at a temperature; 0: 0 for the most probable one, −∞ for the others.
+/// Computes ln p of every character at a temperature; 0: 0 for the most probable one, −∞ for the others.
 std::vector<double> log_shares(const std::vector<double>& logits, double temperature) {
   const double top = *std::max_element(logits.begin(), logits.end());
   std::vector<double> shares(logits.size());
@@ -61,7 +62,7 @@ std::vector<double> log_shares(const std::vector<double>& logits, double tempera
   return shares;
 }
 
-/// The character at u of the cumulative shares, u in [0, 1).
+/// Picks the character at u of the cumulative shares, u in [0, 1).
 int drawn(const std::vector<double>& log_shares, double u) {
   double sum = 0;
   int last = 0;
@@ -75,7 +76,7 @@ int drawn(const std::vector<double>& log_shares, double u) {
   return last;
 }
 
-/// A circuit on its devices.
+/// Writer by a circuit on its devices.
 template <class S>
 class CircuitWriter final : public TextWriter {
  public:
@@ -92,7 +93,7 @@ class CircuitWriter final : public TextWriter {
   Index rows_;
 };
 
-/// A network on a tape.
+/// Writer by a network on a tape.
 template <class S>
 class TapeWriter final : public TextWriter {
  public:
@@ -122,6 +123,8 @@ std::unique_ptr<TextWriter> make_writer(const Config& config, const RunParts& pa
   return std::make_unique<CircuitWriter<S>>(config, parts.plan, file);
 }
 
+/// Continues options.prompt by a network in the precision S. file: the run with its weights; data: the vocabulary;
+/// tell: may end the text.
 template <class S>
 Generated written(const Config& config, const RunParts& parts, const H5Reader& file, const TextDataset& data,
                   const GenerateOptions& options, const std::function<bool(const std::string&)>& tell) {

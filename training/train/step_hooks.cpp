@@ -72,8 +72,8 @@ class MemoryHook final : public StepHook<S> {
   Matrix<S> delta_;
 };
 
-/// Phases of a training step, one after the other: of every sample its free one and those that its estimator nudges, of which a twin has the
-/// first beside the free one.
+/// Counts the phases of a training step, one after the other: of every sample its free phase and those that its
+/// estimator nudges. A twin has the first nudged phase beside the free one.
 double phases_of_step(const Config& config) {
   const EstimatorKind* kind = find_estimator(run_options(config).estimator);
   double phases = 1;
@@ -85,7 +85,7 @@ double phases_of_step(const Config& config) {
   return phases * static_cast<double>(train_section().read(config).batch);
 }
 
-/// What leaks away of parameters between one update and the next (Parameter::leak).
+/// Hook for the share of parameters that leaks away between one update and the next (Parameter::leak).
 template <class S>
 class LeakHook final : public StepHook<S> {
  public:

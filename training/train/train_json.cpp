@@ -47,7 +47,7 @@ nlohmann::json hardware_json(const TrainSummary& s) {
       {"energy_per_step_J", energy_json(s.step_energy)}};
 }
 
-/// The lane with frozen devices, and what was won against it.
+/// JSON of the lane with frozen devices, and the gain against it.
 nlohmann::json null_json(const NullResult& null, const std::string& metric) {
   nlohmann::json out = {{"validation_loss", null.validation_loss},
                         {"test_loss", null.test_loss},

@@ -18,10 +18,10 @@ constexpr const char* kGroups[] = {"train", "weights", "device"};
 constexpr const char* kSteps = "train/step";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// What a column of a width has in an entry.
+/// Text on an entry of a column of this width.
 std::string numbers(Index width) { return width == 0 ? "single numbers" : fmt::format("rows of {}", width); }
 
-/// The axis of a column of an older file, which does not say it.
+/// Finds the axis of a column of an older file, which does not tell it.
 std::string axis_of(const H5Reader& file, const std::string& prefix, const std::string& name) {
   const std::string stem = name.substr(0, name.find('_'));
   for (const std::string& axis : {name + "_step", stem + "_step"}) {
@@ -79,7 +79,7 @@ void TrainLog::put(Column& column, const double* row, std::size_t width) {
   std::copy(row, row + width, column.values.end() - static_cast<std::ptrdiff_t>(width));
 }
 
-/// Of the table over the present axis.
+/// Begins a row of the table over the present axis.
 void TrainLog::begin_row() {
   Table& table = tables_[axis_];
   set_rows(axis_, table.rows());
@@ -91,14 +91,14 @@ void TrainLog::begin_row() {
   ++table.entries;
 }
 
-/// Columns that have fewer get rows that are not a number.
+/// Sets the number of rows of a table; new rows are NaN.
 void TrainLog::set_rows(const std::string& axis, std::size_t rows) {
   for (Column& c : columns_) {
     if (c.axis == axis) c.values.resize(rows * std::max<std::size_t>(1, static_cast<std::size_t>(c.width)), kNone);
   }
 }
 
-/// Every second row goes; the last entry stays.
+/// Removes every second row; the last entry stays.
 void TrainLog::thin(const std::string& axis) {
   Table& table = tables_[axis];
   const std::size_t rows = table.rows();
@@ -212,7 +212,7 @@ std::string TrainLog::unit(const std::string& name) const {
 
 namespace {
 
-/// Of a column that the log writes elsewhere (null_lane.hpp).
+/// True for a copy of a column that the log writes elsewhere (null_lane.hpp).
 bool is_copy(const H5Reader& file, const std::string& path) {
   return file.has_attribute("role", path) && file.text_attribute("role", path) == "copy";
 }

@@ -34,7 +34,7 @@
 namespace nudge {
 namespace {
 
-/// Every trainee of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
+/// Makes every trainee of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
 std::vector<LearnerLane> make_lanes(const Config& config, const TaskSizes& sizes,
                                     const std::shared_ptr<const NetworkPlan>& plan) {
   std::vector<LearnerLane> lanes;
@@ -54,7 +54,7 @@ std::vector<LearnerLane> make_lanes(const Config& config, const TaskSizes& sizes
   return lanes;
 }
 
-/// With train.null and the estimator as they are run, so that the file says it.
+/// Resolves train.null and the estimator as they are run, so that the file tells them.
 Config resolved(Config config) {
   config.set_from_text("train.null", resolved_null(config));
   if (!network_kind(config).is_circuit()) config.set_from_text("estimator", backprop_name);
@@ -93,7 +93,7 @@ class TrainRun {
     observer(p);
   }
 
-  /// The same without a file of its own: no references, and what is kept is written now and then.
+  /// Runs without a file of its own: no references, and the kept file is written now and then.
   TrainSummary run(const KeptRun& kept, const TrainObserver& observer) {
     asked_ = true;
     const auto since = [](Clock::time_point then) {
@@ -168,8 +168,8 @@ class TrainRun {
     references_later_ = false;
   }
 
-  /// What trivial models score, once a checkpoint is written: nobody waits for them to see the run's first steps, and a signal leaves them to
-  /// the resumed run. Their time is theirs, not the run's.
+  /// Adds the scores of trivial models, once a checkpoint is written. So nobody waits for them to see the run's first
+  /// steps, and a signal leaves them to the resumed run. Their time does not count as the run's.
   void add_references(const TrainObserver& observer) {
     if (asked_ || interrupted()) return;
     const auto start = Clock::now();
@@ -220,10 +220,12 @@ class TrainRun {
   std::optional<TextLines> lines_;
   std::string metric_;
   std::vector<StepStage> stages_;
-  std::optional<ReferenceScores> references_;        ///< made after the first file: a sweep's points need none
-  bool asked_ = false;                               ///< for them: they are there, or there are none
-  bool written_ = false, references_later_ = false;  ///< a file; references that came after the last
-  double earlier_ = 0;                               ///< s of the runs before, less what was no part of the run
+  /// reference scores, made after the first file: a sweep's points need none
+  std::optional<ReferenceScores> references_;
+  bool asked_ = false;  ///< true: the references are there, or there are none
+  /// written_: there is a file; references_later_: references came after the last file
+  bool written_ = false, references_later_ = false;
+  double earlier_ = 0;  ///< s of the runs before, without what was no part of the run
   Clock::time_point start_ = Clock::now();
   RunRecord record_;
   Overwrite overwrite_ = Overwrite::must_not_exist;
@@ -248,7 +250,7 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
   }
 }
 
-/// The config of the file's run, or the caller's where it is the same.
+/// Config of the file's run, or the caller's where it is the same.
 Config resumed_config(const H5Reader& file, const std::filesystem::path& path, const Config* config) {
   Config stored = stored_program_config(file);
   // Of a file of an older version, which has no such lane.
@@ -263,7 +265,7 @@ Config resumed_config(const H5Reader& file, const std::filesystem::path& path, c
   return stored;
 }
 
-/// A new run of the config: its choices that are left to the program, made.
+/// Begins a new run of the config, with the choices that are left to the program made.
 template <class Run>
 TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserver& observer, const Run& run) {
   const Config ours = resolved(config);

@@ -18,10 +18,10 @@
 namespace nudge {
 namespace {
 
-/// Where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ: that is no equilibrium.
+/// Residual of no equilibrium: where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ.
 constexpr double kUnsettled = 1;
 
-/// Steps of a kind, of all that were done, in the log or not; of what the log says, which a file may have been edited to.
+/// Counts the steps of a kind among all steps done, in the log or not. The log may come from a file that was edited.
 std::uint64_t count(const TrainingLoop& loop, const std::string& kind) {
   const TrainLog& log = loop.learner().log();
   const std::vector<double>& so_far = log.values("train/" + kind + "_so_far");
@@ -44,7 +44,7 @@ double median_of_accepted(const TrainLog& log, const char* column) {
   return kept.empty() ? 0 : upper_median(std::move(kept));
 }
 
-/// The last comparison, per group; empty without one.
+/// Cosines of the last comparison, per group; empty without one.
 std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector<double>& cosines) {
   std::vector<GroupCosine> out;
   if (plan == nullptr || cosines.empty()) return out;
@@ -55,7 +55,7 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
   return out;
 }
 
-/// What the simulated circuit took.
+/// Adds the cost of the simulated circuit.
 void add_circuit(const Config& config, const TrainLog& log, TrainSummary& s) {
   s.devices = log.sum_last("device", "devices");
   if (s.devices == 0) return;
@@ -83,7 +83,7 @@ void add_circuit(const Config& config, const TrainLog& log, TrainSummary& s) {
 
 constexpr const char* kNotSettled = "it does not settle";
 
-/// What a run has that is no result, or nothing.
+/// Text of a run's failure, by which it is no result; empty: it is one.
 std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles) {
   const auto nonfinite = static_cast<double>(s.nonfinite);
   const auto steps = static_cast<double>(s.done);
@@ -102,7 +102,7 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles)
   return "";
 }
 
-/// What to change where a run failed so.
+/// Advice for a run that failed so.
 std::string failure_advice(const Config& config, bool circuit, const std::string& failure) {
   std::string rate = "a smaller train.learning_rate";
   if (!circuit) return rate;

@@ -17,10 +17,11 @@
 namespace nudge {
 namespace {
 
-/// A run whose steps are not finite this many times in a row will not recover: every one leaves the weights as they were.
+/// Number of non-finite steps in a row after which a run will not recover: every such step leaves the weights as they
+/// were.
 constexpr int kHopeless = 50;
 
-/// On exact numbers the correction path and the amplifiers are exact as well.
+/// Makes the options of a trainee; on exact numbers the correction path and the amplifiers are exact as well.
 template <class S>
 BatchGradientOptions trainee_options(const Config& config, const std::string& estimator, Weights weights) {
   BatchGradientOptions options = gradient_options<S>(config, estimator);
@@ -33,8 +34,8 @@ BatchGradientOptions trainee_options(const Config& config, const std::string& es
   return options;
 }
 
-/// Arrays that update by coincidences get the factors of their gradient and not the sum, and so do numbers where a step is the
-/// gradient times a number.
+/// Makes the options of a learning trainee. Arrays that update by coincidences get the factors of their gradient
+/// instead of the sum, and so do numbers where a step is the gradient times a number.
 template <class S>
 BatchGradientOptions learner_options(const Config& config, const std::string& estimator, Weights weights,
                                      const Optimizer<S>& optimizer) {
@@ -79,7 +80,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
   }
 }
 
-/// The hooks set what they regulate; ε follows the damping. Returns ε.
+/// Lets the hooks set what they regulate; ε follows the damping. Returns ε.
 template <class S>
 double Trainee<S>::begin() {
   for (auto& hook : hooks_) hook->begin(*network_);
@@ -88,7 +89,7 @@ double Trainee<S>::begin() {
   return epsilon;
 }
 
-/// The phases of a step and its gradient, of the weights as hardware-aware training shows them.
+/// Runs the phases of a step and computes its gradient, with the weights of hardware-aware training.
 template <class S>
 BatchReport Trainee<S>::measure(std::uint64_t step, const Batch& batch) {
   const NoisyWeights<S> noisy(noise_, *network_, step);
@@ -134,7 +135,7 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   }
 }
 
-/// What a circuit that solves itself fell over in a step, or why nothing is left of the step.
+/// Notes the reason why a circuit that solves itself failed in a step, or why nothing is left of the step.
 template <class S>
 void Trainee<S>::note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report) {
   unsolved_ = why_unsolved(*exact_copy(*network_, Truth::circuit), batch, report.sequences);
@@ -150,7 +151,7 @@ void Trainee<S>::note_unsolved(std::uint64_t step, const Batch& batch, const Bat
   }
 }
 
-/// Norms of the gradient, with what maps that update by factors hold of it.
+/// Norms of the gradient, including the factors held by maps that update by them.
 template <class S>
 typename Trainee<S>::GradientNorms Trainee<S>::gradient_norms() {
   double numbers = gradient_.squared_norm(), arrays = 0;
@@ -196,7 +197,7 @@ void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
   for (auto& hook : hooks_) hook->updated(*network_, step);
 }
 
-/// Drift, leak and telegraph noise go on between steps; within one they stand still.
+/// Lets time pass between steps for drift, leak and telegraph noise; within a step they stand still.
 template <class S>
 void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report) {
   const double simulated = static_cast<double>(report.passes) * (report.time + report.nudged_time + report.read_time) *
@@ -286,7 +287,7 @@ std::string Trainee<S>::stuck() const {
                      unsolved_);
 }
 
-/// Every array that the next step depends on, with names that are unique in a trainee.
+/// State arrays that the next step depends on, with names that are unique in a trainee.
 template <class S>
 std::vector<StateArray<S>> Trainee<S>::arrays() {
   std::vector<StateArray<S>> all;

@@ -15,7 +15,7 @@
 namespace nudge {
 namespace {
 
-/// What a batch would have taken if nothing was to be learnt: reads of its free phases and of its outputs, per example.
+/// Logs the cost of a batch without learning: reads of its free phases and of its outputs, per example.
 void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& circuit) {
   if (r.passes <= 0) return;
   const auto examples = static_cast<double>(r.passes);
@@ -89,7 +89,7 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   record_nudge(step, r.signal);
 }
 
-/// Of the steps that measured the noise of a nudge.
+/// Logs the nudge of steps that measured its noise.
 template <class S>
 void Trainee<S>::record_nudge(std::uint64_t step, const NudgeSignal& signal) {
   if (!signal.known()) return;
@@ -108,7 +108,7 @@ void Trainee<S>::record_nudge(std::uint64_t step, const NudgeSignal& signal) {
       "what this noise leaves of the cosine of an adjoint (docs/estimators.md)");
 }
 
-/// Of the states that the step has settled to, as far as they are here (other ranks have the others), before the weights move.
+/// Logs statistics of the settled states of a step, before the weights move; states on other ranks are left out.
 template <class S>
 void Trainee<S>::record_margin(std::uint64_t step, const Batch& batch, double epsilon) {
   std::vector<Matrix<double>> states;
@@ -134,7 +134,8 @@ void Trainee<S>::record_margin(std::uint64_t step, const Batch& batch, double ep
   alarmed_ = level;
 }
 
-/// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.
+/// Logs the energy of the step's reads and of its digital work, each item by itself; pulses are among the readings of
+/// the arrays.
 template <class S>
 void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
   ReadTotals all = reads;

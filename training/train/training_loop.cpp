@@ -24,7 +24,7 @@ std::vector<LearnerLane> alone(std::unique_ptr<Learner> learner) {
   return lanes;
 }
 
-/// Where the attributes of a group stand.
+/// Path of the attributes of a group.
 std::string object(const std::string& group) { return group.empty() ? "/" : group.substr(0, group.size() - 1); }
 
 }  // namespace
@@ -58,7 +58,8 @@ const Learner* TrainingLoop::lane(const std::string& name) const {
   return nullptr;
 }
 
-/// What is due after done_ steps and has not been done; a learner's is done whole or, where it is interrupted, not at all.
+/// Does the evaluations that are due after done_ steps; a learner's is done whole or, where it is interrupted, not at
+/// all.
 void TrainingLoop::evaluate() {
   const Stoppable here(!batches_are_shared());
   const bool validates = done_ == 0 ? settings_.evaluate_start : due(settings_.evaluate_every, done_) || finished();
@@ -76,7 +77,7 @@ void TrainingLoop::evaluate() {
   }
 }
 
-/// The first learner's step may be left undone; after it the others have to follow.
+/// Does a step of every learner. The first learner's may be left undone; after it the others have to follow.
 void TrainingLoop::step() {
   const Batch batch = task_->training(done_);
   for (std::size_t i = 0; i < lanes_.size(); ++i) {

@@ -12,19 +12,19 @@
 
 namespace nudge {
 
-/// The random numbers of one example, one after the other.
+/// Random numbers of one example, one after the other.
 class Draws {
  public:
   Draws(std::uint64_t seed, Split split, std::uint64_t number)
       : key_{seed, Purpose::synthetic_data, split == Split::test ? 4U : 3U}, number_(number) {}
 
-  /// Uniform in [0, n).
+  /// Draws a number uniform in [0, n).
   int below(Index n) {
     return static_cast<int>(random_below(static_cast<std::uint64_t>(n), key_, number_, 0, index_++));
   }
   bool one_in(Index n) { return below(n) == 0; }
 
-  /// `count` different numbers of [first, first + n), in random order.
+  /// Draws `count` different numbers of [first, first + n), in random order.
   std::vector<int> different(Index count, int first, Index n) {
     std::vector<int> all;
     all.reserve(n);
@@ -46,7 +46,8 @@ namespace {
 
 constexpr Index kLongestMotif = 3;
 
-/// The next token everywhere in training, what `asked` marks in tests; reads all but the last token.
+/// Makes an example with targets: the next token everywhere in training, the tokens marked in `asked` in tests. It
+/// reads all but the last token.
 MadExample next_token(const std::vector<int>& sequence, const std::vector<bool>& asked, Split split) {
   MadExample example;
   example.tokens.assign(sequence.begin(), sequence.end() - 1);
@@ -57,7 +58,7 @@ MadExample next_token(const std::vector<int>& sequence, const std::vector<bool>&
   return example;
 }
 
-/// Pairs of key and value, some of them noise.
+/// Makes an example of pairs of key and value, some of them noise.
 MadExample recall(const MadSizes& sizes, bool noisy, Split split, Draws draws) {
   const Index kinds = (sizes.vocabulary - (noisy ? kNoiseTokens : 0)) / 2;
   const Index pairs = sizes.tokens / 2 - 1;

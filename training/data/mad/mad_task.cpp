@@ -13,13 +13,14 @@
 namespace nudge {
 namespace {
 
-/// A probe of fuzzy_recall and its repetition take 12 tokens, 8 copied tokens with their places 17.
+/// Fewest tokens: a probe of fuzzy_recall and its repetition take 12 tokens, 8 copied tokens with their places 17.
 constexpr Index kShortest = 18;
 
-/// Half of them less one are the values of fuzzy_recall, whose motifs have up to three different ones.
+/// Smallest vocabulary: half of it less one are the values of fuzzy_recall, whose motifs have up to three different
+/// ones.
 constexpr Index kLeastVocabulary = 8;
 
-/// How many different answers a kind has (mad_task.hpp).
+/// Number of different answers of a kind (mad_task.hpp).
 Index answers(MadKind kind, Index vocabulary) {
   switch (kind) {
     case MadKind::in_context_recall: return vocabulary / 2;

@@ -35,7 +35,7 @@ std::vector<std::string_view> fields_of(std::string_view line, char separator) {
   return fields;
 }
 
-/// The number that a field is, "nan" and "inf" included.
+/// Reads a field as a number, "nan" and "inf" included.
 std::optional<double> number_of(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
   double value = 0;
@@ -51,10 +51,10 @@ char separator_of(std::string_view line) {
   return ',';
 }
 
-/// The lines of a CSV, and what its first one says.
+/// Lines of a CSV, and the kind of its first one.
 class Table {
  public:
-  /// What the first line is that is not all numbers.
+  /// Meaning of a first line that is not all numbers.
   enum class First { header, header_without_numbers };
 
   Table(std::string_view text, const std::string& name, First first_line = First::header) : name_(name) {
@@ -88,7 +88,7 @@ class Table {
   std::size_t columns() const { return columns_; }
   std::size_t rows() const { return lines_.size(); }
 
-  /// "data file "x.csv", line 12", of a row.
+  /// Place of a row: "data file "x.csv", line 12".
   std::string place(std::size_t row) const { return fmt::format("{}, line {}", name_, lines_[row].number); }
 
   std::size_t column(const std::string& wanted, const std::string& key) const {
@@ -108,7 +108,7 @@ class Table {
 
   std::size_t line(std::size_t row) const { return lines_[row].number; }
 
-  /// The numbers of a row, columns() many.
+  /// Reads the numbers of a row, columns() many.
   void numbers(std::size_t row, std::vector<double>& out, EmptyFields empty = EmptyFields::refused) const {
     const auto fields = fields_of(lines_[row].text, separator_);
     if (fields.size() != columns_) {

@@ -11,7 +11,7 @@
 namespace nudge {
 namespace {
 
-/// What follows 'key': in the header of an npy, a Python dictionary as numpy writes it.
+/// Text after 'key': in the header of an npy, a Python dictionary as numpy writes it.
 std::string_view value_of(std::string_view header, std::string_view key, const std::string& name) {
   const std::string quoted = fmt::format("'{}':", key);
   const std::size_t at = header.find(quoted);
@@ -35,7 +35,7 @@ std::optional<ElementType> npy_type(std::string_view kind) {
   return std::nullopt;
 }
 
-/// '<f4', '>i2', '|u1'.
+/// Sets type and order from '<f4', '>i2', '|u1'.
 void set_type(std::string_view header, RawArray& array) {
   std::string_view text = value_of(header, "descr", array.name);
   const std::size_t end = text.size() > 1 ? text.find('\'', 1) : std::string_view::npos;
@@ -74,7 +74,7 @@ void set_shape(std::string_view header, RawArray& array) {
   }
 }
 
-/// Elements whose first index is the fastest, put in the order in which the last one is.
+/// Turns elements whose first index is the fastest into the order in which the last one is.
 void turn_to_c_order(RawArray& array) {
   const std::size_t size = element_size(array.type);
   std::string turned(array.bytes.size(), '\0');

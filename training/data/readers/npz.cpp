@@ -36,7 +36,7 @@ class Zip {
     return out;
   }
 
-  /// The array of that name, stored as NAME.npy.
+  /// Reads the array `wanted`, stored as NAME.npy.
   RawArray array(const std::string& wanted, const std::string& key) const {
     const auto found =
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == wanted; });
@@ -54,7 +54,7 @@ class Zip {
 
   [[noreturn]] void fail(const std::string& problem) const { throw UserError(fmt::format("{}: {}", name_, problem)); }
 
-  /// The number in `count` bytes.
+  /// Reads the number in `count` bytes.
   std::size_t number(std::size_t at, std::size_t count) const {
     if (at > bytes_.size() || bytes_.size() - at < count) fail("truncated in its zip directory");
     std::size_t out = 0;
@@ -62,7 +62,7 @@ class Zip {
     return out;
   }
 
-  /// Reads an entry of the central directory; where the next one starts.
+  /// Reads an entry of the central directory; returns the start of the next one.
   std::size_t add_entry(std::size_t at) {
     if (number(at, 4) != 0x02014b50) fail(fmt::format("its zip directory is damaged at byte {}", at));
     Entry entry{{},

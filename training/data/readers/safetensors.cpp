@@ -16,7 +16,7 @@ namespace {
   throw UserError(fmt::format("{}: {}", name, problem));
 }
 
-/// IEEE binary16 (`bf` false) or bfloat16, as a float.
+/// Widens IEEE binary16 (`bf` false) or bfloat16 to float.
 float widened(std::uint16_t half, bool bf) {
   const auto of_bits = [](std::uint32_t bits) {
     float value = 0;

@@ -117,7 +117,7 @@ std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSi
 
 namespace {
 
-/// What all founding blocks read.
+/// Table of the keys that all founding blocks read.
 ParamTable shared_keys() {
   ParamTable rows = stabiliser_section().rows();
   add_rows(rows, correlator_keys());

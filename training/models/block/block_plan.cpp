@@ -10,7 +10,7 @@
 namespace nudge {
 namespace {
 
-/// The input array with the terms that read it.
+/// Makes the input array with the terms that read it.
 template <class S>
 std::unique_ptr<SharedArray<S>> input_array(const ModelShape& shape, double gain, const Maps<S>& maps) {
   auto array = std::make_unique<SharedArray<S>>(0, Columns{0, shape.channels}, BlockParameter::input,
@@ -127,7 +127,7 @@ namespace {
 /// Numbers of the random streams; those of a mixer's weights follow `mixer`.
 enum Stream : std::uint32_t { tok, pos, attention, memory, output, readout, mixer, coupling = 1u << 16 };
 
-/// W_m with the given spectral norm.
+/// Draws W_m with the given spectral norm.
 template <class S>
 Matrix<S> memory_matrix(const ModelShape& shape, double norm, std::uint64_t seed) {
   const Matrix<double> w = normal_matrix<double>(shape.channels, shape.memories, 1.0, seed, Stream::memory);

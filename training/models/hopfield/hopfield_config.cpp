@@ -18,10 +18,10 @@ const Choices<HopfieldFeedback> feedbacks{{"transpose", HopfieldFeedback::transp
                                           {"separate", HopfieldFeedback::separate},
                                           {"none", HopfieldFeedback::none}};
 
-/// The entry of layer l of a list that has one for all or one for each.
+/// Entry of layer l of a list that has one for all or one for each.
 Index entry(const std::vector<Index>& list, std::size_t layer) { return list.size() == 1 ? list[0] : list[layer]; }
 
-/// Channels, height and width of a sample.
+/// Image of a sample: channels, height and width.
 Convolution image(const TaskSizes& task) {
   const std::vector<Index>& shape = task.shape;
   if (shape.size() == 2) return {1, shape[0], shape[1]};

@@ -53,7 +53,8 @@ class Writer {
   }
   Index width(int l) const { return shape_.widths[static_cast<std::size_t>(l)]; }
   bool bent(int l) const { return l > 0 && plan_.activation(l) != NodeActivation::identity; }
-  /// The voltage r_j of a layer, and where currents into a unit of it go, with what a weight of 1 is there.
+  /// Name of the voltage r_j of a layer; sum(): node that collects currents into a unit; scale(): conductance of a
+  /// weight of 1 there.
   std::string drive(int l, Index j) const {
     return l == 0 ? fmt::format("x{}", j) : fmt::format("{}{}_{}", bent(l) ? 'a' : 's', l, j);
   }
@@ -77,7 +78,7 @@ class Writer {
     }
   }
 
-  /// The formulas of NodeActivation, kinks included.
+  /// Writes the formulas of NodeActivation, kinks included.
   void activation(int l, Index j, const std::string& s) {
     const std::string at = fmt::format("{}_{}", l, j), r = fmt::format("v(a{})", at);
     std::string value, slope;
@@ -108,7 +109,7 @@ class Writer {
     line("bf{0} 0 {1} i={2:.17g}*v(d{0})*v(h{0})", at, s, unit_);
   }
 
-  /// The matrix M (n_{l−1}, n_l) of link l with the weights of a parameter.
+  /// Returns the matrix M (n_{l−1}, n_l) of link l with the weights of a parameter.
   Matrix<double> matrix(int l, int parameter) const {
     const Matrix<double>& w = network_.map(parameter).weights();
     if (!shape_.convolutional(l)) return w;
@@ -120,6 +121,7 @@ class Writer {
     return m;
   }
 
+  /// Writes the transconductance `name` from unit i of layer `from` to unit j of layer `to`.
   void current(const std::string& name, int from, Index i, int to, Index j, double weight) {
     if (weight == 0) return;
     line("{0} 0 {1} {2} 0 {3:.17g}", name, sum(to, j), drive(from, i), weight * scale(to));
@@ -191,7 +193,7 @@ class Writer {
   const HopfieldPlan& plan_;
   const HopfieldShape& shape_;
   const HopfieldNetlist& spec_;
-  double unit_;  ///< C/τ, the conductance of a leak of 1
+  double unit_;  ///< conductance C/τ of a leak of 1
   std::string out_;
 };
 

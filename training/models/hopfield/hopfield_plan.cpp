@@ -13,7 +13,8 @@
 namespace nudge {
 namespace {
 
-/// Uniform in ±gain √(6/(fan_in + fan_out)) (Glorot & Bengio 2010, eq. 16), a pure function of seed and stream.
+/// Draws uniform in ±gain √(6/(fan_in + fan_out)) (Glorot & Bengio 2010, eq. 16), a pure function of seed and stream.
+/// fans: fan_in + fan_out.
 template <class S>
 Matrix<S> glorot(const ParameterShape& shape, double fans, double gain, std::uint64_t seed, std::uint32_t stream) {
   Matrix<double> values(shape.rows, shape.cols);

@@ -125,7 +125,8 @@ const Section<NetlistKeys>& netlist_section() {
 
 namespace {
 
-/// Globs of sources as the names that fit them, in the order of the netlist; what fits none stays, to be refused by name.
+/// Replaces globs of sources by the names that fit them, in the order of the netlist. A glob that fits none stays, to
+/// be refused by name.
 std::vector<std::string> source_names(const Netlist& netlist, const std::vector<std::string>& globs) {
   std::vector<std::string> names;
   for (const std::string& glob : globs) {

@@ -16,11 +16,11 @@
 namespace nudge {
 namespace {
 
-/// From every node to ground where the netlist has no rshunt of its own, so that resistors which learn to be open leave no node
-/// to nothing. It is of the order of gmin.
+/// Conductance from every node to ground where the netlist has no rshunt of its own, so that no node floats when
+/// resistors learn to be open. It is of the order of gmin.
 constexpr double kShunt_S = 1e-12;
 
-/// The kinds of elements that learn, as parameters by their numbers.
+/// Kind of elements that learn, as a parameter by its number.
 struct LearningKind {
   ElementKind kind;
   const char* parameter;
@@ -114,7 +114,7 @@ void NetlistPlan::connect_inputs() {
   if (!choice_.mirrored.empty()) connect(choice_.mirrored, "netlist.mirrored", -choice_.scale);
 }
 
-/// Something must move every output: an input, or a source that learns.
+/// Checks that something moves every output: an input, or a source that learns.
 void NetlistPlan::check_outputs() const {
   std::vector<std::size_t> sources;
   for (const ElementRow& row : ports_.inputs) sources.insert(sources.end(), row.elements.begin(), row.elements.end());

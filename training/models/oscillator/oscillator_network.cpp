@@ -7,7 +7,7 @@
 namespace nudge {
 namespace {
 
-/// Σ 1 − cos(φ − y).
+/// Cost Σ 1 − cos(φ − y).
 class PhaseCost final : public NodeCost {
  public:
   double value(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {

@@ -16,8 +16,8 @@ namespace nudge {
 namespace {
 
 constexpr int kSweeps = 100000;
-constexpr double kOnRatio = 1e12;  ///< of ideal diodes in the netlist
-/// Rounding of sums of some hundred products, relative to the state.
+constexpr double kOnRatio = 1e12;  ///< on_ratio of ideal diodes in the netlist
+/// Residual that counts as settled: rounding of sums of some hundred products, relative to the state.
 constexpr double kSettled = 1e-13;
 
 const ResistivePlan& resistive_of(const NetworkPlan& plan) {
@@ -26,7 +26,7 @@ const ResistivePlan& resistive_of(const NetworkPlan& plan) {
   return *found;
 }
 
-/// The settled state u (1, cols) of one sample.
+/// Computes the settled state u (1, cols) of one sample.
 Matrix<double> settled(const Network<double>& network, ConstMatrixRef<double> features) {
   CircuitDynamics<double> dynamics(network.circuit(), 1, 1);
   dynamics.bind(features, ReadContext{});

@@ -13,8 +13,8 @@
 namespace nudge {
 namespace {
 
-/// Uniform in ±bound clipped at 0, a pure function of seed and stream: half of the resistors start open, as in the published
-/// runs (Scellier 2024, arXiv 2402.11674).
+/// Draws uniform in ±bound clipped at 0, a pure function of seed and stream: half of the resistors start open, as in
+/// the published runs (Scellier 2024, arXiv 2402.11674).
 template <class S>
 Matrix<S> half_open(const ParameterShape& shape, double bound, std::uint64_t seed, std::uint32_t stream) {
   Matrix<double> values(shape.rows, shape.cols);
@@ -40,7 +40,7 @@ void initial_conductances(const ResistivePlan& plan, double scale, std::uint64_t
   }
 }
 
-/// The law of a diode of layer l, P = A_l ⋯ A_{L−1}, in u and units of conductance and voltage: P I(u/P).
+/// Law of a diode of layer l, P = A_l ⋯ A_{L−1}, in u and units of conductance and voltage: P I(u/P).
 template <class S>
 DiodeLaw diode_law(const ResistivePlan& plan, int layer, const LinearMap<S>& map) {
   const ResistiveShape& shape = plan.shape();

@@ -13,10 +13,10 @@
 namespace nudge {
 namespace {
 
-/// Numbers of the parameters of layer l; those before the layers are tok and pos.
+/// Number of the input parameter of layer l; tok and pos come before the layers.
 int input_of(Index l) { return 2 + 2 * static_cast<int>(l); }
 
-/// Layers draw from streams of their own.
+/// Seed of layer l: layers draw from streams of their own.
 std::uint64_t seed_of(std::uint64_t seed, Index l) { return seed ^ (static_cast<std::uint64_t>(l) << 40U); }
 
 template <class S>

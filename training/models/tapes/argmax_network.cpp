@@ -35,7 +35,7 @@ class ArgmaxTape final : public ExampleTape<S> {
     this->tape().leaf(largest_) = batch.values_of(b).bottomRows(1).template cast<S>();
   }
 
-  /// Share of channels whose nearest value is that of the winner: the largest, by a margin of 20 deviations.
+  /// Share of channels whose nearest value is the winner's: the largest, by a margin of 20 deviations.
   std::vector<double> measured() const override {
     const Matrix<S>& v = values_.matrix();
     Index count = 0;

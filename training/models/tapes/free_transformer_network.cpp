@@ -21,14 +21,14 @@ namespace {
 constexpr std::uint64_t kGenerated = std::uint64_t{1} << 41;  ///< numbers of generated examples start here
 constexpr const char* kLatentTask = "latent";
 
-/// What every tape of a run is made of.
+/// Setting that every tape of a run is made of.
 struct LatentSetting {
   FreeTransformerShape shape;
   Index tokens = 0;
   LatentOptions options;
   std::uint64_t seed = 0;
   int threads = 0;
-  bool synthetic = false;  ///< task.kind = latent, whose place and noise are known
+  bool synthetic = false;  ///< true for task.kind = latent, whose place and noise are known
 };
 
 template <class S>
@@ -75,7 +75,7 @@ class LatentTape final : public ExampleTape<S> {
   Value<S> share_, information_;
 };
 
-/// The attention of its blocks, which of [mixer] has key_value_heads alone.
+/// Attention of its blocks; of [mixer] it reads key_value_heads alone.
 MixerChoice attention_of(const Config& config) {
   const ModelOptions model = model_options(config);
   MixerChoice choice{"mha"};
@@ -107,7 +107,7 @@ LatentSetting setting_of(const Config& config, const TaskSizes& sizes) {
   return setting;
 }
 
-/// Each character has the latent that was drawn for its place in the text.
+/// Writer that gives each character the latent drawn for its place in the text.
 template <class S>
 class LatentWriter final : public TextWriter {
  public:
@@ -160,7 +160,7 @@ class LatentModel final : public TapeModel<S> {
   }
 
  private:
-  /// A sequence from a letter's prompt and latent bits that are fair coins of the source, by number.
+  /// Draws a sequence from a letter's prompt and latent bits; the bits are fair coins of the source, named by `latent`.
   std::vector<int> sample(const std::vector<Matrix<S>>& parameters, int letter, std::uint64_t latent,
                           std::uint64_t tokens) const {
     const auto source = make_bit_source<S>(setting_.options, setting_.seed);

@@ -30,10 +30,10 @@ const std::vector<std::string>& bit_source_names() {
 
 namespace {
 
-constexpr double kGain = 1;              ///< of the devices as they are meant: P = sigmoid(drive)
-constexpr std::uint32_t kEntity = 1000;  ///< their random numbers stand apart from the arrays'
+constexpr double kGain = 1;              ///< gain of the devices as designed: P = sigmoid(drive)
+constexpr std::uint32_t kEntity = 1000;  ///< entity of their random numbers, apart from those of the arrays
 
-/// Devices with their sampler.
+/// Sampler that holds its devices.
 template <class S>
 class OwnedDevices final : public BitSampler<S> {
  public:
@@ -79,7 +79,7 @@ int densest_place(const std::vector<int>& sequence) {
 
 namespace {
 
-/// Moments of two numbers that belong together.
+/// Moments of pairs of numbers.
 struct Joint {
   double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
   void add(double x, double y) {

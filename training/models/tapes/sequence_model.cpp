@@ -18,7 +18,7 @@ std::string block_prefix(Index block) { return fmt::format("b{}_", block); }
 
 Index inner_width(const SequenceShape& s) { return s.inner > 0 ? s.inner : (8 * s.width / 3 + 31) / 32 * 32; }
 
-/// What a block's sub-layers do.
+/// Mixer and step rule of a block's sub-layers.
 struct StepMixer {
   MixerChoice choice;
   StepRule rule;
@@ -29,7 +29,7 @@ StepMixer mixer_of(const SequenceShape& s) {
   return {s.choice.value_or(MixerChoice{mixer.kind, mixer.options}), mixer.rule};
 }
 
-/// The sine and cosine position code of Vaswani et al., arXiv:1706.03762, section 3.5.
+/// Makes the sine and cosine position code of Vaswani et al., arXiv:1706.03762, section 3.5.
 template <class S>
 Matrix<S> position_code(Index tokens, Index width) {
   Matrix<S> code(tokens, width);
@@ -44,7 +44,8 @@ Matrix<S> position_code(Index tokens, Index width) {
   return code;
 }
 
-/// x ← x + U(x), or with momentum.
+/// Takes a step x ← x + U(x), or one with momentum. Its constants are column `part` of p[prefix + "beta"] and p[prefix
+/// + "eta"].
 template <class S>
 void take_step(StepRule rule, Motion<S>& at, const NamedValues<S>& p, const std::string& prefix, Index part,
                const std::function<Value<S>(Value<S>)>& update) {
@@ -56,7 +57,7 @@ void take_step(StepRule rule, Motion<S>& at, const NamedValues<S>& p, const std:
   at = momentum_step(look_ahead, at, columns(p[prefix + "beta"], part, 1), columns(p[prefix + "eta"], part, 1), update);
 }
 
-/// The mixer's update of normed tokens; its parameters stand under `prefix`.
+/// Computes the mixer's update of normed tokens; its parameters stand under `prefix`.
 template <class S>
 Value<S> update_of(const MixerChoice& mixer, Value<S> normed, const NamedValues<S>& p, const std::string& prefix) {
   const MixerSpec spec = mixer_spec(mixer);

@@ -13,7 +13,7 @@
 namespace nudge {
 namespace {
 
-/// Each target of an example has the same share of its loss.
+/// Example of symbols: each target has the same share of its loss.
 template <class S>
 class SequenceTape final : public ExampleTape<S> {
  public:
@@ -41,7 +41,7 @@ class SequenceTape final : public ExampleTape<S> {
   Value<S> share_;
 };
 
-/// The same of features, with values to fit.
+/// Example of features, with values to fit: each target has the same share of its loss.
 template <class S>
 class StepTape final : public ExampleTape<S> {
  public:

@@ -13,7 +13,7 @@ namespace {
 
 const Choices<ThermalUnits> unit_kinds{{"real", ThermalUnits::real}, {"binary", ThermalUnits::binary}};
 
-/// Arrays of bits are numbered behind all arrays of weights.
+/// First number of an array of bits, behind those of all arrays of weights.
 constexpr std::uint32_t kFirstBits = 1U << 20U;
 
 Layers thermal_layers(const ThermalOptions& options, std::uint64_t seed, const TaskSizes& task) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNormEpsilon = RowNorm<double>::epsilon;  // one norm for nodes and read-out
 
-/// Where a layer has moved its normed tokens to: m + z_j − u, at rest m + G.
+/// Normed tokens as moved by a layer: m + z_j − u, at rest m + G.
 template <class S>
 Value<S> moved_tokens(Value<S> state, Value<S> u, Value<S> m) {
   return m + (state - u);

@@ -41,7 +41,7 @@ class Writer {
     return fmt::format("{}_{}_{}", name, row, column);
   }
   std::string state(Index j) const { return fmt::format("z{}", j); }
-  /// What drives node j: the one below, or the input.
+  /// Name of the drive of node j: the node below, or the input.
   std::string below(Index j) const { return j == 0 ? "x" : state(j - 1); }
   const Matrix<double>& weights(int parameter) const { return network_.map(parameter).weights(); }
 
@@ -49,7 +49,7 @@ class Writer {
     out_ += fmt::format("b{0} {0} 0 v={1}\n", node, value);
   }
 
-  /// Σ_k w_k v(name_row_k).
+  /// Formula Σ_k w_k v(name_row_k).
   static std::string combination(const std::string& name, Index row, const Eigen::VectorXd& w) {
     std::string sum;
     for (Index k = 0; k < w.size(); ++k) {
@@ -58,7 +58,7 @@ class Writer {
     return sum;
   }
 
-  /// m = u (mean u² + ε)^(−1/2) of what drives node j.
+  /// Writes m = u (mean u² + ε)^(−1/2) of the drive of node j.
   void norms(Index j) {
     for (Index t = 0; t < s_.tokens; ++t) {
       std::string squares;
@@ -73,7 +73,7 @@ class Writer {
     }
   }
 
-  /// Projection number k (q, k, v) of node j, turned by its position where positions are rotary.
+  /// Writes projection number k (q, k, v) of node j, turned by its position where positions are rotary.
   void projection(Index j, int parameter, Index k) {
     const Index c = s_.channels, d = c / s_.heads, half = d / 2;
     const bool turned = s_.rotary && k < 2;
@@ -134,7 +134,7 @@ class Writer {
     }
   }
 
-  /// C dz/dt = C/τ F, F = z_below + G − z + κ (z_above − z), G = name w.
+  /// Writes C dz/dt = C/τ F, F = z_below + G − z + κ (z_above − z), G = name w.
   void charge(Index j, Index t, const std::string& name, const Matrix<double>& w) {
     for (Index c = 0; c < s_.channels; ++c) {
       const std::string z = at(state(j), t, c);
