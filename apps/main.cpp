@@ -11,21 +11,23 @@
 
 namespace {
 
-/// How long threads wait for each other at full speed is read from the environment before main() begins. Left alone, GCC's OpenMP looks
-/// 300,000 times before it sleeps, milliseconds of a processor that the awaited thread may need: beside other programs two threads took
-/// two to nine times as long as one (docs/scaling.md). With 2000 looks two cores of one's own are as fast. The program starts itself again to have
-/// that, in the same process; who sets a variable decides. Whether it has to.
+/// Sets how long threads wait for each other at full speed; true: the program has to start again. The environment gives
+/// this time, read before main() begins, so the program starts itself again in the same process; a variable that the
+/// user sets decides. By default GCC's OpenMP looks 300,000 times before it sleeps, milliseconds of a processor that
+/// the awaited thread may need: beside other programs two threads took two to nine times as long as one
+/// (docs/scaling.md). With 2000 looks two cores of one's own are as fast.
 bool wait_briefly() {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return false;
   return setenv("GOMP_SPINCOUNT", "2000", 0) == 0;
 }
 
-/// Bytes of stack: what a run is given, which is the default of Linux, and what every command has been seen to end with; below that it ends by a
-/// SIGSEGV that nobody can put into words.
+/// Bytes of stack. kStack: for a run, the default of Linux. kLeastStack: enough for every command that we have seen;
+/// below that a command ends by a SIGSEGV without a message.
 constexpr rlim_t kStack = rlim_t{8} << 20U, kLeastStack = rlim_t{512} << 10U;
 
-/// Asks for the stack of kStack where `ulimit -s` says less, as far as that is allowed. Threads take the limit that their process starts with:
-/// true where it has to start again. False in `enough` where too little is left.
+/// Raises the stack to kStack where `ulimit -s` is lower, as far as that is allowed. Threads take the limit that their
+/// process starts with, so true means that the program has to start again. Sets `enough` to false where too little is
+/// left.
 bool raise_stack(bool& enough) {
   rlimit stack{};
   enough = true;

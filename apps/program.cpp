@@ -37,10 +37,12 @@ class App;
 
 namespace nudge {
 
-/// "unknown command trian (did you mean train?)" when a word stands where a subcommand must and names none; else "".
+/// Error text "unknown command trian (did you mean train?)" when a word stands where a subcommand must and names none;
+/// else "".
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words);
 
-/// "unknown option --sett (did you mean --set?)" for the first option that the chosen subcommand does not have; else "".
+/// Error text "unknown option --sett (did you mean --set?)" for the first option that the chosen subcommand does not
+/// have; else "".
 std::string unknown_option_hint(const CLI::App& app, const std::vector<std::string>& words);
 
 namespace {
@@ -51,7 +53,7 @@ std::string version_text() {
 
 void complain(const std::string& message) { say("nudge: {}\n", message); }
 
-/// The message with the middle of every line left out that is too long to read: a wrong value may be a whole file.
+/// Shortens a message by the middle of every line that is too long to read: a wrong value may be a whole file.
 std::string readable_lines(const std::string& message) {
   constexpr std::size_t kLongest = 1000, kHead = 500, kTail = 300;
   std::string out;
@@ -69,15 +71,16 @@ std::string readable_lines(const std::string& message) {
   return out;
 }
 
-/// What is wrong with the input is so on every rank: rank 0 says it and ends all of them before another speaks.
+/// Waits for rank 0 to speak: an error in the input is on every rank, and rank 0 says it and ends all of them.
 void let_rank_0_speak() {
   for (int ms = 0; this_rank() > 0 && ms < 2000; ++ms) wait_a_moment();
 }
 
-/// Whether a command is at work: who calls exit() meanwhile is a library.
+/// True while a command is at work: then a library has called exit().
 std::atomic<bool> at_work = false;
 
-/// OpenMP's runtime ends a process with exit(1) where it can make no thread, behind a line of its own.
+/// Explains an exit of a library: OpenMP's runtime ends a process with exit(1) where it can make no thread, behind a
+/// line of its own.
 void say_who_ended() {
   if (!at_work) return;
   constexpr std::string_view text =
@@ -88,7 +91,7 @@ void say_who_ended() {
   ::_exit(static_cast<int>(ExitCode::user_input));
 }
 
-/// Every exception ends here.
+/// Runs a command and turns every exception into a message and an exit code.
 ExitCode guarded(const std::function<ExitCode()>& run) {
   try {
     return run();
@@ -123,7 +126,7 @@ ExitCode guarded(const std::function<ExitCode()>& run) {
   }
 }
 
-/// The help of a command that takes settings, or of one below it, lists the sections of a config.
+/// Adds the sections of a config to the help of a command that takes settings, or of one below it.
 void list_sections(CLI::App& command) {
   if (command.get_option_no_throw("--set") != nullptr) command.footer(sections_text);
   for (CLI::App* below : command.get_subcommands({})) list_sections(*below);
@@ -206,7 +209,7 @@ const CLI::App* find(const std::vector<const CLI::App*>& apps, const std::string
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
-/// The innermost subcommand that the leading words name; `used` of them.
+/// Finds the innermost subcommand that the leading words name; `used` of them.
 const CLI::App& innermost(const CLI::App& app, const std::vector<std::string>& words, std::size_t& used) {
   const CLI::App* current = &app;
   for (used = 0; used < words.size(); ++used) {

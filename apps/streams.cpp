@@ -20,8 +20,9 @@ void note_failure() {
   if (first_error == 0) first_error = errno != 0 ? errno : EIO;
 }
 
-/// Whether a line of up to a page can be written without waiting for a reader. One who does not read (a pager; mpirun while it ends its
-/// ranks) holds a run up, but not one that was asked to stop and has something to save.
+/// Waits until a line of up to a page can be written without waiting for a reader; false: not. A reader who does not
+/// read (a pager; mpirun while it ends its ranks) holds a run up, but not one that was asked to stop and has something
+/// to save.
 bool has_room() {
   pollfd error{STDERR_FILENO, POLLOUT, 0};
   while (::poll(&error, 1, 100) == 0) {

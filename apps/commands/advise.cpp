@@ -30,7 +30,7 @@ std::string interval_text(const PairedDifference& d) {
 
 std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "not known"; }
 
-/// What an entrant was given by the tuning, "0.05"; a star where it is an end of its axis.
+/// Text of the value that the tuning chose for an entrant, "0.05"; a star where it is an end of its axis.
 std::string chosen_text(const ComparedEntrant& one) {
   if (!one.choice) return "-";
   std::string text;
@@ -40,7 +40,7 @@ std::string chosen_text(const ComparedEntrant& one) {
   return text + (one.choice->edges.empty() ? "" : " *");
 }
 
-/// Why an entrant has no result: what became of the first of its runs that did not end well.
+/// Reason why an entrant has no result: the outcome of its first run that did not end well.
 std::string missing_text(const Comparison& c, const ComparedEntrant& one) {
   const Sweep& table = one.choice ? c.test : c.tuning;
   for (const SweepPoint& point : table.points) {
@@ -52,7 +52,7 @@ std::string missing_text(const Comparison& c, const ComparedEntrant& one) {
   return "its runs have no test loss (data.test_fraction)";
 }
 
-/// In place of a loss that is not there.
+/// Text of a loss, or of its absence.
 std::string loss_text(const ComparedEntrant& one) {
   return std::isfinite(one.test.shown()) ? spread_text(one.test, "{:.4f}", "{:.4f}") : "no result";
 }

@@ -15,15 +15,14 @@
 namespace nudge {
 namespace {
 
-/// The first tile of the positive devices with all rows at the read voltage, as Newton's method finds it on all nodes:
-/// against straight devices, and against what a read makes of the curve (the straight network, driven harder).
+/// Cuts the first tile from an array's conductances.
 Matrix<double> first_tile(const Matrix<double>& conductance_S, const TileSpec& tiles) {
   const Index rows = tiles.rows > 0 ? std::min(tiles.rows, conductance_S.rows()) : conductance_S.rows();
   const Index cols = tiles.columns > 0 ? std::min(tiles.columns, conductance_S.cols()) : conductance_S.cols();
   return conductance_S.topLeftCorner(rows, cols);
 }
 
-/// Where lines float, or a selector is there to let them.
+/// Measures sneak currents where lines float, or a selector lets them.
 void measure_sneak(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
   const SelectorSpec& selector = spec.device.selector;
   const bool gated = selector.kind == SelectorKind::transistor;
@@ -32,9 +31,12 @@ void measure_sneak(const Matrix<double>& conductance_S, const CrossbarSpec& spec
                         spec.circuit.read_voltage_V);
 }
 
-/// Of an array whose weights are all 0 nothing is a share.
+/// Formats a share; a dash for an array whose weights are all 0, which has none.
 std::string percent_text(double share) { return std::isfinite(share) ? fmt::format("{:.3f}%", 100 * share) : "-"; }
 
+/// Compares the currents of the first tile of the positive devices, with all rows at the read voltage, as Newton's
+/// method finds them on all nodes: with straight devices, and with a read's approximation of the curve (the straight
+/// network, driven harder).
 void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
   const CurrentCurve& curve = spec.device.curve;
   if (curve.linear()) return;

@@ -23,7 +23,7 @@
 namespace nudge {
 namespace {
 
-/// What is left to say where a run of a pair failed.
+/// Text of a difference where a run of a pair failed: pairs won and lost.
 std::string won_and_lost(const PairedDifference& d) {
   return fmt::format("won {}, lost {} of {}, sign test p = {:.2g}", d.won, d.lost, d.seeds, sign_test(d.won, d.lost));
 }
@@ -57,19 +57,19 @@ std::string score_difference(const std::string& metric, const PairedDifference& 
   return fmt::format("{} [{}, {}]", mean, score_difference_text(metric, d.low), score_difference_text(metric, d.high));
 }
 
-/// "[95.2, 98.4] of 359": what one run's accuracy is worth.
+/// Text of the interval of one run's accuracy: "[95.2, 98.4] of 359".
 std::string one_run_text(const ComparedEntrant& one) {
   if (!std::isfinite(one.one_run.low)) return "-";
   return fmt::format("[{:.1f}, {:.1f}] of {:.0f}", 100 * one.one_run.low, 100 * one.one_run.high, one.test_samples);
 }
 
-/// Whether the runs are scored by the share of independent samples that they have right.
+/// True if the runs are scored by the share of independent samples that they have right.
 bool has_binomial(const Comparison& c) {
   return std::any_of(c.entrants.begin(), c.entrants.end(),
                      [](const ComparedEntrant& one) { return std::isfinite(one.one_run.low); });
 }
 
-/// What a row says of samples: scores, and their difference instead of that of the losses.
+/// Cells of a row on samples: scores, and their difference instead of that of the losses.
 std::vector<std::string> score_cells(const Comparison& c, const ComparedEntrant& one, std::string& notes) {
   std::string test = score_spread(c.metric, one.test_score);
   if (c.references && not_above_linear(*c.references, "test", one.test_score.shown())) {
@@ -82,7 +82,7 @@ std::vector<std::string> score_cells(const Comparison& c, const ComparedEntrant&
   return cells;
 }
 
-/// What the columns of a table mean.
+/// Caption that explains the columns of a table.
 std::string caption(const Comparison& c) {
   const std::string what = c.metric.empty() ? "losses in nat per character, mean" : "mean";
   const std::string of = c.metric.empty() ? "loss" : c.metric;
@@ -156,7 +156,7 @@ std::string table_text(const Comparison& c) {
   return text_table(rows, 1) + caption(c) + notes;
 }
 
-/// An interval of one seed is infinite: null in JSON.
+/// JSON of a difference; the infinite interval of one seed is null.
 nlohmann::json difference_json(const PairedDifference& d) {
   return {{"mean", d.mean}, {"deviation", d.deviation}, {"low", d.low},
           {"high", d.high}, {"seeds", d.seeds},         {"failed", d.failed},
@@ -207,7 +207,7 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
           {"test", points_json(c.test)}};
 }
 
-/// What a part of the tuning has, and how it goes on.
+/// Text on a part of the tuning, and how to go on.
 std::string part_text(const Comparison& c) {
   const Sweep& own = c.tuning;
   std::size_t failed = 0;

@@ -28,7 +28,7 @@ bool changes_section(const std::vector<ConfigDifference>& changes, const std::st
                      [&section](const ConfigDifference& change) { return section_of(change.key) == section; });
 }
 
-/// A key that names data which is not on this machine; empty: all is here.
+/// Returns a key that names data which is not on this machine; empty: all is here.
 std::string missing_data(const Config& config) {
   for (const char* key : {"data.text", "data.file", "data.test_file"}) {
     const std::string& name = config.text(key);
@@ -37,8 +37,8 @@ std::string missing_data(const Config& config) {
   return "";
 }
 
-/// What the commands that take the config refuse it for when they begin: its data and network, the points of its sweep and of its
-/// comparison. Without the data, what does not need it.
+/// Checks what the commands that take the config check when they begin: its data and network, the points of its sweep
+/// and of its comparison. Without the data, checks what does not need it.
 void begin(const ConfigArguments& arguments, const Config& config, const std::vector<ConfigDifference>& changes) {
   if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare")) expect_training_reads(config);
   if (const std::string key = missing_data(config); !key.empty()) {
@@ -60,7 +60,7 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
 }
 
-/// Says that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.
+/// Prints that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.
 ExitCode check(const ConfigArguments& arguments) {
   const Config config = load_config(arguments);
   const auto changes = difference(standard_program_config(), config);

@@ -46,13 +46,13 @@ namespace {
 
 struct CrossbarOptions {
   ConfigArguments config;
-  std::string array, spice, block, printed, out;  ///< array: empty, all; exported: the first
+  std::string array, spice, block, printed, out;  ///< array: name, empty for all (the first one is exported)
   std::string weights, conductances;
   std::string unit = "uS";
 
-  /// Whether there is one matrix and no network.
+  /// True if there is one matrix and no network.
   bool alone() const { return !conductances.empty() || is_matrix_file(weights); }
-  /// Whether nothing is asked for of its arrays.
+  /// True if nothing is asked of its arrays.
   bool block_alone() const {
     return !block.empty() && array.empty() && spice.empty() && printed.empty() && out.empty() && !json;
   }
@@ -60,7 +60,7 @@ struct CrossbarOptions {
   bool negative = false, json = false;
 };
 
-/// A line that is kept current on a terminal while wires are solved.
+/// Line that is kept current on a terminal while wires are solved.
 class WireLine {
  public:
   explicit WireLine(std::string array)
@@ -87,21 +87,21 @@ class WireLine {
   WireWatch watch_;
 };
 
-/// What the exported array must give, and what ngspice says that it gives.
+/// Currents that the exported array must give, and those that ngspice prints.
 struct Netlist {
   std::string array;
   DeviceRead read;
   std::optional<std::vector<double>> printed;
 };
 
-/// What the command found.
+/// Results of the command.
 struct Answer {
   std::vector<ArrayFacts> facts;
-  std::vector<ArrayRead> reads = {};  ///< for --out
+  std::vector<ArrayRead> reads = {};  ///< reads for --out
   std::optional<Netlist> netlist;
 };
 
-/// UserError for a name that no array on devices has; a group of columns in one is told which.
+/// Throws UserError for a name that no array on devices has; for a group of columns it names the array.
 void check_array(const std::string& name, const NetworkPlan& plan) {
   const std::vector<Parameter> parameters = plan.parameters();
   std::vector<std::string> arrays;
@@ -118,7 +118,7 @@ void check_array(const std::string& name, const NetworkPlan& plan) {
   throw UserError(fmt::format("crossbar: unknown array \"{}\" ({})", name, did_you_mean(name, arrays)));
 }
 
-/// The arrays that the options ask for, in the order of the plan.
+/// True for an array that the options ask for.
 bool is_wanted(const CrossbarOptions& options, const std::string& name) {
   return options.array.empty() || options.array == name;
 }
@@ -139,7 +139,8 @@ Netlist export_netlist(const CrossbarOptions& options, const std::string& name, 
   return out;
 }
 
-/// Adds what is asked for of one array that holds `nominal`.
+/// Adds the results that the options ask for of one array, which holds `nominal`. spec: the array's; out: gets the
+/// results.
 void measure_one(const CrossbarOptions& options, const std::string& name, const Crossbar<double>& array,
                  const Matrix<double>& nominal, const CrossbarSpec& spec, Answer& out) {
   out.facts.push_back(array_facts(name, array, nominal, spec));
@@ -148,7 +149,8 @@ void measure_one(const CrossbarOptions& options, const std::string& name, const 
   if (exports && !out.netlist) out.netlist = export_netlist(options, name, array, spec);
 }
 
-/// Programs and measures the wanted arrays, one after the other.
+/// Programs and measures the wanted arrays, one after the other. digital: the network with the weights; seed: of the
+/// devices.
 Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const NetworkPlan& plan,
                const Network<double>& digital, std::uint64_t seed) {
   std::vector<Matrix<double>> weights;
@@ -167,7 +169,7 @@ Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const N
   return out;
 }
 
-/// The same of one matrix of its own.
+/// Programs and measures one matrix in an array of its own.
 Answer measure_alone(const CrossbarOptions& options, const CrossbarSpec& spec, std::uint64_t seed) {
   const WireLine line(lone_array_name);
   const LoneArray lone = options.conductances.empty() ? programmed_array(options.weights, spec, seed)
@@ -205,6 +207,7 @@ nlohmann::json netlist_json(const CrossbarOptions& options, const Netlist& netli
   return out;
 }
 
+/// Writes the results and the run record to options.out. started, start: date and clock when the command began.
 void write_file(const CrossbarOptions& options, const Config& config, const Answer& found, const std::string& started,
                 std::chrono::steady_clock::time_point start) {
   H5Document file;
@@ -217,7 +220,7 @@ void write_file(const CrossbarOptions& options, const Config& config, const Answ
   file.write(options.out, Overwrite::must_not_exist);
 }
 
-/// UserError for options that do not go together.
+/// Throws UserError for options that do not go together.
 void check_options(const CrossbarOptions& options) {
   if (!options.conductances.empty() && !options.weights.empty()) {
     throw UserError("crossbar: --weights and --conductances: the array holds the one or the other");
@@ -236,7 +239,8 @@ void check_options(const CrossbarOptions& options) {
   }
 }
 
-/// That of CONFIG; without one, of the run file whose weights are asked for, or the standard one for a matrix.
+/// Loads the config: CONFIG; without one, that of the run file whose weights are asked for, or the standard one for a
+/// matrix.
 Config config_of(const CrossbarOptions& options) {
   std::vector<std::string> settings = options.config.settings;
   if (options.alone()) {
@@ -257,7 +261,7 @@ Config config_of(const CrossbarOptions& options) {
   return config_on_top(stored_program_config(file), options.weights, settings);
 }
 
-/// The arrays of the config for one matrix: no tokens share it.
+/// Spec of the config's arrays for one matrix: no tokens share it.
 CrossbarSpec lone_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.threads = thread_count(run_options(config).threads);

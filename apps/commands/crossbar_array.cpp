@@ -15,7 +15,7 @@
 namespace nudge {
 namespace {
 
-/// The spec of the array, whose name alone is known to device.stuck_map.
+/// Spec of a single array; device.stuck_map knows only its name.
 CrossbarSpec lone_spec(CrossbarSpec spec, Index rows, Index cols) {
   check_array_memory(rows, cols, spec.mapping.kind, sizeof(double), physical_memory_bytes());
   check_stuck_names(spec, {lone_array_name});
@@ -35,7 +35,7 @@ Matrix<double> conductances_of(const MatrixFile& file, const std::string& unit) 
   return siemens * file.values;
 }
 
-/// What reads of a measured conductance need to know of its device: nothing is drawn and nothing moves.
+/// Device of a measured conductance with only what reads need: nothing is drawn and nothing moves.
 DeviceSpec bare_device(const DeviceSpec& device, double largest_S) {
   DeviceSpec bare;
   bare.model = "ideal";

@@ -20,7 +20,7 @@
 namespace nudge {
 namespace {
 
-/// The column of a line "i(vs12) = ..."; nothing for other lines.
+/// Reads the column of a line "i(vs12) = ..."; nothing for other lines.
 std::optional<long long> column_of(const std::string& line) {
   if (line.rfind("i(vs", 0) != 0) return std::nullopt;
   char* end = nullptr;
@@ -84,10 +84,11 @@ double worst_deviation(const DeviceRead& read, const std::vector<double>& printe
 
 namespace {
 
-/// Terms of all behavioural sources, or resistors (chosen: a netlist of a few megabytes; ngspice is for small networks).
+/// Most terms of all behavioural sources, or resistors (chosen: a netlist of a few megabytes; ngspice is for small
+/// networks).
 constexpr double most_terms = 5e4;
 
-/// "block, transformer": what has a netlist.
+/// Names of the network kinds with a netlist: "block, transformer".
 std::string exported_kinds() {
   std::string names;
   for (const NetworkKind& kind : network_kinds()) {

@@ -39,11 +39,11 @@ struct DevicesOptions {
   bool json = false, relaxation = false, noise = false, bake = false;
 };
 
-/// A device to measure, and the laboratory's record that it was fitted to where it comes from one.
+/// Device to measure, and the laboratory's record that it was fitted to, if any.
 struct Subject {
   DeviceSpec spec;
   PulseRecord measured = {};
-  std::vector<double> replayed = {};  ///< the same pulses, sent to the device fitted to them
+  std::vector<double> replayed = {};  ///< record of the same pulses, sent to the device fitted to them
 };
 
 bool ends_with(const std::string& text, std::string_view end) { return std::string_view(text).ends_with(end); }
@@ -59,7 +59,7 @@ double quantity_option(const char* option, const std::string& text, Unit unit) {
   return q.value;
 }
 
-/// --window and --read-voltage.
+/// Reads --window and --read-voltage.
 CsvScale csv_scale(const DevicesOptions& options) {
   CsvScale scale;
   if (!options.read_voltage.empty()) {
@@ -80,7 +80,8 @@ CsvScale csv_scale(const DevicesOptions& options) {
   return scale;
 }
 
-/// NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured pulses (*.csv); then --set.
+/// Finds the device NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured
+/// pulses (*.csv); then applies --set.
 Subject subject_named(const DevicesOptions& options) {
   const std::string& name = options.name;
   if (ends_with(name, ".csv")) {

@@ -30,7 +30,8 @@ struct GradcheckOptions {
   bool json = false;
 };
 
-/// 1 within the rounding of sums in double, and 1 − 3e-7 as such: seven nines cannot be told apart by eye.
+/// Text of a cosine: 1 within the rounding of sums in double, and 1 − 3e-7 as such, since seven nines cannot be told
+/// apart by eye.
 std::string cosine_text(double cosine) {
   if (!std::isfinite(cosine)) return "not finite";
   const double lost = 1 - cosine;
@@ -38,7 +39,7 @@ std::string cosine_text(double cosine) {
   return lost < 1e-4 ? fmt::format("1-{:.1e}", lost) : fmt::format("{:.5f}", cosine);
 }
 
-/// A residual that the estimator does not have is 0.
+/// Text of a residual; 0 means that the estimator has none.
 std::string residual_text(double residual) { return residual == 0 ? "-" : fmt::format("{:.1e}", residual); }
 
 std::string rows_text(const GradcheckReport& report) {

@@ -28,7 +28,7 @@ double import_quantity(const char* option, const std::string& text, Unit unit) {
   return q.value;
 }
 
-/// "LOW,HIGH"
+/// Reads a range "LOW,HIGH".
 std::pair<double, double> range_option(const char* option, const std::string& text, Unit unit) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) {
@@ -58,7 +58,7 @@ std::map<std::string, double> parameters_of(const std::vector<std::string>& sett
   return out;
 }
 
-/// Pulses across the window as the mean of those up and down in its middle takes.
+/// Number of pulses across the window, as many as the mean of those up and down in its middle takes.
 double pulses_of(const DeviceSpec& spec) {
   DeviceArray<double> array(spec, 1, 2, {});
   const double middle = 0.5 * (spec.g_min_S + spec.g_max_S);

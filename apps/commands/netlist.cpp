@@ -52,7 +52,7 @@ std::string table_of(const NodalEquations& equations, const OperatingPoint& foun
                      format_quantity(found.residual_A, Unit::ampere, 3));
 }
 
-/// The netlist of a trained run with the values that it has learnt, as a file.
+/// Writes the netlist of a trained run, with the values that it has learnt, to a file.
 ExitCode write_trained(const NetlistCommand& options) {
   if (options.out.empty()) throw UserError("netlist: --trained needs -o OUT.cir, the file to write");
   const LearntNetlist learnt = learnt_netlist(options.trained, options.file);
@@ -62,7 +62,7 @@ ExitCode write_trained(const NetlistCommand& options) {
   return ExitCode::ok;
 }
 
-/// Of every --capacitance: of all nodes, or "NODE = C".
+/// Reads every --capacitance: for all nodes, or "NODE = C".
 std::vector<double> capacitances_of(const NetlistCommand& options, const Netlist& netlist) {
   double everywhere = 0;
   std::vector<std::string> entries;
@@ -77,7 +77,7 @@ std::vector<double> capacitances_of(const NetlistCommand& options, const Netlist
   return node_capacitances(netlist, everywhere, entries, "netlist: --capacitance");
 }
 
-/// How it settles when its sources come on.
+/// Prints how the circuit settles when its sources come on.
 ExitCode print_transient(const NetlistCommand& options, const NodalEquations& equations) {
   StepResponseOptions how;
   how.stop_s = parse_quantity(options.tran, Unit::second);

@@ -29,7 +29,7 @@ std::string names_of(const std::vector<std::string>& files) {
   return out;
 }
 
-/// All models that can describe the pulses, the least of Akaike's criterion first.
+/// Fits all models that can describe the pulses; the one with the least Akaike criterion comes first.
 std::vector<PopulationFit> tried_fits(const std::vector<LabRecord>& records, const PulseFitOptions& options) {
   if (options.model != "auto") return {fit_population(records, options.model, options.points)};
   const bool volts =
@@ -103,7 +103,7 @@ Json numbers_json(const std::vector<FittedNumber>& numbers) {
   return all;
 }
 
-/// Of one device there is no interval over devices.
+/// JSON of an estimate; a single device has no interval over devices.
 Json estimate_json(const DeviceEstimate& e) {
   Json out = {{"mean", e.mean}};
   if (e.n < 2) return out;

@@ -31,12 +31,12 @@ constexpr int kMostPoints = 100000;
 struct StabilityArguments {
   ConfigArguments arguments;
   int chips = 20;
-  std::string follow;  ///< KEY=TO; empty: nothing
+  std::string follow;  ///< KEY=TO; empty: follow nothing
   int points = 400;
   bool json = false;
 };
 
-/// The config of a run with its trained weights, damping where the run had brought it; or a config as it is.
+/// Loads the config of a run with its trained weights, and the damping that the run had reached; or a config as it is.
 Config config_of(const StabilityArguments& options) {
   if (!options.arguments.file.ends_with(".h5")) return load_config(options.arguments);
   const H5Reader file(options.arguments.file);
@@ -49,7 +49,7 @@ Config config_of(const StabilityArguments& options) {
   return config_on_top(stored, options.arguments.file, settings);
 }
 
-/// What `--follow KEY=TO` finds.
+/// Follows a key as `--follow KEY=TO` asks.
 FollowedKey follow(const StabilityArguments& options, const Config& config) {
   const std::size_t equals = options.follow.find('=');
   if (equals == std::string::npos) {
@@ -79,7 +79,7 @@ nlohmann::json continuation_json(const FollowedKey& followed) {
   return points;
 }
 
-/// The ends of a branch and what lies between them that is not regular.
+/// Text on the ends of a branch, and on points between them that are not regular.
 std::string continuation_text(const FollowedKey& followed) {
   const auto& points = followed.branch.points;
   std::vector<std::vector<std::string>> rows{{"kind", followed.key, "abscissa", "frequency", "unstable", "Lyapunov"}};

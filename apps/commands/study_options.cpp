@@ -182,7 +182,7 @@ std::string empty_part_text(const Sweep& table, const std::string& file) {
 
 namespace {
 
-/// The value of a swept key: a run that was read back has the number alone.
+/// Text of the value of a swept key: a run that was read back has the number alone.
 std::string value_text(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
   if (!sweep.numeric[k]) return point.values[k];
   return format_quantity(point.numbers[k], find_row(program_table(), sweep.keys[k])->unit);

@@ -20,7 +20,7 @@
 namespace nudge {
 namespace {
 
-/// "key = value" of a point; in a sweep of one key at a time, of the key that left its baseline.
+/// Text of a point: "key = value"; in a sweep of one key at a time, the key that left its baseline.
 std::string place_text(const Sweep& sweep, const std::vector<std::string>& values) {
   const bool alone = sweep.mode == "one_at_a_time";
   const std::vector<std::string>& baseline = sweep.points.front().values;
@@ -71,7 +71,7 @@ std::string table_text(const Sweep& sweep) {
   return text_table(rows, texts) + skipped + notes;
 }
 
-/// The metrics of a point that its line shows: the first three, and the score of samples.
+/// True for metrics that the line of a point shows: the first three, and the score of samples.
 bool is_shown(const Sweep& sweep, std::size_t m) {
   const std::string& name = sweep.metrics[m].name;
   return m < 3 || name.ends_with("_accuracy") || name.ends_with("_rmse");

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The one file of an option, after a look at where the result goes.
+/// Returns the one file of an option, after a check of the path of the result.
 const std::string& only_file(const TableFitOptions& options, const char* flag) {
   if (options.files.size() != 1) throw UserError(fmt::format("devices fit {}: one file is needed", flag));
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
@@ -48,7 +48,7 @@ double rate_of(const TableFitOptions& options) {
   return q.value;
 }
 
-/// --activation in eV.
+/// Reads --activation in eV.
 std::optional<double> activation_of(const TableFitOptions& options) {
   if (options.activation.empty()) return {};
   std::string text = options.activation;

@@ -26,13 +26,13 @@
 namespace nudge {
 namespace {
 
-/// |F|/|z| of states that change by themselves within the τ of a node.
+/// Residual |F|/|z| of states that change by their own size within the τ of a node.
 constexpr double kUnsettled = 1;
 
 struct TestArguments {
   std::string file;
   std::vector<std::string> ages = {"0 s"};
-  std::string temperature = {}, refresh = {}, out = {};  ///< empty: not given
+  std::string temperature = {}, refresh = {}, out = {};  ///< values of the options; empty: not given
   AgedTestOptions options;
   bool json = false;
 };
@@ -41,7 +41,7 @@ std::ptrdiff_t not_finite(const std::vector<double>& values) {
   return std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
 }
 
-/// "0.0612 ± 0.003": mean and half of the 95 % interval of Student's t over the seeds; no mean of those that survive.
+/// Text "0.0612 ± 0.003": mean and half of the 95 % interval of Student's t over the seeds; no mean if a seed failed.
 std::string interval_text(const std::vector<double>& values, const std::function<std::string(double)>& text) {
   if (const auto lost = not_finite(values); lost > 0) return fmt::format("{} of {} not finite", lost, values.size());
   const Spread spread = spread_of_finite(values);
@@ -81,7 +81,7 @@ nlohmann::json json_of(const AgedTest& test) {
           {"rows", std::move(rows)}};
 }
 
-/// The rows as a file that nudge report draws.
+/// Writes the rows to a file that nudge report draws.
 void write_file(const TestArguments& arguments, const AgedTest& test, const std::string& started, double wall_s) {
   H5Document file;
   RunRecord record;

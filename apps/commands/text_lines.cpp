@@ -34,7 +34,7 @@ std::string unigram_mark(double loss, const std::optional<TextEntropy>& line) {
 
 namespace {
 
-/// Characters of UTF-8: bytes that do not continue one.
+/// Number of characters of UTF-8: bytes that do not continue one.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

@@ -35,13 +35,13 @@ struct TrainArguments {
   bool json = false;
 };
 
-/// A loss of a run that may have run away: of 1e70 not all digits.
+/// Text of a loss of a run that may have run away: of 1e70 not all digits.
 std::string number_text(double loss) {
   if (!std::isfinite(loss)) return "not finite";
   return std::abs(loss) < 1e6 ? fmt::format("{:.4f}", loss) : fmt::format("{:.4e}", loss);
 }
 
-/// With what the validation part scored, where that is new since the last line.
+/// Text of progress, with the validation results where they are new since the last line.
 std::string text_of(const TrainProgress& p, bool validated) {
   const auto scored = [validated](double loss) { return validated ? "  validation " + number_text(loss) : ""; };
   std::string line =
@@ -60,8 +60,8 @@ std::string text_of(const TrainProgress& p, bool validated) {
   return line;
 }
 
-/// A line every `every` steps in a pipe, text or JSON; on a terminal the last line of a text is kept current between them, with
-/// the rate and the time left. A signal that came to this rank stops all.
+/// Makes an observer that prints a line every `every` steps in a pipe, text or JSON. On a terminal the last line of a
+/// text is kept current between them, with the rate and the time left. A signal that came to this rank stops all.
 TrainObserver printer(std::uint64_t every, const std::string& format) {
   if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
@@ -95,7 +95,7 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
   };
 }
 
-/// "4.02e+06 pulses (12.1 uJ), 3.1e+05 verify reads"
+/// Text of the writes: "4.02e+06 pulses (12.1 uJ), 3.1e+05 verify reads".
 std::string writes_text(double pulses, double energy, double reads) {
   std::string out = pulses > 0 ? fmt::format("{:.3g} pulses", pulses) : "no pulse";
   if (energy > 0) out += fmt::format(" ({})", format_quantity(energy, Unit::joule, 3));
@@ -103,7 +103,7 @@ std::string writes_text(double pulses, double energy, double reads) {
   return out;
 }
 
-/// What the simulated circuit took; nothing for exact numbers.
+/// Prints the cost of the simulated circuit; nothing for exact numbers.
 void print_hardware(const TrainSummary& s) {
   if (s.array_energy == 0 && s.pulses + s.programming_pulses == 0) return;
   answer("on the simulated circuit: {} per sequence ({}), {:.3g} devices\n",
@@ -114,7 +114,7 @@ void print_hardware(const TrainSummary& s) {
   answer("\n{}", energy_lines(s.step_energy));
 }
 
-/// Where the run has not ended there is no test loss.
+/// Text of the losses; where the run has not ended there is no test loss.
 std::string losses_text(const TrainSummary& s, double validation, double test, const HeldOutScore& score) {
   const char* unit = s.metric.empty() ? " nat" : "";
   std::string out = "validation loss " + (std::isfinite(validation) ? number_text(validation) + unit
@@ -133,7 +133,7 @@ std::string losses_text(const TrainSummary& s, double validation, double test, c
   return out;
 }
 
-/// Of a network that is another one: how large both are.
+/// Text on the sizes of two different networks.
 std::string size_text(const TrainSummary& s) {
   if (s.beside != feed_forward_name) return "";
   return fmt::format(" ({} weights, the run has {})", s.beside_weights, s.weights);

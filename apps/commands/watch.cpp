@@ -28,11 +28,12 @@ struct WatchOptions {
   double every = 2;
 };
 
-/// What was seen, and how fast it goes: since the last look that saw progress, or over all work that the file tells of.
+/// Look at a file: its state, and its rate since the last look that saw progress, or over all work that the file tells
+/// of.
 struct Look {
   RunState state;
   std::optional<std::string> writer;
-  double rate = std::nan("");  ///< per second
+  double rate = std::nan("");  ///< rate per second
   double left() const { return static_cast<double>(state.total - state.done) / rate; }
 };
 
@@ -67,7 +68,7 @@ nlohmann::json json_of(const Look& look, const std::string& file) {
   return out;
 }
 
-/// Nothing: the file is not there yet, and somebody is about to write it.
+/// Looks at a file. Nothing: it is not there yet, and somebody is about to write it.
 std::optional<Look> look_at(const std::string& path, const RunState& first, double first_at, double now) {
   const auto writer = output_writer(path);
   if (writer && !std::filesystem::exists(path)) return std::nullopt;

@@ -32,7 +32,7 @@ std::vector<std::string> as_text(const std::vector<T>& values) {
   return out;
 }
 
-/// All values in the file's order.
+/// Reads all values in the file's order.
 std::vector<std::string> cells_of(const H5Reader& file, const std::string& dataset) {
   switch (file.type(dataset)) {
     case H5Type::integer: return as_text(file.integers(dataset));
@@ -61,15 +61,15 @@ bool only_for_resume(const std::string& dataset) {
          dataset.starts_with("null/checkpoint") || dataset.starts_with("underway");
 }
 
-/// CsvColumns that stand side by side in one file.
+/// Columns that stand side by side in one file.
 struct CsvColumns {
   std::string name;
-  std::string axis;  ///< path of the dataset that they lie over; empty: none is named
+  std::string axis;  ///< path of the dataset that is their axis; empty: none is named
   Index rows = 0;
   std::vector<std::string> datasets;
 };
 
-/// The tables of a file; `name`: what the file of a table is called after.
+/// Collects the tables of a file; `name` of a table gives its file's name.
 std::vector<CsvColumns> tables_of(const H5Reader& file, const std::vector<std::string>& datasets) {
   std::map<std::string, std::vector<CsvColumns>> by_group;
   for (const std::string& path : datasets) {
@@ -99,7 +99,7 @@ std::vector<CsvColumns> tables_of(const H5Reader& file, const std::vector<std::s
   return out;
 }
 
-/// File, column, unit, description of everything that is written.
+/// List of file, column, unit and description of everything that is written.
 class ColumnList {
  public:
   void add(const H5Reader& file, const std::string& csv, const std::string& dataset, const std::string& column) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kLongest =
     200;  // file systems take 255 bytes; beside it stand a number, the ending and what a hidden name adds
 
-/// The bytes of the first character: those of UTF-8, or one.
+/// Number of bytes of the first character: those of UTF-8, or one.
 std::size_t first_length(std::string_view text) {
   std::size_t n = 1;
   while (n < text.size() && (static_cast<unsigned char>(text[n]) & 0xc0U) == 0x80U) ++n;

@@ -22,7 +22,7 @@
 namespace nudge {
 namespace {
 
-/// A pipe whose ends close themselves.
+/// Pipe whose ends close themselves.
 class Pipe {
  public:
   Pipe() {
@@ -48,7 +48,8 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// Between fork and exec: system calls alone. What the program has of signals is not its business.
+/// Becomes the program, between fork and exec: uses system calls alone, and resets the signals that this program has
+/// changed.
 [[noreturn]] void become(char** argv, const char* input, int output, int errors) {
   ::setpgid(0, 0);
 #ifdef __linux__
@@ -68,7 +69,8 @@ class Pipe {
   ::_exit(127);
 }
 
-/// Takes what is there; false at the end of the stream. `room`: bytes that may still come.
+/// Takes the bytes that are there; false at the end of the stream. most: largest size of `to`; too_much: set when it is
+/// reached.
 bool take(int from, std::string& to, std::size_t most, bool& too_much) {
   std::array<char, 1 << 16> piece{};
   const ssize_t got = ::read(from, piece.data(), piece.size());

@@ -30,8 +30,8 @@ std::vector<double> numbers(const nlohmann::json& list) {
   return out;
 }
 
-/// Bytes of an answer: a number has at most 24 digits and signs and a comma with a blank, and there are two for every voltage and
-/// state; 64 kB for the rest.
+/// Most bytes of an answer: a number has at most 24 digits and signs and a comma with a blank, and there are two for
+/// every voltage and state; 64 kB for the rest.
 std::size_t most_bytes(const ModelQuestion& question) {
   const std::size_t numbers =
       2 * question.volts.size() * question.states.size() + question.volts.size() + question.states.size();
@@ -47,7 +47,7 @@ bool whole(const nlohmann::json& answer, std::size_t numbers) {
   return true;
 }
 
-/// What the interpreter answers to the question.
+/// Asks the interpreter and returns its answer.
 nlohmann::json ask(const ModelQuestion& question, const std::string& text) {
   const TemporaryDirectory folder;
   put(folder / "evaluate.py", evaluate_model_script());

@@ -27,10 +27,10 @@ namespace {
 
 constexpr double m2_per_um2 = 1e-12;
 
-/// As the config would have it.
+/// Text of a price, as the config would have it.
 std::string price_text(double price, Unit unit) { return price > 0 ? format_quantity(price, unit) : "unknown"; }
 
-/// Those of a run's own network.
+/// Finds the lane of a run's own network with arrays.
 const report::Lane& own_lane(const report::RunFile& run) {
   for (const report::Lane& lane : run.trainees) {
     if (lane.lane.empty() && !lane.arrays.empty()) return lane;
@@ -86,7 +86,7 @@ class Readings {
   const report::Lane* lane_;
 };
 
-/// The parts of one run, put together.
+/// Cost card of one run, put together part by part.
 class Card {
  public:
   Card(const Config& config, const report::RunFile& run)
@@ -126,7 +126,7 @@ class Card {
 
   std::optional<double> of(const char* series) const { return median_of(lane_, series); }
 
-  /// An energy that a key prices: known where the key is set.
+  /// Energy that a key prices: known where the key is set.
   std::optional<double> priced(const char* series, double price) const {
     return price > 0 ? of(series) : std::optional<double>();
   }
@@ -206,7 +206,7 @@ class Card {
                                        price_text(circuit().line_capacitance_F, Unit::farad), lines_)});
   }
 
-  /// Of learning: what programming took is not a step's.
+  /// Amount per step of learning; programming does not belong to a step.
   std::optional<double> per_step(const char* all, const char* programming) const {
     const auto total = readings_.sum(all), first = readings_.sum(programming);
     if (!total || !first) return std::nullopt;

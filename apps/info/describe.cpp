@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The keys that tell runs apart at a glance; `nudge report` and the attribute `config` have all.
+/// Keys that tell runs apart at a glance; `nudge report` and the attribute `config` have all.
 constexpr std::array essentials{
     "network.kind", "task.kind",       "estimator", "beta",      "model.channels", "model.tokens", "model.memories",
     "model.heads",  "hopfield.hidden", "data.text", "data.file", "train.steps",    "train.batch"};
@@ -44,7 +44,8 @@ Json config_essentials(const std::string& text) {
   return out;
 }
 
-/// Sum of the last values of a reading over all arrays, of both that one may have ("fast_pulses_up"); nothing where no file tells.
+/// Sum of the last values of a reading over all arrays, both arrays of a matrix ("fast_pulses_up"); nothing where no
+/// file tells.
 std::optional<double> sum_of_reading(const report::Lane& trainee, const std::string& reading) {
   std::optional<double> sum;
   for (const auto& [matrix, readings] : trainee.arrays) {
@@ -56,7 +57,7 @@ std::optional<double> sum_of_reading(const report::Lane& trainee, const std::str
   return sum;
 }
 
-/// What was sent to the arrays to write them first, and to learn.
+/// Adds the pulses sent to the arrays to write them first, and to learn.
 void add_writes(const report::Lane& trainee, Json& out) {
   const auto of = [&](const char* name) { return sum_of_reading(trainee, name); };
   const auto up = of("pulses_up"), down = of("pulses_down"), first = of("programming_pulses");
@@ -149,7 +150,7 @@ Json describe(const std::filesystem::path& path) {
   return out;
 }
 
-/// On one line, whatever the file says.
+/// Shows a value on one line, whatever the file says.
 std::string plain(const Json& value) {
   if (value.is_string()) return printable_line(value.get<std::string>());
   if (value.is_null()) return "none";

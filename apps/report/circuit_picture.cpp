@@ -26,7 +26,7 @@ std::vector<double> voltages(const Netlist& netlist) {
   return x;
 }
 
-/// What carries the current of an element from its first node to its second; of all others nothing is drawn.
+/// True for elements that carry a current from their first node to their second; others are not drawn.
 bool carries(const Element& e) {
   return e.kind == ElementKind::resistor || e.kind == ElementKind::diode || e.kind == ElementKind::mosfet ||
          has_branch(e.kind);
@@ -36,7 +36,8 @@ std::pair<int, int> ends(const Element& e) {
   return e.kind == ElementKind::mosfet ? std::pair(e.nodes[0], e.nodes[2]) : std::pair(e.nodes[0], e.nodes[1]);
 }
 
-/// Current over voltage and the power of what has no source in it; 0 of others. At no voltage the slope.
+/// Conductance (current over voltage) and power of elements without a source; 0 for others. Without a voltage the
+/// conductance is the slope.
 std::pair<double, double> load(const Element& e, const std::vector<double>& v) {
   const auto at = [&](int node) { return node == kGround ? 0.0 : v[static_cast<std::size_t>(node)]; };
   const auto [from, to] = ends(e);
@@ -122,7 +123,7 @@ namespace {
 
 constexpr int kRounds = 60;  // of majorisation, which changes little behind the first tens
 
-/// Edges between all pairs; of what is not joined one more than the largest there is.
+/// Counts the edges between all pairs; for unconnected pairs one more than the largest count.
 Matrix<double> distances(int nodes, const std::vector<std::pair<int, int>>& edges) {
   std::vector<std::vector<int>> next(static_cast<std::size_t>(nodes));
   for (const auto& [a, b] : edges) {
@@ -168,7 +169,7 @@ Matrix<double> scaled(const Matrix<double>& d) {
   return x;
 }
 
-/// x_i ← Σ_j w_ij (x_j + d_ij (x_i − x_j)/|x_i − x_j|)/Σ_j w_ij, one node after the other.
+/// Moves x_i ← Σ_j w_ij (x_j + d_ij (x_i − x_j)/|x_i − x_j|)/Σ_j w_ij, one node after the other.
 void majorise(const Matrix<double>& d, Matrix<double>& x) {
   for (int round = 0; round < kRounds; ++round) {
     for (Index i = 0; i < x.rows(); ++i) {

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t most_values = 24;  // of either key: a wider table is no picture
 
-/// The values of a key in the order in which the sweep lists them.
+/// Values of a key in the order in which the sweep lists them.
 struct KeyValues {
   std::vector<std::string> names;
-  std::vector<std::size_t> of_row;  ///< place in names, per row of the table
+  std::vector<std::size_t> of_row;  ///< index in names, per row of the table
 };
 
 KeyValues values_of(const Table& points, const std::string& key) {

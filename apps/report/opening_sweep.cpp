@@ -14,7 +14,7 @@ namespace nudge::report {
 
 namespace {
 
-/// "[+0.0123, +0.0456]", in percentage points for accuracies; empty with one seed.
+/// Text of an interval "[+0.0123, +0.0456]", in percentage points for accuracies; empty with one seed.
 std::string interval_text(const std::string& result, const PairedDifference& difference) {
   if (!std::isfinite(difference.low)) return "";
   const double unit = result.ends_with("accuracy") ? 100 : 1;
@@ -22,7 +22,7 @@ std::string interval_text(const std::string& result, const PairedDifference& dif
                      unit * difference.high, unit == 1 ? "" : " points");
 }
 
-/// Of an effect with runs that failed, which have no difference: "at 0.1 runs of 2 of 3 seeds fail, …".
+/// Text of an effect with failed runs, which have no difference: "at 0.1 runs of 2 of 3 seeds fail, …".
 std::string failing_text(const KeyEffect& effect) {
   const PairedDifference& d = effect.difference;
   const auto rate = [](const CellSpread& c) {
@@ -45,13 +45,13 @@ std::string effect_sentence(const Table& points, const std::string& result, cons
 
 constexpr std::size_t most_named = 4;  // beyond, a sentence is a table
 
-/// A difference of the result, "+0.0123" or "+1.5 points".
+/// Text of a difference of the result, "+0.0123" or "+1.5 points".
 std::string difference_text(const std::string& result, double difference) {
   return result.ends_with("accuracy") ? fmt::format("{:+.2f} points", 100 * difference)
                                       : fmt::format("{:+.3g}", difference);
 }
 
-/// The largest effect of every other key: "reads.free +0.01, …".
+/// Text of the largest effect of every other key: "reads.free +0.01, …".
 std::string other_keys(const Table& points, const std::string& result, const std::string& most,
                        const std::vector<KeyEffect>& effects) {
   std::string out;
@@ -96,7 +96,7 @@ std::string correlation_sentence(const Table& points, const std::string& result)
                      count(points.rows, "point"));
 }
 
-/// Of the points, which failed or learned nothing.
+/// Text on points that failed or learned nothing.
 std::string left_over(const Table& points, const std::string& result, const std::optional<TextEntropy>& line) {
   std::string out;
   const auto status = points.texts.find("status");
@@ -117,7 +117,7 @@ std::string left_over(const Table& points, const std::string& result, const std:
   return out;
 }
 
-/// Of the points, which are no better than a linear model of the same samples.
+/// Text on points that are no better than a linear model of the same samples.
 std::string no_better_than_linear(const Table& points, const std::string& result,
                                   const std::optional<ReferenceScores>& references) {
   if (!references) return "";

@@ -16,9 +16,9 @@ namespace nudge::report {
 
 namespace {
 
-/// The result that a trainee is judged by, the test part's where it was read.
+/// Result that a trainee is judged by, the test part's where it was read.
 struct Score {
-  std::string metric, part;  ///< "loss", "accuracy" or "rmse"; "test" or "validation"
+  std::string metric, part;  ///< metric: "loss", "accuracy" or "rmse"; part: "test" or "validation"
   double value = 0;
 };
 
@@ -30,7 +30,7 @@ Score score_of(const Lane& trainee) {
   return {metric, "validation", trainee.of(fmt::format("validation_{}", metric)).last_finite()};
 }
 
-/// " nat"; nothing for pure numbers.
+/// Unit as a suffix: " nat"; empty for pure numbers.
 std::string unit_suffix(const std::string& unit) {
   return unit.empty() || unit == "1" ? std::string() : fmt::format(" {}", unit);
 }
@@ -40,7 +40,8 @@ std::string text_of(const Score& score, const std::string& unit) {
   return fmt::format("{:.4f}{}", score.value, unit_suffix(unit));
 }
 
-/// What held the weights and how they changed; empty when the file's config cannot be read by this version.
+/// Text on the devices that held the weights and how they changed; empty when this version cannot read the file's
+/// config.
 std::string device_phrase(const RunFile& run) {
   try {
     const Config config = parse_program_config(run.name, run.config);
@@ -57,7 +58,7 @@ std::string device_phrase(const RunFile& run) {
   }
 }
 
-/// "0.0160 nat (0.7 %) above", "0.40 points below".
+/// Text of a comparison: "0.0160 nat (0.7 %) above", "0.40 points below".
 std::string compared(const Score& score, double other, const std::string& unit) {
   const double difference = score.value - other;
   if (difference == 0) return "exactly that of";

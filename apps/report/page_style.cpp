@@ -58,8 +58,8 @@ details td { text-align: left; white-space: normal; }
 pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px; overflow-x: auto; font-size: 0.82rem; }
 )";
 
-/// Paper: what cannot be pressed is left out, wide tables wrap instead of being cut off, two figures stand side by side, and the
-/// colours of heat maps are printed although the dialog leaves backgrounds out.
+/// Styles for paper: controls are left out, wide tables wrap instead of being cut off, and two figures stand side by
+/// side. The colours of heat maps are printed although the dialog leaves backgrounds out.
 constexpr const char* paper = R"(
 @media print {
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

@@ -19,7 +19,8 @@ std::string superscript(int value) {
   return out;
 }
 
-/// The code point of a character that turns or hides the text around it (U+200B to 200F, 202A to 202E, 2066 to 2069); 0: another.
+/// Returns the code point of a character that turns or hides the text around it (U+200B to 200F, 202A to 202E, 2066 to
+/// 2069); 0: another.
 int invisible(std::string_view text) {
   if (text.size() < 3 || text[0] != '\xE2') return 0;
   const int point = 0x2000 + ((text[1] & 0x3F) << 6) + (text[2] & 0x3F);

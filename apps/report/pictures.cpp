@@ -10,7 +10,7 @@ bool has_role(const H5Reader& file, const std::string& path, const std::string& 
   return file.has_attribute("role", path) && file.text_attribute("role", path) == role;
 }
 
-/// visit(array, dataset, path) for the datasets of GROUP/ARRAY/DATASET that have the role.
+/// Calls visit(array, dataset, path) for the datasets of GROUP/ARRAY/DATASET that have the role.
 template <class Visit>
 void each_of_role(const H5Reader& file, const std::string& group, const std::string& role, Visit visit) {
   if (!file.has(group)) return;
@@ -48,7 +48,7 @@ std::vector<double> column(const H5Reader& file, const std::string& path) {
   return file.has(path) ? file.reals<double>(path, H5Shape{-1}) : std::vector<double>();
 }
 
-/// One that goes with another.
+/// Reads a column that goes with another.
 std::vector<double> column(const H5Reader& file, const std::string& path, const std::vector<double>& with) {
   const auto length = static_cast<Index>(with.size());
   return file.has(path) || length > 0 ? file.reals<double>(path, H5Shape{length}) : std::vector<double>();

@@ -15,7 +15,7 @@ namespace nudge::report {
 
 namespace {
 
-/// A swept key as the x axis sees it: numbers, or names counted 0, 1, 2, ...
+/// Swept key on the x axis: numbers, or names counted 0, 1, 2, ...
 struct SweptKey {
   std::string key;
   std::vector<double> at;          // per point
@@ -41,7 +41,7 @@ SweptKey swept_key(const Table& points, const std::string& key) {
   return out;
 }
 
-/// The numbers of some of the rows.
+/// Picks the numbers of some of the rows.
 std::vector<double> of_rows(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
   std::vector<double> out;
   out.reserve(rows.size());
@@ -69,6 +69,7 @@ std::vector<Curve> curves_of(const Table& points, const std::vector<SweptKey>& k
   return curves;
 }
 
+/// Draws a result over the key x, one curve for each combination of the other keys. line: the unigram line, for losses.
 std::string result_figure(const std::string& result, const Table& points, const SweptKey& x,
                           const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
   const std::vector<double>& values = points.numbers.at(result);
@@ -121,7 +122,8 @@ std::string result_figure(const std::string& result, const Table& points, const 
   return chart_figure(chart);
 }
 
-/// Points by metrics, so many at a time that a page has room for them.
+/// Makes tables of points by metrics, so many at a time that a page has room for them. curves: points by the other
+/// keys; line: marks losses.
 std::string point_table(const std::vector<std::string>& metrics, const Table& points, const SweptKey& x,
                         const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
   constexpr std::size_t most = 6;

@@ -33,7 +33,7 @@ std::string sources(const std::vector<RunFile>& runs) {
   return out + "</ul>\n";
 }
 
-/// What the page says first: of several kinds of files each its sentences, and the figure of the first.
+/// Heading of the page: the sentences of each kind of files, and the figure of the first.
 std::string heading(const std::vector<Section>& sections, const std::vector<RunFile>& runs) {
   const auto said = std::count_if(sections.begin(), sections.end(), [](const Section& s) { return !s.body.empty(); });
   std::string title, sentences, figure;
@@ -54,7 +54,7 @@ std::string heading(const std::vector<Section>& sections, const std::vector<RunF
 
 namespace {
 
-/// Whether a column has sentences, which wrap, and no numbers, which stand below each other.
+/// True if a column has sentences, which wrap, and no numbers, which stand below each other.
 bool of_words(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   constexpr std::size_t longest_number = 44;
   return std::any_of(rows.begin() + 1, rows.end(), [&](const std::vector<std::string>& row) {
@@ -100,7 +100,7 @@ std::vector<std::string> config_rows(const std::string& config) {
   return out;
 }
 
-/// What a config says otherwise than the first one; runs of one study differ in a row or two.
+/// Differences of a config from the first one; runs of one study differ in a row or two.
 std::string config_difference(const std::string& first, const std::string& other) {
   const std::vector<std::string> known = config_rows(first);
   std::string out;

@@ -18,7 +18,7 @@ namespace nudge::report {
 
 namespace {
 
-/// Integers are shown as reals.
+/// Reads numbers; integers are shown as reals.
 std::vector<double> numbers(const H5Reader& file, const std::string& dataset) {
   if (file.type(dataset) != H5Type::integer) return file.reals<double>(dataset, H5Shape{-1});
   const std::vector<std::int64_t> values = file.integers(dataset, H5Shape{-1});
@@ -33,8 +33,8 @@ std::string text_of(const H5Attribute& value) {
   return number(std::get<double>(value));
 }
 
-/// The dataset with the x values of /train/NAME, as the file says (attribute x); files of older versions do not: NAME_step, with
-/// the stems validation and cosine shared.
+/// Finds the dataset with the x values of /train/NAME, as the file tells it (attribute x). Files of older versions do
+/// not: there it is NAME_step, with the stems validation and cosine shared.
 std::string steps_of(const H5Reader& file, const std::string& group, const std::string& name) {
   if (file.has_attribute("x", group + "/" + name)) return file.text_attribute("x", group + "/" + name);
   const std::string stem = name.substr(0, name.find('_'));
@@ -91,7 +91,7 @@ bool has_role(const H5Reader& file, const std::string& path, const std::string& 
   return file.has_attribute("role", path) && file.text_attribute("role", path) == role;
 }
 
-/// ".../ARRAY/DEVICES/NAME" over the levels that it names.
+/// Reads the histogram ".../ARRAY/DEVICES/NAME" over the levels that it names.
 Histogram histogram_of(const H5Reader& file, const std::string& path) {
   std::vector<std::string> parts;
   std::istringstream in(path);
@@ -104,7 +104,7 @@ Histogram histogram_of(const H5Reader& file, const std::string& path) {
   return one;
 }
 
-/// Readings of the arrays over the run, and what they hold in the end.
+/// Loads the readings of the arrays over the run, and their final contents.
 void load_arrays(const H5Reader& file, const std::string& prefix, Lane& trainee) {
   if (!file.has(prefix + "device")) return;
   for (const std::string& array : file.groups(prefix + "device")) {
@@ -151,7 +151,7 @@ void load_events(const H5Reader& file, const std::string& group, std::size_t tra
   run.events_left_out += static_cast<std::size_t>(std::max<std::int64_t>(0, left_out));
 }
 
-/// "a, b" as written by a join.
+/// Splits "a, b" as written by a join.
 std::vector<std::string> listed(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> out;
@@ -162,7 +162,8 @@ std::vector<std::string> listed(const std::string& text) {
   return out;
 }
 
-/// The measured columns: as the file lists them (attribute results), otherwise every number that is neither key nor seed.
+/// Lists the measured columns: as the file lists them (attribute results), otherwise every number that is neither key
+/// nor seed.
 std::vector<std::string> results_of(const H5Reader& file, const std::string& group, const Table& table) {
   const auto is_key = [&](const std::string& name) {
     return std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end();
@@ -215,7 +216,7 @@ Table load_table(const H5Reader& file, const std::string& group) {
 
 using Names = std::vector<std::string>;
 
-/// The table of a group with what its figures are made of; empty where the file has no such group.
+/// Loads the table of a group with what its figures are made of; empty where the file has no such group.
 Table load_table_with(const H5Reader& file, const std::string& group, const Names& texts, const Names& numbers) {
   if (!file.has(group)) return {};
   Table table = load_table(file, group);

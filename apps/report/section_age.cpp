@@ -47,7 +47,7 @@ std::vector<std::string> measured_columns(const Table& rows) {
   return out;
 }
 
-/// A logarithmic axis has no age 0: it stands a decade before the first.
+/// Moves age 0 to a decade before the first age: a logarithmic axis has no 0.
 std::vector<double> drawn_ages(std::vector<double> ages) {
   const auto first = std::find_if(ages.begin(), ages.end(), [](double a) { return a > 0; });
   const double before = first == ages.end() ? 1 : *first / 10;

@@ -36,7 +36,7 @@ Range range_of(const Lane& trainee, Index group) {
   return out;
 }
 
-/// The curve that stands for a trainee among several: all parameters, or the lowest group in a file without them.
+/// Cosine that represents a trainee among several: that of all parameters, or the lowest group in a file without it.
 double one_cosine(const Lane& trainee, Index step) {
   if (trainee.groups.front() == "all") return trainee.cosine(step, 0);
   double lowest = no_value;
@@ -44,7 +44,7 @@ double one_cosine(const Lane& trainee, Index step) {
   return lowest;
 }
 
-/// One trainee: a curve per group; several: one curve each.
+/// Figure over the steps. One trainee: a curve per group; several: one curve each.
 std::string over_steps(const std::vector<NamedLane>& trainees) {
   Chart chart;
   chart.title =

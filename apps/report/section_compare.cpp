@@ -14,13 +14,13 @@ namespace nudge::report {
 
 namespace {
 
-/// A column of /entrants; NaN where a file of an earlier version lacks it.
+/// Reads a column of /entrants; NaN where a file of an earlier version lacks it.
 double value_in(const Table& entrants, const std::string& column, std::size_t row) {
   const auto at = entrants.numbers.find(column);
   return at == entrants.numbers.end() ? std::nan("") : at->second[row];
 }
 
-/// A result of an entrant: mean and deviation, or where a run failed the median of all.
+/// Reads a result of an entrant: mean and deviation, or where a run failed the median of all.
 CellSpread spread_in(const Table& entrants, const std::string& result, std::size_t row) {
   const auto of = [&](const std::string& column) { return value_in(entrants, column, row); };
   return {static_cast<int>(of("runs")), static_cast<int>(of("failed")), of(result + "_mean"), of(result + "_deviation"),
@@ -42,7 +42,8 @@ std::string score_spread(const std::string& metric, const CellSpread& spread) {
   return cell_text(spread, mean, score_cell(metric, spread.median));
 }
 
-/// The difference in the columns that start with `name`, times `unit`; pairs won and lost where a run of one failed.
+/// Text of the difference in the columns that start with `name`, times `unit`; pairs won and lost where a run of a pair
+/// failed.
 std::string difference_in(const Table& entrants, const std::string& name, double unit, std::size_t row) {
   const auto of = [&](const char* end) { return value_in(entrants, name + end, row); };
   if (of("_failed") > 0) {
@@ -63,7 +64,7 @@ std::string one_run_text(const Table& entrants, std::size_t row) {
                      number(of("test_samples")));
 }
 
-/// What the test part and the seeds say of an entrant's scores; two cells and what stands beside an accuracy.
+/// Cells of an entrant's scores on the test part; for an accuracy also the interval of one run.
 std::vector<std::string> score_cells(const Table& entrants, const std::string& metric, std::size_t row) {
   std::vector<std::string> cells = {score_spread(metric, spread_in(entrants, "test_" + metric, row))};
   if (metric == "accuracy") cells.push_back(one_run_text(entrants, row));
@@ -133,7 +134,7 @@ std::string differences_figure(const RunFile& run) {
   return dot_figure(plot);
 }
 
-/// Only what was tuned by.
+/// Table with only the losses that the tuning used.
 Table tuning_losses(const Table& tuning) {
   Table out = ranked_failures(tuning);
   out.results = {"validation_loss"};

@@ -26,7 +26,7 @@ std::string map_figure(const DeviceMap& map) {
   return raster_figure({title, note, "columns", 100 * map.values, "lost of the read voltage (%)"});
 }
 
-/// The currents of an array's columns beside those of ideal wires.
+/// Figure of the currents of an array's columns beside those of ideal wires.
 std::string current_figure(const std::string& array, const std::vector<ColumnSeries>& all) {
   Chart chart;
   chart.title = "Column currents of " + array;
@@ -44,7 +44,7 @@ std::string current_figure(const std::string& array, const std::vector<ColumnSer
   return chart.series.empty() ? "" : chart_figure(chart);
 }
 
-/// A row per quantity that is not zero everywhere, an array a column.
+/// Table with a row per quantity that is not zero everywhere, an array a column.
 std::string facts_table(const Table& arrays) {
   const auto names = arrays.texts.find("name");
   if (names == arrays.texts.end()) return "";

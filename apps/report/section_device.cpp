@@ -23,7 +23,8 @@ std::vector<double> scaled(std::vector<double> values, double factor) {
   return values;
 }
 
-/// Mean and one standard deviation to either side, in uS; conductances are not negative.
+/// Series of a mean with one standard deviation to either side, in uS; conductances are not negative. color: place in
+/// the palette.
 Series with_spread(const std::string& label, const std::vector<double>& x, const std::vector<double>& mean,
                    const std::vector<double>& spread, int color) {
   Series out{label, x, scaled(mean, micro), {}, {}, color};
@@ -38,7 +39,7 @@ std::vector<double> row_of(const Matrix<double>& m, Index row) {
   return std::vector<double>(m.data() + row * m.cols(), m.data() + (row + 1) * m.cols());
 }
 
-/// The measured protocol, measured and simulated.
+/// Figure of the measured protocol, measured and simulated.
 std::string replay_figure(const DevicePictures& d) {
   const std::size_t n = d.measured_pulse.size();
   if (n < 2 || d.measured_replayed.size() != n) return "";
@@ -74,7 +75,7 @@ std::string staircase_figure(const DevicePictures& d) {
   return chart_figure(chart);
 }
 
-/// The point at which the pulses turn: as many go up as down.
+/// Index of the point at which the pulses turn: as many go up as down.
 std::size_t turn_of(const DevicePictures& d) { return (d.pulse.size() - 1) / 2; }
 
 std::string step_figure(const DevicePictures& d) {

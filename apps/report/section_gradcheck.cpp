@@ -41,7 +41,8 @@ Agreement agreement_of(const Table& rows) {
   return out;
 }
 
-/// What is left of the angle: "0.9712", "1 − 3·10⁻⁵"; rounding may leave 1 - cosine a little below zero.
+/// Text of a cosine with what is left of the angle: "0.9712", "1 − 3·10⁻⁵"; rounding may leave 1 - cosine a little
+/// below zero.
 std::string cell_text(double cosine) {
   if (!std::isfinite(cosine)) return "–";
   const double angle = std::max(0.0, 1 - cosine);
@@ -49,7 +50,7 @@ std::string cell_text(double cosine) {
   return angle > 1e-3 ? fmt::format("{:.4f}", cosine) : "1 − " + number(std::stod(fmt::format("{:.1e}", angle)));
 }
 
-/// 0 at 1 - cosine = 10⁻⁶ and below, 1 at 1 and above, by its logarithm.
+/// Shade of a cosine: 0 at 1 - cosine = 10⁻⁶ and below, 1 at 1 and above, by its logarithm.
 double shade(double cosine) {
   const double angle = std::max(1e-6, 1 - cosine);
   return std::clamp(1 + std::log10(angle) / 6, 0.0, 1.0);

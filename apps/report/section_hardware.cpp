@@ -58,7 +58,7 @@ std::string reading_figure(const Lane& trainee, const std::string& name) {
   return any ? chart_figure(chart) : "";
 }
 
-/// The readings at the end that differ from zero somewhere, an array a column.
+/// Table of the final readings that differ from zero somewhere, an array a column.
 std::string end_table(const Lane& trainee) {
   std::vector<std::vector<std::string>> rows{{"at the end"}};
   for (const auto& [matrix, readings] : trainee.arrays) rows[0].push_back(matrix);
@@ -84,7 +84,7 @@ std::vector<Histogram> positive_first(std::vector<Histogram> all) {
   return all;
 }
 
-/// The conductances of an array's devices at the start (dashed) and at the end of the run.
+/// Figure of the conductances of an array's devices at the start (dashed) and at the end of the run.
 std::string histogram_figure(const std::string& array, const std::vector<Histogram>& all) {
   Chart chart;
   chart.title = "Conductances of " + array;
@@ -114,7 +114,7 @@ std::string histogram_figures(const Lane& trainee) {
   return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
 }
 
-/// Weights against the steps from one cell to the next, as an array would be seen from above.
+/// Pictures of the weights by row and column, as an array would be seen from above.
 std::string pictures(const Lane& trainee) {
   std::string out;
   std::size_t shown = 0;

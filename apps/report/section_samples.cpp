@@ -49,7 +49,7 @@ std::string score_figure(const std::vector<NamedLane>& trainees) {
 
 namespace {
 
-/// A cell's shade is its share of the row, so that rare classes are seen as well.
+/// Table of a confusion matrix; a cell's shade is its share of the row, so that rare classes are seen as well.
 std::string confusion_table(const ConfusionMatrix& matrix) {
   const auto& counts = matrix.counts();
   std::string out = "<div class=\"scroll\"><table class=\"heat\">\n<tr><th>true class</th>";

@@ -15,7 +15,7 @@ namespace nudge::report {
 
 namespace {
 
-/// The same reason has other numbers in every run: they become "…".
+/// Replaces the numbers of a reason by "…": the same reason has other numbers in every run.
 std::string without_numbers(const std::string& reason) {
   static const std::regex number(R"([0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?)");
   return std::regex_replace(reason, number, "…");
@@ -33,7 +33,7 @@ std::string failures(const Table& points) {
   return paragraph("Of " + count(points.rows, "run") + " some did not end well. " + out + ".");
 }
 
-/// All points over one of the keys.
+/// Table of all points over one of the keys.
 Table over(const Table& points, const std::string& key) {
   Table out = points;
   out.keys = {key};
@@ -45,15 +45,16 @@ Table over(const Table& points, const std::string& key) {
   return out;
 }
 
-/// Whether a key has the value of the first point.
+/// True if a key has the value of the first point.
 bool as_first(const Table& points, const std::string& key, std::size_t i) {
   const auto real = points.numbers.find(key);
   if (real != points.numbers.end()) return real->second[i] == real->second[0];
   return points.texts.at(key)[i] == points.texts.at(key)[0];
 }
 
-/// The key that was moved to a point of a sweep of one at a time; empty of the first point. A choice (device.preset, hardware.level) moves
-/// what follows from it too: of several keys that differ from the first point it is the one that is a name, and has that value nowhere alone.
+/// Key that was moved to reach a point of a sweep of one key at a time; empty for the first point. A choice
+/// (device.preset, hardware.level) moves dependent keys too. Of several keys that differ from the first point it is the
+/// name whose value no point has with this key moved alone.
 std::string moved_key(const Table& points, std::size_t i) {
   const auto moved = [&](std::size_t at) {
     std::vector<std::string> keys;
@@ -76,7 +77,7 @@ std::string moved_key(const Table& points, std::size_t i) {
   return all.front();
 }
 
-/// The points of a sweep of one key at a time at which that one was moved, and the first.
+/// Points of a sweep of one key at a time at which this key was moved, and the first point.
 Table along(const Table& points, const std::string& key) {
   Table out = points;  // what is known of the columns
   out.keys = {key};
@@ -96,7 +97,7 @@ Table along(const Table& points, const std::string& key) {
   return out;
 }
 
-/// Every key over its own points.
+/// Figures of every key over its own points.
 std::string figures_by_key(const Table& points, const std::optional<TextEntropy>& line) {
   std::string out;
   for (const std::string& key : points.keys) {
@@ -139,7 +140,7 @@ Section sweep_of(const Table& all, const std::optional<TextEntropy>& line,
   return out;
 }
 
-/// What two sweeps must share so that their runs are one study.
+/// Text that two sweeps must share so that their runs are one study.
 std::string study_of(const RunFile& run) {
   std::istringstream in(run.config);
   std::string out;
@@ -152,7 +153,7 @@ std::string study_of(const RunFile& run) {
   return out;
 }
 
-/// The run of a row: the values of its keys, and its seed.
+/// Name of the run of a row: the values of its keys, and its seed.
 std::string run_of(const Table& points, std::size_t row) {
   std::string out;
   for (const std::string& key : points.keys) {
@@ -163,7 +164,7 @@ std::string run_of(const Table& points, std::size_t row) {
   return seed == points.numbers.end() ? out : out + fmt::format("{}", seed->second[row]);
 }
 
-/// Rows of the second behind those of the first, but for runs that stand there already: a run of two files is one run. False when their
+/// Appends the rows of `more`, except for runs that are there already: a run of two files is one run. False when their
 /// columns differ.
 bool join(Table& all, const Table& more) {
   const auto same_names = [](const auto& a, const auto& b) {
@@ -182,7 +183,7 @@ bool join(Table& all, const Table& more) {
   return true;
 }
 
-/// Sweeps of one config, seeds aside, as one with the seeds of all.
+/// Pools sweeps of one config, apart from seeds, to one with the seeds of all.
 std::vector<RunFile> pooled(const std::vector<RunFile>& runs) {
   std::vector<RunFile> out;
   for (const RunFile& run : runs) {

@@ -23,7 +23,8 @@ bool same_values(const TimeSeries& a, const TimeSeries& b) {
   return a.y.size() == b.y.size() && std::equal(a.y.begin(), a.y.end(), b.y.begin(), same);
 }
 
-/// Trainees of several files that did the same to the last bit (a reference beside two runs, say) are one.
+/// True for trainees of several files that did the same to the last bit (a reference beside two runs, say): they count
+/// as one.
 bool is_same_run(const Lane& a, const Lane& b) {
   return a.lane == b.lane && a.estimator == b.estimator && !a.of("loss").empty() &&
          same_values(a.of("loss"), b.of("loss")) && same_values(a.of("validation_loss"), b.of("validation_loss")) &&
@@ -53,10 +54,10 @@ std::vector<NamedLane> trainees_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
-/// Bins of a curve: fewer where many curves share a chart, so that a page of 200 runs stays small.
+/// Number of bins of a curve: fewer where many curves share a chart, so that a page of 200 runs stays small.
 std::size_t bins_for(std::size_t curves) { return std::clamp<std::size_t>(3000 / curves, 12, most_bins); }
 
-/// Mean and range over equal bins of steps: what is left of a long noisy curve in a small drawing.
+/// Series of mean and range over equal bins of steps: a long noisy curve in a small drawing.
 Series binned(const TimeSeries& series, std::size_t curves) {
   Series out;
   const std::size_t n = series.y.size(), bins = std::min(n, bins_for(curves));
@@ -80,7 +81,7 @@ Series binned(const TimeSeries& series, std::size_t curves) {
   return out;
 }
 
-/// Of the first file that has them.
+/// Reference losses of the text, of the first file that has them.
 std::optional<TextLines> lines_of(const std::vector<NamedLane>& trainees) {
   for (const auto& trainee : trainees) {
     if (trainee.run->lines) return trainee.run->lines;
@@ -114,7 +115,7 @@ std::string loss_figure(const std::vector<NamedLane>& trainees) {
   return chart_figure(chart);
 }
 
-/// The one value that a quantity has at every step of every trainee; nothing where it moves or no trainee has it.
+/// Value of a quantity if it is the same at every step of every trainee; nothing where it moves or no trainee has it.
 std::optional<double> constant_of(const std::vector<NamedLane>& trainees, const std::string& quantity) {
   std::optional<double> value;
   for (const auto& trainee : trainees) {
@@ -127,7 +128,7 @@ std::optional<double> constant_of(const std::vector<NamedLane>& trainees, const 
   return value;
 }
 
-/// One chart of one quantity of all trainees that have it; the second and further quantities are dashed.
+/// Chart of one quantity of all trainees that have it; the second and further quantities are dashed.
 std::string trainees_figure(const std::vector<NamedLane>& trainees, Chart chart,
                             const std::vector<std::pair<std::string, std::string>>& quantities) {
   for (const auto& trainee : trainees) {
@@ -157,7 +158,7 @@ double lowest(const TimeSeries& series) {
   return out;
 }
 
-/// What a trainee is compared with: the trainee beside it in the same file, else the first trainee of the page.
+/// Reference of a trainee: the trainee beside it in the same file, else the first trainee of the page.
 const Lane* reference_of(const NamedLane& trainee, const std::vector<NamedLane>& all) {
   for (const auto& other : all) {
     if (other.run == trainee.run && other.beside()) return other.trainee;
@@ -165,7 +166,7 @@ const Lane* reference_of(const NamedLane& trainee, const std::vector<NamedLane>&
   return all.front().trainee;
 }
 
-/// "+0.031 (+1.4 %)"
+/// Text of a difference: "+0.031 (+1.4 %)".
 std::string signed_difference(double value, double reference) {
   const double difference = value - reference;
   return fmt::format("{0}{1:.3f} ({0}{2:.1f} %)", difference < 0 ? "−" : "+", std::abs(difference),
@@ -218,7 +219,7 @@ std::string circuits_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
-/// What the devices of each run learnt.
+/// Notes on what the devices of each run learnt.
 std::string null_notes(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
@@ -227,7 +228,7 @@ std::string null_notes(const std::vector<RunFile>& runs) {
   return out;
 }
 
-/// Of runs that ended without a result.
+/// Notes on runs that ended without a result.
 std::string failure_notes(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
@@ -263,7 +264,8 @@ std::string events_of(const std::vector<RunFile>& runs) {
 
 namespace {
 
-/// One curve of the log that no figure above shows: title from its name, axis from its unit, note from its description.
+/// Figures of the curves of the log that no figure above shows: title from the name, axis from the unit, note from the
+/// description.
 std::string other_series(const std::vector<NamedLane>& trainees, const std::vector<std::string>& shown) {
   std::vector<std::string> names;
   for (const auto& trainee : trainees) {

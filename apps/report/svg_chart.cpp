@@ -15,7 +15,8 @@ namespace {
 constexpr double chart_width = 480, chart_height = 290;  // one drawing, in its own pixels
 constexpr double right = 456, top = 28, bottom = 244;    // the frame within it
 
-/// Where the frame begins: behind the longest number of the axis, 8 pixels a character (on paper; a superscript counts, too).
+/// Left edge of the frame: behind the longest number of the axis, 8 pixels a character (on paper; a superscript counts,
+/// too).
 double frame_left(const Axis& y) {
   std::size_t longest = 0;
   for (const auto& tick : y.ticks()) {
@@ -28,7 +29,7 @@ double frame_left(const Axis& y) {
 
 void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
-/// Drops what lies further above the 90 % quantile than four times the range between the 10 % and 90 % quantiles.
+/// Drops values that lie further above the 90 % quantile than four times the range between the 10 % and 90 % quantiles.
 void drop_outliers(std::vector<double>& values) {
   std::vector<double> sorted;
   std::copy_if(values.begin(), values.end(), std::back_inserter(sorted), [](double v) { return std::isfinite(v); });

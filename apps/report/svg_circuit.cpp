@@ -16,7 +16,8 @@ namespace {
 constexpr double kWidth = 480, kMargin = 26, kSpan = kWidth - 2 * kMargin;
 constexpr double kDecades = 3;  // what is less than the largest by more than these is drawn alike
 
-/// Values of wires on a logarithmic scale, as a share of the range between the least that is told apart and the largest.
+/// Logarithmic scale for values of wires: a share of the range between the least value that is told apart and the
+/// largest.
 struct WireScale {
   double low = 0, high = 0;
   double share(double value) const {
@@ -40,13 +41,14 @@ WireScale scale_of(const CircuitPicture& picture, std::initializer_list<Get> all
   return out;
 }
 
+/// Draws a wire from (x1, y1) to (x2, y2), thicker with its share of the scale, in another colour if it learns.
 std::string stroke(double share, bool learns, double x1, double y1, double x2, double y2) {
   return fmt::format(
       R"(<line class="{}" stroke-linecap="round" stroke-width="{:.1f}" opacity="{:.2f}" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>)",
       learns ? "s0" : "s7", 0.8 + 4.2 * share, 0.2 + 0.8 * share, x1, y1, x2, y2);
 }
 
-/// The wires of the scale, thin to thick, and what their ends stand for.
+/// Key of the wires, thin to thick, with the values at its ends. y: its place; what, unit: label of the values.
 std::string wire_key(double y, const WireScale& scale, const std::string& what, const std::string& unit) {
   constexpr double begin = 120, end = 360;
   constexpr int steps = 12;

@@ -12,13 +12,14 @@ namespace {
 
 constexpr double width = 480, right = 466, top = 8;
 
-/// About 7 pixels per character at the size of the row names.
+/// Width of the row names: about 7 pixels per character.
 double name_width(const std::vector<std::string>& rows) {
   std::size_t longest = 4;
   for (const auto& row : rows) longest = std::max(longest, row.size());
   return std::min(270.0, 12 + 7.2 * static_cast<double>(longest));
 }
 
+/// Draws the dots of one row. middle: y of the row in pixels; spacing: between its series.
 std::string row_of_dots(const DotPlot& plot, const Axis& x, std::size_t row, double middle, double spacing) {
   std::string out;
   for (std::size_t k = 0; k < plot.series.size(); ++k) {

@@ -11,7 +11,7 @@
 namespace nudge::report {
 namespace {
 
-/// "device.pulses = 4, beta = 0.1" by what separates its parts.
+/// Splits "device.pulses = 4, beta = 0.1" into its parts.
 std::vector<std::string> parts_of(const std::string& label) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
@@ -24,8 +24,9 @@ std::vector<std::string> parts_of(const std::string& label) {
   return parts;
 }
 
-/// Of labels with equally many parts: a part that is the same in all, and a key whose value alone differs, move to the head, which is said
-/// once; what is left stays. Labels with different parts are left as they are.
+/// Labels shortened by what they have in common. With equally many parts, a part that is the same in all, and a key
+/// whose value alone differs, move to the head, which is written once; the rest stays. Labels with different numbers of
+/// parts stay as they are.
 struct ShortLabels {
   std::string head;
   std::vector<std::string> labels;

@@ -17,7 +17,7 @@ constexpr double width = 480, left = 10, right = 466, top = 8;
 constexpr Index most_rows = 48, most_columns = 96;  // beyond, neighbouring cells are averaged
 constexpr int shades = 16;
 
-/// Mean of the finite values of a block; NaN without one.
+/// Mean of the finite values of the block of rows [r0, r1) and columns [c0, c1); NaN without one.
 double block_mean(const Matrix<double>& values, Index r0, Index r1, Index c0, Index c1) {
   double sum = 0;
   int n = 0;
@@ -48,7 +48,7 @@ std::string shaded(int shade, const std::string& path) {
                      0.05 + 0.95 * static_cast<double>(shade) / shades, path);
 }
 
-/// All shades in a row, lightest first, between the values that they stand for.
+/// Draws all shades in a row, lightest first, between the values that they stand for.
 std::string color_bar(double y, double low, double high, const std::string& what) {
   constexpr double begin = 110, end = 366, height = 10;  // room for a number of either side
   const double cell = (end - begin) / (shades + 1);

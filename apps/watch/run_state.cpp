@@ -38,7 +38,7 @@ void read_training(const H5Reader& file, RunState& state) {
   }
 }
 
-/// A table of finished runs; the smallest of its losses.
+/// Adds a table of finished runs, with the smallest of its losses.
 void add_table(const H5Reader& file, const std::string& group, RunState& state) {
   if (!file.has(group)) return;
   const auto statuses = file.texts(group + "/status");
@@ -56,7 +56,7 @@ void add_table(const H5Reader& file, const std::string& group, RunState& state) 
   }
 }
 
-/// The points of a part: those of its shard, in each plan that the file has.
+/// Counts the points of a part: those of its shard, in each plan that the file has.
 void count_shard(const H5Reader& file, const std::vector<std::string>& plans, RunState& state) {
   const Shard shard = read_shard(file.text_attribute("shard"));
   state.done = state.total = 0;
