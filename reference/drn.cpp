@@ -32,7 +32,8 @@ std::shared_ptr<const ResistivePlan> plan_of(const DrnProblem& p) {
   return std::make_shared<ResistivePlan>(shape);
 }
 
-/// As the plan's parameters; its current sources of layer l are A_l ⋯ A_{L−1} times those of the case.
+/// Weights in the order of the plan's parameters; its current sources of layer l are A_l ⋯ A_{L−1} times those of the
+/// case.
 std::vector<Matrix<double>> weights_of(const DrnProblem& p, const ResistivePlan& plan) {
   const ResistiveNetwork& net = *p.network;
   std::vector<Matrix<double>> all;
@@ -43,8 +44,8 @@ std::vector<Matrix<double>> weights_of(const DrnProblem& p, const ResistivePlan&
   return all;
 }
 
-/// Runs the parts of a case one after the other. The plan's states are u_l = A_l ⋯ A_{L−1} v_l, P v below, its energy is that of the
-/// case over c_L: c_l I_l = −∂E/∂v_l makes I = F/P.
+/// Runs the parts of a case one after the other. The plan's states are u_l = A_l ⋯ A_{L−1} v_l, below P v. Its energy
+/// is that of the case over c_L: c_l I_l = −∂E/∂v_l makes I = F/P.
 class Drn {
  public:
   explicit Drn(const DrnProblem& problem)
@@ -87,7 +88,7 @@ class Drn {
   States states(const Matrix<double>& v) const {
     return per_example((v.array().rowwise() * scale_.row(0).array()).matrix(), 1);
   }
-  /// v of states, and currents of forces: both are divided by P.
+  /// Converts states to v, and forces to currents: both are divided by P.
   Matrix<double> volts(const States& u) const {
     return (stacked(u).array().rowwise() / scale_.row(0).array()).matrix();
   }
@@ -97,7 +98,7 @@ class Drn {
     options.beta = p_.beta;
     return options;
   }
-  /// A group with a dataset per parameter.
+  /// Writes a group with a dataset per parameter.
   void gradient(const std::string& name, const Gradient<double>& found, CaseTolerance tolerance) {
     const ResistiveBias bias = p_.network->bias();
     for (int l = 1; l <= plan_->shape().layers(); ++l) {
@@ -122,7 +123,7 @@ class Drn {
     w_.matrix("jvp_z0_v", volts(net_.jvp(States(u.size(), inside()), states(p_.v))), kPoint);
   }
 
-  /// A state in which no diode holds: there J is that of the resistors.
+  /// Makes a state in which no diode holds: there J is that of the resistors.
   Matrix<double> inside() const {
     Matrix<double> u = Matrix<double>::Ones(1, p_.network->cols());
     for (Index l = 1; l < p_.network->depth(); ++l) {
@@ -132,7 +133,8 @@ class Drn {
     return u;
   }
 
-  /// The energy less β C is convex below β_max, 1/β_max the largest eigenvalue of the outputs' part of (−J)⁻¹.
+  /// Checks that the energy minus β C is convex: below β_max, where 1/β_max is the largest eigenvalue of the outputs'
+  /// part of (−J)⁻¹.
   void check_convex() {
     const Columns out = plan_->columns(plan_->shape().layers());
     const Index n = out.end();

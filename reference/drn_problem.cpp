@@ -51,7 +51,7 @@ ResistiveBias read_bias(const H5Reader& file) {
                                           did_you_mean(name, {"node", "current", "none"})));
 }
 
-/// Reals of a shape; `letters` says where the shape comes from.
+/// Reads reals of a shape; `letters` says where the shape comes from; float32 is set for a dataset in float32.
 Matrix<double> read(const H5Reader& file, const std::string& dataset, const H5Shape& shape, const std::string& letters,
                     bool& float32) {
   const H5Type type = file.type(dataset);
@@ -122,7 +122,7 @@ ResistiveNetwork read_network(const H5Reader& file, const Sizes& s, bool& float3
   return ResistiveNetwork(std::move(layers), {gain.data(), gain.data() + gain.size()}, bias, rail_V);
 }
 
-/// Every node must hang on a source: without it, its voltage is undefined.
+/// Checks that every node hangs on a source: without it, its voltage is undefined.
 void check_grounded(const H5Reader& file, const ResistiveNetwork& net) {
   const auto floating = net.floating_nodes();
   for (const auto& [l, j] : floating) {

@@ -51,7 +51,7 @@ class Eqblock {
     options.max_steps = steps;
     return net_.settle(z, options);
   }
-  /// An estimator whose free phase ends where it starts.
+  /// Runs an estimator whose free phase ends where it starts.
   HeldNetwork::Estimate run(const std::string& estimator, const States& z, double clip = 0) {
     EstimatorOptions options = p_.options();
     options.free.max_steps = 0;
@@ -62,7 +62,7 @@ class Eqblock {
     const std::vector<double> costs = net_.costs(z);
     return net_.weight() * std::accumulate(costs.begin(), costs.end(), 0.0);
   }
-  /// E of the clamp and the memory, without the damping's ½ s c ‖z‖² (the cases' definition).
+  /// Energy E of the clamp and the memory, without the damping's ½ s c ‖z‖² (the cases' definition).
   double energy(const States& z) {
     const std::vector<double> energies = net_.energies(z);
     return std::accumulate(energies.begin(), energies.end(), 0.0) -
@@ -136,10 +136,11 @@ class Eqblock {
   void states(const std::string& name, const States& values, CaseTolerance tolerance) {
     rows(name, stacked(values), tolerance);
   }
-  /// Of the mean cost.
+  /// Writes the adjoint of the mean cost.
   void adjoint(const std::string& name, const HeldNetwork::Estimate& found, CaseTolerance tolerance) {
     rows(name, net_.weight() * stacked(found.adjoint), tolerance);
   }
+  /// Writes values as a dataset (batch, tokens, cols). scale: dataset for CaseError::relative_to.
   void rows(const std::string& name, const Matrix<double>& values, CaseTolerance tolerance,
             CaseError error = CaseError::relative, const std::string& scale = {}) {
     w_.add(name, {p_.batch.sequences, p_.shape.tokens, values.cols()}, values, tolerance, error, scale);

@@ -28,17 +28,17 @@ Maps<double> number_maps(const NetworkPlan& plan, std::vector<Matrix<double>> we
   return maps;
 }
 
-/// What a round of settling left: whether to go on.
+/// Rounds of settling, with the residual of the last: whether to go on.
 class Rounds {
  public:
-  /// load: the largest of a unit, what its force is measured by. step: of a phase, which changes z by no more than rounding where
-  /// ‖F‖/‖z‖ is below ε/step.
+  /// Begins rounds. load: the largest load of a unit, by which its force is measured. step: of a phase, which changes z
+  /// by no more than rounding where ‖F‖/‖z‖ is below ε/step.
   Rounds(double load, double step) : load_(load), rounding_(std::numeric_limits<double>::epsilon() * load / step) {}
   double rounding() const { return rounding_; }
   int steps() const { return steps_; }
   int total() const { return total_; }
   bool settled() const { return left_ <= kSettled * load_; }
-  /// Takes what is left after steps() more; false: nothing changes any more, or nothing will come of it.
+  /// Takes the residual after steps() more; false: nothing changes any more, or settling has failed.
   bool go_on(double left) {
     const bool halved = left <= 0.5 * left_;
     left_ = left;
@@ -225,7 +225,7 @@ HeldNetwork::Estimate HeldNetwork::run(GradientEstimator<double>& estimator, con
   return out;
 }
 
-/// What the gradient of x_in since bind(), and that of a start made of it, makes of the embedding.
+/// Adds to the gradient of the embedding from that of x_in since bind(), and from that of a start made of x_in.
 void HeldNetwork::embed_back(std::size_t example, const Matrix<double>& start_gradient, Gradient<double>& gradient) {
   if (dynamics_.input_gradient().size() == 0) return;
   Matrix<double> x_gradient = dynamics_.input_gradient();

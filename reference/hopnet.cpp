@@ -19,7 +19,7 @@ HeldNetwork hold(const HopnetProblem& p, const HopfieldShape& shape) {
   return {std::make_shared<HopfieldPlan>(shape), p.weights, {{p.batch, 1, {}, p.targets}, p.x, p.y}};
 }
 
-/// The same links without activations or boxes: its force is the drive less the states.
+/// Shape with the same links without activations or boxes: its force is the drive minus the states.
 HopfieldShape linear_shape(HopfieldShape shape) {
   shape.form = HopfieldForm::energy;
   shape.activation = shape.output = NodeActivation::identity;
@@ -69,7 +69,7 @@ class Hopnet {
   }
   void states(const std::string& name, const States& z, CaseTolerance error) { w_.matrix(name, stacked(z), error); }
 
-  /// A group with a dataset per parameter, but for Wo and bo where `readout` is false.
+  /// Writes a group with a dataset per parameter, but for Wo and bo where `readout` is false.
   void parameters(const std::string& name, const Gradient<double>& gradient, CaseTolerance tolerance,
                   bool readout = true) {
     for (std::size_t i = 0; i < p_.parameters.size(); ++i) {
@@ -81,7 +81,7 @@ class Hopnet {
              outside ? kExact : tolerance);
     }
   }
-  /// Numbers after 0 … T1 steps.
+  /// Writes numbers after 0 … T1 steps.
   void series(const std::string& name, const H5Shape& shape, const std::vector<double>& values) {
     w_.add(name, shape, Eigen::Map<const Matrix<double>>(values.data(), 1, static_cast<Index>(values.size())), kEuler);
   }
@@ -118,7 +118,7 @@ class Hopnet {
     parameters("grad_exact", exact.gradient, kExact);
   }
 
-  /// From exact fixed points of both signs.
+  /// Writes nudged phases from exact fixed points of both signs.
   void nudged(const std::string& suffix, const std::string& adjoint, const std::string& gradient,
               const HeldNetwork::Estimate& found) {
     states("z_plus" + suffix, found.nudged[0], kFixed);
@@ -127,7 +127,7 @@ class Hopnet {
     parameters(gradient, found.gradient, kNudged);
   }
 
-  /// The rule that compares the energy's slopes of two phases.
+  /// Writes the gradients of the rule that compares the energy's slopes of two phases.
   template <class Run>
   void contrasts(const std::string& name, Run run, CaseTolerance error) {
     EstimatorOptions how = options(0);
@@ -145,7 +145,7 @@ class Hopnet {
     parameters(gradient, found.gradient, kEulerGradient);
   }
 
-  /// Step by step; returns the last states.
+  /// Runs Euler steps one by one; returns the last states.
   States euler(States z) {
     const Index last = p_.shape.widths.back();
     std::vector<double> outputs, energy;

@@ -12,7 +12,7 @@
 namespace nudge {
 namespace {
 
-/// One of some names.
+/// Reads an attribute that is one of some names.
 std::string read_name(const H5Reader& file, const std::string& attribute, const std::vector<std::string>& names) {
   std::string name = file.text_attribute(attribute);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -89,7 +89,7 @@ class Parser {
     }
   }
 
-  /// The weights of every link in order; the widths follow from them and from x.
+  /// Reads the weights of every link in order; the widths follow from them and from x.
   void read_links() {
     const H5Shape x = shape_of("inputs/x", convolved_ ? 4 : 2, convolved_ ? "(B, C_0, H, W)" : "(B, n_0)");
     Index n0 = 1;
@@ -115,7 +115,7 @@ class Parser {
     }
   }
 
-  /// K_l on maps of the size that the convolution below leaves; returns the size that this one leaves.
+  /// Reads K_l on maps of the size that the convolution below leaves; returns the size that this one leaves.
   Convolution read_kernels(int l, const Convolution& below) {
     const std::string name = fmt::format("K{}", l);
     const H5Shape shape = shape_of("params/" + name, 4, "(C_l, C_{l-1}, k, k)");
@@ -180,7 +180,7 @@ class Parser {
     add("bo", {shape[1]});
   }
 
-  /// No parameter that does not belong to the case.
+  /// Checks that every parameter belongs to the case.
   void check_names() {
     std::vector<std::string> known;
     known.reserve(p_.parameters.size());

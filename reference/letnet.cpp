@@ -33,7 +33,7 @@ std::shared_ptr<const TransformerPlan> transformer(const LetnetProblem& p) {
   return std::make_shared<TransformerPlan>(shape, TransformerScales{});
 }
 
-/// As the plan's parameters.
+/// Weights in the order of the plan's parameters.
 std::vector<Matrix<double>> weights_of(const LetnetProblem& p) {
   std::vector<Matrix<double>> all{p.weights.at("tok")[0]};
   if (!p.rope) all.push_back(p.weights.at("pos")[0]);
@@ -74,7 +74,7 @@ class Letnet {
   }
 
  private:
-  /// A gradient under the names of the file.
+  /// Orders a gradient under the names of the file.
   LetnetParameters by_name(const Gradient<double>& gradient) const {
     LetnetParameters all;
     all["tok"] = {gradient[0]};
@@ -93,12 +93,12 @@ class Letnet {
     return all;
   }
 
-  /// The mean over all tokens.
+  /// Mean cost over all tokens.
   double cost(const States& z) {
     const std::vector<double> costs = net_.costs(z);
     return net_.weight() * std::accumulate(costs.begin(), costs.end(), 0.0);
   }
-  /// dcost/dz_n.
+  /// Gradient dcost/dz_n of the mean cost.
   States cost_gradient(const States& z) {
     States all = net_.cost_gradient(z);
     for (Matrix<double>& one : all) one = (net_.weight() * one.rightCols(p_.sizes.channels)).eval();
@@ -108,7 +108,7 @@ class Letnet {
     return j < 0 ? net_.input() : Matrix<double>(z.middleCols(j * p_.sizes.channels, p_.sizes.channels));
   }
 
-  /// P of every attention node at the states that drive them, (L·K·H·T, T).
+  /// Attention probabilities P of every attention node at the states that drive them, (L·K·H·T, T).
   Matrix<double> probabilities(const Matrix<double>& z) {
     const LetnetSizes& s = p_.sizes;
     Matrix<double> all(s.layers * s.loops * s.heads * s.tokens, s.tokens);
@@ -127,7 +127,7 @@ class Letnet {
     return all;
   }
 
-  /// G_j(z_{j−1}) of all nodes: the force without what leaks and couples.
+  /// Updates G_j(z_{j−1}) of all nodes: the force without leak and coupling.
   Matrix<double> updates(const Matrix<double>& z) {
     Matrix<double> g(z);
     net_.dynamics().force(z, g);
@@ -147,7 +147,7 @@ class Letnet {
   void tokens(const std::string& name, const States& x, CaseTolerance tolerance) {
     w_.add(name, {p_.sizes.batch, p_.sizes.tokens, x[0].cols()}, stacked(x), tolerance);
   }
-  /// A group with a dataset per parameter; Wh belongs to gradients of the cost.
+  /// Writes a group with a dataset per parameter; Wh belongs to gradients of the cost.
   void parameters(const std::string& name, const Gradient<double>& gradient, CaseTolerance tolerance,
                   bool readout = true) {
     const LetnetParameters all = by_name(gradient);
@@ -194,7 +194,7 @@ class Letnet {
     return z;
   }
 
-  /// Of the mean cost.
+  /// Writes the adjoint of the mean cost.
   void adjoint(const std::string& name, const HeldNetwork::Estimate& found, CaseTolerance tolerance) {
     States a = found.adjoint;
     for (Matrix<double>& one : a) one *= net_.weight();
@@ -235,6 +235,8 @@ class Letnet {
     return std::move(free.last);
   }
 
+  /// Writes nudged states, adjoint and gradient of an estimator from the states z, under names that end with `name`.
+  /// tolerance: of the gradient.
   void nudged(const std::string& name, const std::string& estimator, const States& z, double beta,
               CaseTolerance tolerance) {
     EstimatorOptions options = case_phases(p_.step, 0, p_.nudged_steps);

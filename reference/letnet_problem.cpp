@@ -54,7 +54,8 @@ double read_kappa(const H5Reader& file) {
   return kappa;
 }
 
-/// Reals of a shape; `dimensions` are its letters, so that the message says which attributes it contradicts.
+/// Reads reals of a shape; `dimensions` are its letters, so that the message says which attributes it contradicts;
+/// float32 is set for a dataset in float32.
 std::vector<double> read_reals(const H5Reader& file, const std::string& dataset, const H5Shape& shape,
                                const std::string& dimensions, bool& float32) {
   const H5Type type = file.type(dataset);

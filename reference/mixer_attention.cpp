@@ -8,7 +8,7 @@
 namespace nudge {
 namespace {
 
-/// heads, head_width and width from a projection (H, dh, d).
+/// Reads heads, head_width and width from a projection (H, dh, d).
 MixerOptions sizes_of(const H5Reader& file, const std::string& projection) {
   const H5Shape shape = file.shape(projection);
   if (shape.size() != 3 || shape[0] < 1 || shape[1] < 1 || shape[2] < 1) {

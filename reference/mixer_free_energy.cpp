@@ -22,7 +22,7 @@ void read_conditioner(const H5Reader& file, MixerOptions& options) {
   options.hidden_scale = finite_real(file, "tdc_norm_scale");
 }
 
-/// The registered mixer of a prior as the attribute names it.
+/// Name of the registered mixer for the prior in the attribute.
 std::string mixer_of(const H5Reader& file) {
   const std::string prior = file.text_attribute("prior");
   for (const char* known : {"softmax", "gla", "aft", "lrnn", "ssmlti", "ssmsel"}) {
@@ -60,7 +60,7 @@ std::vector<CaseDataset> conditioner_alone(const H5Reader& file) {
   return compute_mixer_case(file, "tdc", o);
 }
 
-/// The gated read alone, from given scores (B, G, T, T).
+/// Computes the gated read alone, from given scores (B, G, T, T).
 std::vector<CaseDataset> read_alone(const H5Reader& file) {
   const H5Shape values = file.shape("inputs/v");
   const auto sizes = TapeCase::sizes(file, "inputs/v", 3);

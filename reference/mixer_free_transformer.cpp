@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index kMostBits = 20;
 
-/// H of the attribute; 1 to 20.
+/// Reads H of the attribute, 1 to 20.
 Index bits_of(const H5Reader& file) {
   const Index bits = positive_size(file, "H");
   if (bits > kMostBits) file.fail("attribute H", fmt::format("{} bits (must be at most {})", bits, kMostBits));
@@ -27,7 +27,7 @@ double kappa_of(const H5Reader& file) {
   return kappa;
 }
 
-/// Heads of n_head, which divide a width into even parts.
+/// Reads the heads of n_head, which divide a width into even parts.
 Index heads_of(const H5Reader& file, Index width) {
   const Index heads = positive_size(file, "n_head");
   if (width % heads != 0) file.fail("attribute n_head", fmt::format("{} (must divide the width {})", heads, width));
@@ -38,7 +38,7 @@ Index heads_of(const H5Reader& file, Index width) {
   return heads;
 }
 
-/// One sequence of a (batch, tokens, n) array.
+/// Picks one sequence of a (batch, tokens, n) array.
 Matrix<double> sequence_of(const std::vector<double>& values, Index sequence, Index rows, Index cols) {
   return Eigen::Map<const Matrix<double>>(values.data() + sequence * rows * cols, rows, cols);
 }
@@ -51,7 +51,7 @@ std::shared_ptr<BitSampler<double>> given(const std::vector<double>& u, Index se
   return std::make_shared<GivenUniforms<double>>(sequence_of(u, sequence, rows, cols));
 }
 
-/// inputs/L (B, T, H) with H as the attribute says.
+/// Shape of inputs/L (B, T, H) with H as the attribute says.
 H5Shape logits_shape(const H5Reader& file) {
   const Index bits = bits_of(file);
   const auto sizes = TapeCase::sizes(file, "inputs/L", 3);
@@ -120,7 +120,7 @@ std::vector<CaseDataset> encoder(const H5Reader& file) {
   });
 }
 
-/// What ft_model and ft_gen share.
+/// Model that ft_model and ft_gen share.
 struct Model {
   FreeTransformerShape shape;
   Index batch;

@@ -20,6 +20,7 @@ std::vector<double> finite(const H5Reader& file, const std::string& dataset, con
   return file.reals<double>(dataset, shape, NonFinite::rejected);
 }
 
+/// Throws UserError unless `holds`. rule: the rule that `value` in this row of the dataset breaks.
 void require(const H5Reader& file, const std::string& dataset, std::size_t row, double value, bool holds,
              const char* rule) {
   if (!holds) file.fail(dataset, fmt::format("row {}: {} (must be {})", row, value, rule));

@@ -23,7 +23,7 @@ struct Toy {
   bool free_energy;
   double rate, weight_decay;
   OptimizerOptions adam;
-  std::vector<double> values;  ///< V [steps, batch, tokens, width]
+  std::vector<double> values;  ///< values V [steps, batch, tokens, width]
   std::vector<std::string> names;
   std::vector<Matrix<double>> parameters;
   std::vector<H5Shape> shapes;
@@ -64,7 +64,7 @@ Toy read_toy(const H5Reader& file) {
   return toy;
 }
 
-/// Loss and gradients at the current parameters on the batch of a step; appends the predictions.
+/// Computes loss and gradients at the current parameters on the batch of a step; appends the predictions.
 double loss_and_gradients(const Toy& toy, Index step, std::vector<double>& predictions,
                           std::vector<Matrix<double>>& gradients) {
   const ArgmaxShape shape{toy.tokens, toy.width, toy.heads, toy.free_energy};

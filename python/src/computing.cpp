@@ -6,7 +6,7 @@
 namespace nudge::python {
 namespace {
 
-/// All signals but those that a fault of the thread itself raises.
+/// Set of all signals but those that a fault of the thread itself raises.
 sigset_t that_wait() {
   sigset_t all;
   sigfillset(&all);
@@ -14,7 +14,7 @@ sigset_t that_wait() {
   return all;
 }
 
-/// Whether a signal waits that ends the process as soon as it is let through.
+/// True if a pending signal ends the process as soon as it is let through.
 bool about_to_end() {
   sigset_t waiting;
   sigpending(&waiting);

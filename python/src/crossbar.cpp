@@ -22,7 +22,7 @@
 namespace nudge::python {
 namespace {
 
-/// A crossbar and the count of its reads: each read has fresh noise of its own.
+/// Crossbar with the count of its reads: each read has fresh noise of its own.
 class Array {
  public:
   Array(const In<double, 2>& weights, const std::vector<std::string>& settings, const nb::object& device) {
@@ -80,7 +80,7 @@ class Array {
     map_->advance_time(seconds, times_++);
   }
 
-  /// The first array between its wires, untiled and without noise: column currents of row voltages (n, inputs).
+  /// Solves the first array between its wires, untiled and without noise: column currents of row voltages (n, inputs).
   nb::object currents(const In<double, 2>& volts) {
     expect_width("volts", volts.shape(1), map_->inputs());
     const Matrix<double> rows = map_of<double, 2>(volts);
@@ -111,6 +111,8 @@ class Array {
     expect_width(name, found.shape(1), map_->outputs());
   }
 
+  /// Calls act(in, out, context) for one read. width: columns of the result; interval: duration of the read in units of
+  /// tau.
   template <class Act>
   nb::object read(const In<double, 2>& in, Index width, bool noisy, double interval, const Act& act) {
     if (!(interval > 0)) throw UserError("interval: must be above 0 (in units of tau)");

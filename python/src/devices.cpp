@@ -18,7 +18,8 @@
 namespace nudge::python {
 namespace {
 
-/// Measures the device of a config into a file; the page of numbers as JSON.
+/// Measures `devices` devices of a config into the file `out`; returns the page of numbers as JSON. Other parameters as
+/// in CharacterizeOptions; device: a Python device, or None.
 std::string measure(const std::string& name, const std::vector<std::string>& settings, const std::string& out,
                     Index devices, int samples, double interval_s, int cycles, int points, bool one_by_one,
                     std::uint64_t seed, const nb::object& device) {
@@ -49,7 +50,7 @@ nb::dict dict_of(const DeviceEstimate& estimate) {
   return out;
 }
 
-/// One curve of all records, and where there are several devices how they differ.
+/// Fits one curve to all records, and where there are several devices their differences.
 nb::dict fit(const std::string& csv, const std::string& model, int points) {
   const PopulationFit found = compute([&] { return fit_population(read_lab_csv(csv), model, points); });
   nb::dict out;

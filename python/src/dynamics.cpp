@@ -63,7 +63,7 @@ EstimatorOptions options_of(const nb::dict& given, double beta) {
   return o;
 }
 
-/// By name, or an object of Python.
+/// Makes an estimator by name, or from an object of Python.
 std::unique_ptr<GradientEstimator<double>> estimator_of(const nb::object& estimator, const nb::dict& given) {
   if (nb::isinstance<nb::str>(estimator)) {
     const auto name = nb::cast<std::string>(estimator);
@@ -73,6 +73,8 @@ std::unique_ptr<GradientEstimator<double>> estimator_of(const nb::object& estima
   return own.in_double(options_of(given, own.beta_in_double));
 }
 
+/// Estimates the gradients of a Python dynamics and cost from the state z0. sizes: shapes of the parameters; given:
+/// options by name.
 nb::tuple estimate(const nb::object& object, const nb::object& cost_object, const In<double, 2>& z0,
                    const nb::object& estimator, const std::vector<std::pair<Index, Index>>& sizes, const nb::dict& given) {
   PythonDynamics dynamics(object);

@@ -13,7 +13,7 @@
 
 namespace nudge::python {
 
-/// A cost that is a Python object (nudge.Cost): its methods are called with the GIL, which they take.
+/// Cost that is a Python object (nudge.Cost): its methods are called with the GIL, which they take.
 class OwnCost final : public NodeCost {
  public:
   explicit OwnCost(const nb::object& object);
@@ -77,7 +77,7 @@ OwnCost::~OwnCost() {
   release(told_);
 }
 
-/// The target as an array that can only be read.
+/// Makes the target an array that can only be read.
 nb::object OwnCost::told(ConstMatrixRef<double> target) const {
   const bool same = told_.is_valid() && target_.rows() == target.rows() && target_.cols() == target.cols();
   if (!same || target_ != target) {

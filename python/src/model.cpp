@@ -38,7 +38,8 @@ const ParameterGroup& Model<S>::group(const std::string& name) const {
   throw UserError(fmt::format("the network has no parameter {} ({})", name, did_you_mean(name, names)));
 }
 
-/// The maps that the groups belong to, with these numbers in the places of the groups; empty: none of its groups is given.
+/// Fills the maps that the groups belong to, with these numbers in the places of the groups; empty: none of a map's
+/// groups is given.
 template <class S>
 std::vector<Matrix<S>> Model<S>::changed(const std::map<std::string, Matrix<S>>& values, bool from_zero) const {
   std::vector<Matrix<S>> out(static_cast<std::size_t>(network_->parameters()));

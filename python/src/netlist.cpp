@@ -30,7 +30,7 @@ const char* kind_name(ElementKind kind) {
   return names.at(kind);
 }
 
-/// Columns of the elements: name, kind, plus and minus (of a transistor drain and source; "0" is ground), value.
+/// Makes columns of the elements: name, kind, plus and minus (of a transistor drain and source; "0" is ground), value.
 nb::dict elements(const Netlist& netlist) {
   Texts names, kinds, plus, minus;
   std::vector<double> values;
@@ -71,7 +71,8 @@ Netlist with_values(Netlist netlist, const Texts& names, const std::vector<doubl
   return netlist;
 }
 
-/// (voltages of the nodes, currents of the sources of voltage by name, largest net current of a node)
+/// Solves the operating point: (voltages of the nodes, currents of the sources of voltage by name, largest net current
+/// of a node).
 nb::tuple operating_point(const Netlist& netlist) {
   const NodalEquations equations(netlist);
   std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);

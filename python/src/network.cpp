@@ -18,7 +18,7 @@ namespace {
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
-/// Matrices of a batch as one array (B, rows, cols).
+/// Stacks the matrices of a batch to one array (B, rows, cols).
 template <class S>
 nb::object stacked(const std::vector<Matrix<S>>& parts) {
   const Index rows = parts.empty() ? 0 : parts.front().rows(), cols = parts.empty() ? 0 : parts.front().cols();
@@ -67,7 +67,8 @@ std::map<std::string, Matrix<S>> matrices(const std::map<std::string, In<S, 2>>&
   return out;
 }
 
-/// What a batch holds, as NumPy arrays: symbols and targets, or features and labels or values, rows that do not count left out.
+/// Contents of a batch as NumPy arrays: symbols and targets, or features and labels or values, rows that do not count
+/// left out.
 nb::tuple contents(const Batch& batch) {
   const Index rows = batch.sequences * batch.tokens;
   const auto ints = [](const std::vector<int>& all, Index n, Index cols) {
@@ -94,6 +95,8 @@ nb::tuple contents(const Batch& batch) {
   return nb::make_tuple(array_of(std::move(x)), array_of(std::move(labels), {size_of(n)}));
 }
 
+/// Computes the gradient of a batch, by group, and facts. estimator: its name, "": the config's; own: a Python
+/// estimator, or None; step names the read noise.
 template <class S>
 nb::tuple gradient(Model<S>& model, const Batch& batch, const std::string& estimator, const nb::object& own,
                    std::uint64_t step, const Texts& settings) {
@@ -131,7 +134,7 @@ nb::tuple evaluate(Model<S>& model, const Batch& batch, std::uint64_t step, cons
   return nb::make_tuple(stacked(outputs), dict_of_batch(report));
 }
 
-/// What clamps the examples of a batch, (B·rows, inputs).
+/// Input clamp of the examples of a batch, (B·rows, inputs).
 template <class S>
 Matrix<S> inputs_of(Model<S>& model, const Batch& batch) {
   const Network<S>& network = model.network();
@@ -167,6 +170,8 @@ void check_input(Model<S>& model, const In<S, 3>& x) {
   }
 }
 
+/// Pulls u back through the equilibrium of x: gradients by group, that of x, and facts. Other parameters as in
+/// gradient().
 template <class S>
 nb::tuple pull_back(Model<S>& model, const In<S, 3>& x, const In<S, 3>& u, const std::string& estimator,
                     const nb::object& own, std::uint64_t step, const Texts& settings) {

@@ -15,7 +15,7 @@
 namespace nudge::python {
 namespace {
 
-/// What estimate(example) gets: the circuit at its free equilibrium. Valid as long as the call lasts.
+/// Example that estimate(example) gets: the circuit at its free equilibrium. Valid as long as the call lasts.
 class OwnExample {
  public:
   virtual ~OwnExample() = default;
@@ -36,9 +36,9 @@ class OwnExample {
 
   double beta = 0, step = 0;
   int steps = 0;
-  double evaluations = 0;  ///< of the force, and products
+  double evaluations = 0;  ///< number of evaluations of the force, and of products
   bool ended = false;
-  Status held = Status::converged;  ///< of the states that hold() moved
+  Status held = Status::converged;  ///< status of the states that hold() and relax() moved
 };
 
 template <class S>
@@ -108,6 +108,7 @@ class ExampleOf final : public OwnExample {
     if (ends != Status::converged) held = ends;
     return given(z);
   }
+  /// Relaxes from `start` under `force` in `count` steps of `size`; adjoint: the state is an adjoint, in no box.
   nb::object relax(const nb::object& force, const In<double, 2>& start, int count, double size, bool adjoint) override {
     Matrix<S> z = matrix(start);
     GivenForce<S> system(
@@ -150,7 +151,8 @@ class ExampleOf final : public OwnExample {
     const nb::gil_scoped_acquire held;
     return handed<S>(out);
   }
-  /// Moves z to where the force is 0 but on the outputs, which have this value: solved by what solves itself, relaxed for a nudged phase elsewhere.
+  /// Moves z to where the force is 0 except on the outputs, which have this value. A system that solves itself solves
+  /// for it; others relax for a nudged phase.
   Status held_at(Columns out, const Matrix<S>& value, Matrix<S>& z) {
     if (Direct<S>* direct = example_.dynamics->direct(); direct != nullptr) {
       example_.dynamics->set_read_timing({step, 0});  // no circuit's way: it takes no time
@@ -182,14 +184,14 @@ class ExampleOf final : public OwnExample {
   Index keeps_;
 };
 
-/// With the GIL; UserError behind the end of the call that it was for.
+/// Returns the example of a running call, with the GIL; UserError after the end of the call that it was for.
 OwnExample& live(OwnExample* example) {
   if (example == nullptr || example->ended)
     throw UserError("an example of an estimator lasts as long as its estimate()");
   return *example;
 }
 
-/// Handed to Python by value: it outlives the example.
+/// Handle given to Python by value: it outlives the example.
 struct Handle {
   std::shared_ptr<OwnExample> example;
   OwnExample* operator->() const { return &live(example.get()); }

@@ -19,7 +19,7 @@ ParameterShape matrix_of(const std::vector<std::size_t>& shape) {
   return out;
 }
 
-/// Whether an attribute that is a collection of names has one; None: all are in it.
+/// True if the attribute, a collection of names, has this name; for None returns `none`.
 bool names(const nb::object& object, const char* attribute, const std::string& name, bool none) {
   const nb::object listed = object.attr(attribute);
   if (listed.is_none()) return none;

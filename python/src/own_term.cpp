@@ -23,8 +23,8 @@ TermTraits OwnTerm<S>::traits() const {
   return all;
 }
 
-/// Of one thread: copies of the object, whose input and parameters are those of the present example; one for all rows of a state, one for a
-/// row by itself, whose reads have noise of their own.
+/// System of one thread: copies of the object, with the input and parameters of the present example. One copy is for
+/// all rows of a state, one for a single row, whose reads have noise of their own.
 template <class S>
 class OwnTerm<S>::System final : public TermSystem<S> {
  public:
@@ -110,7 +110,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     if (has(part)) call(method, true, v, scale, f, read);
   }
 
-  /// f += scale (method(x) + L x), or of method(z, x) with the point z.
+  /// Adds f += scale (method(x) + L x), or of method(z, x) with the point z.
   void call(const char* method, bool at_point, ConstMatrixRef<S> x, S scale, MatrixRef<S> f, ReadContext& read) {
     const nb::gil_scoped_acquire held;
     const auto leak = static_cast<S>(term_->system_->leak);
@@ -123,8 +123,9 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     });
   }
 
-  /// act(object, rows of the point z, rows of x, the first of them): copy by copy; where reads have noise row by row, each with parameters
-  /// that were read for it alone, as every row that drives an array has noise of its own. With the GIL.
+  /// Calls act(object, rows of the point z, rows of x, the first of them), copy by copy. If reads have noise row by
+  /// row, calls it for each row with parameters that were read for it alone, as every row that drives an array has
+  /// noise of its own. With the GIL.
   template <class Act>
   void each(ConstMatrixRef<S> x, ReadContext& read, const Act& act) {
     const bool noisy = read.noisy() && std::any_of(term_->maps_.begin(), term_->maps_.end(),
@@ -160,7 +161,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     throw ContractViolation("read_again of " + name);
   }
 
-  /// What is read without noise of the parameters becomes the object's, once for an example. With the GIL.
+  /// Reads the parameters without noise and gives them to the object, once for an example. With the GIL.
   void see(ReadContext& read) {
     if (seen_) return;
     seen_ = true;
@@ -169,7 +170,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     object_.attr("parameters") = parameters(found, 0);
   }
 
-  /// So many reads of every element of a map, one below the other, made side by side; of numbers one for all.
+  /// Reads every element of a map `count` times, one read below the other, made side by side; numbers are read once for
+  /// all.
   static Matrix<S> read_of(const LinearMap<S>& map, Index count, ReadContext& read) {
     if (map.plain()) return map.weights();
     const Matrix<S> lines = Matrix<S>::Identity(map.inputs(), map.inputs()).replicate(count, 1);
@@ -178,7 +180,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     return found;
   }
 
-  /// The dict of the read `which`.
+  /// Makes the dict of parameters of the read `which`.
   nb::dict parameters(const std::vector<Matrix<S>>& found, Index which) const {
     nb::dict all;
     for (std::size_t p = 0; p < found.size(); ++p) {
@@ -190,7 +192,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     return all;
   }
 
-  /// Gradients in the order of the parameters, of any shape. An array of devices takes outer products: a matrix is that of 1 with it.
+  /// Adds gradients in the order of the parameters, of any shape. An array of devices takes outer products: a matrix is
+  /// the outer product of 1 with it.
   void add(const nb::object& gradients, S scale, GradientSink<S>& sink) const {
     std::size_t p = 0;
     for (const nb::handle one : gradients) {

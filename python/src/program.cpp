@@ -27,7 +27,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Says False to stop the work; None and everything else go on.
+/// Calls progress(event); false if it returns False, which stops the work. None and everything else go on.
 bool told(const nb::object& progress, const nb::dict& event) {
   const nb::object answer = progress(event);
   return !answer.is(nb::handle(Py_False));
@@ -40,6 +40,8 @@ TrainObserver train_observer(Computing& computing, const nb::object& progress) {
   };
 }
 
+/// Trains a config into the file `out`. name: of the config in messages; own: Python parts (OwnParts); progress: called
+/// after steps, or None.
 nb::dict run_train(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
                    const nb::tuple& own, const nb::object& progress) {
   TrainSummary summary;
@@ -54,6 +56,7 @@ nb::dict run_train(const std::string& name, const std::string& text, const Texts
   return dict_of(json_of(summary));
 }
 
+/// Resumes the run of `file`. text: a config to compare, or None; own, progress: as in run_train().
 nb::dict run_resume(const std::string& file, const std::optional<std::string>& text, const Texts& settings,
                     const nb::tuple& own, const nb::object& progress) {
   TrainSummary summary;
@@ -72,6 +75,7 @@ nb::dict run_resume(const std::string& file, const std::optional<std::string>& t
 /// Thrown out of a gradcheck that is to stop; finish() says why.
 struct Stopped {};
 
+/// Checks gradients of a config and writes `out` if given. name, own, progress: as in run_train().
 nb::dict run_gradcheck(const std::string& name, const std::string& text, const Texts& settings,
                        const std::optional<std::string>& out, const nb::tuple& own, const nb::object& progress) {
   const auto start = std::chrono::steady_clock::now();
@@ -104,6 +108,8 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
   return dict_of(json_of(report));
 }
 
+/// Runs a sweep into the file `out`. resumes: continue that file; shard: "2/4", or "" for all points. name, own,
+/// progress: as in run_train().
 nb::dict run_sweep_of(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
                       bool resumes, const std::string& shard, const nb::tuple& own, const nb::object& progress) {
   Sweep sweep;

@@ -11,7 +11,7 @@
 
 namespace nudge::python {
 
-/// The memory of an object as the buffer protocol shows it: for small arrays a fraction of what an nb::ndarray takes.
+/// Memory of an object as the buffer protocol shows it: for small arrays it costs a fraction of an nb::ndarray.
 class Memory {
  public:
   Memory(const nb::object& object, int flags) : there_(PyObject_GetBuffer(object.ptr(), &buffer_, flags) == 0) {
@@ -23,7 +23,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// Its numbers, where it is an array of this shape of float64; else null. Row-major if the flags ask for it.
+  /// Returns its numbers, where it is an array of this shape of float64; else null. Row-major if the flags ask for it.
   double* numbers(Index rows, Index cols) const {
     const bool fits = there_ && buffer_.ndim == 2 && buffer_.shape[0] == rows && buffer_.shape[1] == cols &&
                       std::string_view(buffer_.format) == "d";
@@ -35,14 +35,15 @@ class Memory {
   bool there_;
 };
 
-/// numpy.empty. No static of its own: importing may give the GIL away, and who waits for the static would hold it.
+/// Returns numpy.empty. The import does not initialise the static: importing may give the GIL away, and a thread that
+/// waits for the static would hold it.
 inline nb::handle numpy_empty() {
   static std::atomic<PyObject*> kept{nullptr};
   if (kept.load() == nullptr) kept = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   return kept.load();
 }
 
-/// A state, or a part of one, as an array of Python's own: what Python keeps must not change behind it.
+/// Copies a state, or a part of one, to an array of Python's own: what Python keeps must not change behind it.
 template <class S>
 nb::object handed(ConstMatrixRef<S> z) {
   nb::object array = numpy_empty()(nb::make_tuple(z.rows(), z.cols()));
@@ -51,7 +52,8 @@ nb::object handed(ConstMatrixRef<S> z) {
   return array;
 }
 
-/// States that are handed over one after the other: in the array of the last one where Python has kept no reference to it, else in a new one.
+/// Hands over states one after the other: in the array of the last one where Python has kept no reference to it, else
+/// in a new one.
 class InTurn {
  public:
   ~InTurn() {
@@ -78,7 +80,7 @@ class InTurn {
   Index rows_ = 0, cols_ = 0;
 };
 
-/// What a method returned, a matrix of this shape. UserError naming the method.
+/// Converts the result of a method to a matrix of this shape. UserError naming the method.
 inline Matrix<double> taken(const nb::object& result, const char* method, Index rows, Index cols) {
   {
     const Memory memory(result, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
