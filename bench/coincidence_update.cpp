@@ -38,7 +38,8 @@ void report(benchmark::State& state, std::vector<double> times, double devices, 
   state.counters["fastest"] = per * times.front();
 }
 
-/// One batch by crossbar.update = coincidence: trains, counts, pulses of every device with noise, effective matrix.
+/// Times one batch by crossbar.update = coincidence: trains, counts, pulses of every device with noise, effective
+/// matrix.
 void update(benchmark::State& state, const char* model, MappingKind mapping, Index batch, int threads) {
   CrossbarSpec spec;
   spec.device.model = model;
@@ -67,7 +68,7 @@ void update(benchmark::State& state, const char* model, MappingKind mapping, Ind
   report(state, std::move(times), devices, batch);
 }
 
-/// The trains and their counts alone.
+/// Times the trains and their counts alone.
 void count(benchmark::State& state, Index batch, int threads) {
   const Matrix<float> x = uniform(batch, 1);
   const Matrix<float> y = uniform(batch, 2);

@@ -18,7 +18,7 @@ struct Step {
   Memories arguments;
 };
 
-/// What the library plans for an operation of these arguments; `hint` is its forward plan, of operations that go back.
+/// Makes the library's plan of an operation with these arguments; `hint`: its forward plan, for backward operations.
 template <class Operation, class... Hint, class... Arguments>
 auto plan(const dnnl::engine& engine, const std::tuple<Arguments...>& arguments, const Hint&... hint) {
   return std::apply(
@@ -32,7 +32,7 @@ auto plan(const dnnl::engine& engine, const std::tuple<Arguments...>& arguments,
       arguments);
 }
 
-/// Strides, sizes and paddings of a pooling, as its version of the library counts them.
+/// Arguments of a pooling: strides, sizes and paddings, as many as this version of the library takes.
 auto pooling(const dnnl::memory::dims& window) {
   const dnnl::memory::dims none = {0, 0};
 #if DNNL_VERSION_MAJOR >= 3

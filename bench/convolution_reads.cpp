@@ -28,7 +28,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Both reads, as a sweep of an energy network makes them; ratios above 1: slower than the floor.
+/// Times both reads, as a sweep of an energy network makes them; ratios above 1: slower than the floor.
 void reads(benchmark::State& state, const Convolution& shape, Index samples) {
   const DigitalMatrix<float> kernels(Matrix<float>::Random(shape.patch(), shape.maps) * 0.1F);
   LinkReader<float> link({0, &kernels, shape});

@@ -57,7 +57,8 @@ Crossbar<float> make_array(double read_noise, bool converters, const char* model
 enum class Direction { forward, transposed };
 enum class Effects { usual, all };
 
-/// Thermal and shot noise, amplifiers with offset, gain spread and saturation, on top of noisy quantised reads.
+/// Makes an array with thermal and shot noise, amplifiers with offset, gain spread and saturation, on top of noisy
+/// quantised reads.
 Crossbar<float> make_full_array() {
   CrossbarSpec spec = noisy_spec(0.01, true);
   spec.circuit.thermal_noise = spec.circuit.shot_noise = true;
@@ -70,7 +71,8 @@ Crossbar<float> make_full_array() {
   return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);
 }
 
-/// Noisy, quantised reads of a batch, rows split over the threads in fixed chunks, against the same products alone.
+/// Times noisy, quantised reads of a batch, rows split over the threads in fixed chunks, against the same products
+/// alone.
 void read(benchmark::State& state, Direction direction, Effects effects, Index batch, int threads) {
   const Crossbar<float> array = effects == Effects::all ? make_full_array() : make_array(0.01, true, "soft_bounds", 1);
   const Matrix<float> x = normals(batch, kSize, 1.0F, 1);
@@ -114,7 +116,7 @@ void read(benchmark::State& state, Direction direction, Effects effects, Index b
   state.SetLabel("floor: " + fastest_libraries());
 }
 
-/// An array as hardware.level = mixed has it, and the same without noise and with ideal amplifiers.
+/// Makes an array as hardware.level = mixed has it, or without noise and with ideal amplifiers (`physical` false).
 Crossbar<float> leveled_array(bool physical, Index inputs, Index outputs) {
   CrossbarSpec spec;
   spec.circuit.thermal_noise = physical;
@@ -127,7 +129,8 @@ Crossbar<float> leveled_array(bool physical, Index inputs, Index outputs) {
   return Crossbar<float>(spec, normals(inputs, outputs, 0.05F, 0), 0, 1);
 }
 
-/// Reads of the physical level against those of the same array without noise and with ideal amplifiers, interleaved.
+/// Times reads of the physical level against those of the same array without noise and with ideal amplifiers,
+/// interleaved.
 void physical_read(benchmark::State& state, Direction direction, Index inputs, Index outputs, Index batch) {
   const Crossbar<float> physical = leveled_array(true, inputs, outputs), ideal = leveled_array(false, inputs, outputs);
   const bool forward = direction == Direction::forward;
@@ -159,7 +162,7 @@ void physical_read(benchmark::State& state, Direction direction, Index inputs, I
   state.SetLabel("floor: the same reads without noise");
 }
 
-/// In-situ update of 512 x 512 pairs by `rank` summed outer products, about 2.5 pulses per device.
+/// Times the in-situ update of 512 x 512 pairs by `rank` summed outer products, about 2.5 pulses per device.
 void update(benchmark::State& state, int threads) {
   Crossbar<float> array = make_array(0, false, "soft_bounds", threads);
   // One pulse moves a weight by 2 w_max/pulses of the pair's range; half of the change goes to each device.

@@ -54,7 +54,7 @@ void by_onednn(const FloatProduct& p) {
 }
 #endif
 
-/// Seconds of one product, the mean of as many as take 20 us.
+/// Seconds of one product: the mean of as many as take 20 us.
 double seconds_of(const ProductLibrary& library, const FloatProduct& p) {
   const auto start = std::chrono::steady_clock::now();
   std::chrono::duration<double> taken{};

@@ -40,16 +40,16 @@ Config config_for(Index batch, Index rows, const std::string& estimator) {
        "threads=1"});
 }
 
-/// Random pictures with labels.
+/// Makes random pictures with labels.
 Batch samples(Index batch, Index rows) {
   Batch out{batch, 1, {}, {}, uniform(batch, kInputs, 20), {}};
   for (Index b = 0; b < batch; ++b) out.targets.push_back(static_cast<int>(b % kClasses));
   return side_by_side(out, rows);
 }
 
-/// Every product of the step once in the order of the step, by the fastest library: what the sample drives, both ways through
-/// the upper link in every sweep of the free phase and of two nudged ones, the outer products of both, and the step of the
-/// weights. Nothing else.
+/// Floor: every product of the step once, in the order of the step, by the fastest library, and nothing else. These are
+/// the sample's drive, both ways through the upper link in every sweep of the free phase and of two nudged ones, the
+/// outer products of both, and the step of the weights.
 class Floor {
  public:
   explicit Floor(Index batch)
@@ -75,7 +75,7 @@ class Floor {
 };
 
 struct Seconds {
-  double wall = 0, processor = 0;  ///< the latter does not count other programs
+  double wall = 0, processor = 0;  ///< wall time, and processor time, which does not count other programs
 };
 
 double processor_seconds() {

@@ -34,7 +34,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// 32 sequences of 64 characters of 65 kinds.
+/// Makes 32 sequences of 64 characters of 65 kinds.
 Batch random_text() {
   Batch batch{32, 64, {}, {}};
   for (int n = 0; n < 32; ++n) {
@@ -55,7 +55,7 @@ void report(benchmark::State& state, const std::vector<double>& floors, const st
   state.SetLabel("floor: " + fastest_libraries());
 }
 
-/// Gradient of 32 sequences of 64 characters and the AdamW step, in float, as examples/characters.toml.
+/// Times the gradient of 32 sequences of 64 characters and the AdamW step, in float, as examples/characters.toml.
 void training_step(benchmark::State& state, const char* mixer, int threads) {
   SequenceShape shape;
   shape.mixer = mixer;
@@ -96,7 +96,8 @@ Matrix<float> normal(Index rows, Index cols, std::uint32_t which) {
   return m;
 }
 
-/// One head's causal read and its derivative at queries, keys (T, 32); values (T, 32), or (T, 16) read as [μ | F].
+/// Times one head's causal read and its derivative at queries, keys (T, 32); values (T, 32), or (T, 16) read as [μ |
+/// F].
 void one_read(benchmark::State& state, bool free_energy, Index tokens) {
   constexpr Index m = 32;
   Tape<float> tape;
@@ -140,14 +141,14 @@ void one_read(benchmark::State& state, bool free_energy, Index tokens) {
   report(state, times, ratios, 12.0 * static_cast<double>(tokens * tokens * m));
 }
 
-/// Processor time, so that other programs count little.
+/// Measures processor time, so that other programs count little.
 double cpu_seconds_of(const auto& work) {
   const std::clock_t start = std::clock();
   work();
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-/// A mixer with weights, to be evaluated on pieces of a sequence.
+/// Mixer with weights, to be evaluated on pieces of a sequence.
 struct Evaluated {
   const MixerKind<float>& kind;
   MixerOptions options;
@@ -185,7 +186,7 @@ double bytes_per_token(const Evaluated& mixer, Index tokens) {
          static_cast<double>(tokens);
 }
 
-/// Forward time of sequences of T = 1024 ... 65536 in pieces of 512; exponent: slope of log time over log T.
+/// Times the forward pass of sequences of T = 1024 ... 65536 in pieces of 512; exponent: slope of log time over log T.
 void scaling(benchmark::State& state, const char* name) {
   constexpr Index piece = 512;
   const Evaluated mixer(name);

@@ -25,7 +25,8 @@ namespace {
 
 constexpr int kSources = 8;
 
-/// An n × n grid of resistors of 1 to 10 kOhm, kSources sources along its diagonal and a diode at every so manyth node (0: none).
+/// Makes an n × n grid of resistors of 1 to 10 kOhm, kSources sources along its diagonal and a diode at every
+/// `diodes`-th node (0: none).
 std::string grid(int n, int diodes) {
   std::vector<double> drawn(static_cast<std::size_t>(2 * n * n));
   fill_uniform<double>({1, Purpose::probe, 7}, 0, 0, drawn);
@@ -46,8 +47,9 @@ std::string grid(int n, int diodes) {
   return text + fmt::format("inudge 0 n{0}_{0} 0\n", n - 1) + "rg n0_0 0 1k\n.model dd d(is=1e-12 n=1.2)\n";
 }
 
-/// A ring of resistors of 1 to 10 kOhm in which every node has one more to any other (a random graph of mean degree 4), or to a near one: among
-/// nodes of random places in a square those of the cell of its kind, which are joined along their cells. Sources as in a grid.
+/// Makes a ring of resistors of 1 to 10 kOhm in which every node has one more resistor. `near` false: to any other node
+/// (a random graph of mean degree 4). `near` true: to a near node: nodes have random places in a square, the ring walks
+/// along its cells, and the further resistor goes to the cell above. Sources as in a grid.
 std::string random_graph(int n, bool near) {
   std::vector<double> drawn(static_cast<std::size_t>(5 * n));
   fill_uniform<double>({1, Purpose::probe, 8}, 0, 0, drawn);
@@ -94,7 +96,8 @@ std::string random_graph(int n, bool near) {
   return text + "rg n0 0 1k\n";
 }
 
-/// Points come in pairs as equilibrium propagation needs them: free, and with a current into the last node.
+/// Voltage of source k at a point. Points come in pairs as equilibrium propagation needs them: free, and with a current
+/// into the last node.
 double source_volts(int point, int k) { return std::sin(1.0 + 0.7 * (point / 2) + 2.1 * k); }
 double nudge_amperes(int point) { return point % 2 == 0 ? 0 : 1e-5; }
 
@@ -103,7 +106,8 @@ std::string read_all(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Seconds per operating point of ngspice, its start excluded, and v(n<n/2>_<n/2>) of the last; negative where it is not installed.
+/// Measures seconds per operating point of ngspice, its start excluded, and v(n<n/2>_<n/2>) of the last; negative where
+/// it is not installed.
 std::pair<double, double> in_ngspice(int n, int diodes, int points) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("nudge-bench-{}-{}", n, diodes);
   std::filesystem::create_directories(folder);
@@ -128,7 +132,7 @@ std::pair<double, double> in_ngspice(int n, int diodes, int points) {
   return {(all - one) / points, std::stod(log.substr(at + name.size()))};
 }
 
-/// dE/dg += ½ (Δv² nudged − Δv² free) of the resistors.
+/// Adds dE/dg += ½ (Δv² nudged − Δv² free) of the resistors.
 void add_gradient(const Netlist& netlist, const std::vector<double>& free, const std::vector<double>& nudged,
                   std::vector<double>& gradient) {
   for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
@@ -212,7 +216,8 @@ double resident_MB() {
   return resident * 4096e-6;
 }
 
-/// Growth with the nodes of random graphs; entries of the matrix and resident memory that a thread's own solver adds.
+/// Times points of random graphs by their number of nodes; reports entries of the matrix and the resident memory of a
+/// thread's own solver.
 void random_points(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0));
   const NodalEquations equations(
@@ -237,8 +242,9 @@ void random_points(benchmark::State& state) {
   state.counters["entries"] = static_cast<double>(equations.pattern().entries());
 }
 
-/// Operating points in threads, a solver for each: points a second. Each begins at the same voltages, as the samples of a batch do,
-/// so that the work does not depend on which thread solved what before; kBeside of them are solved side by side.
+/// Times operating points in threads, a solver for each: points a second. Each begins at the same voltages, as the
+/// samples of a batch do, so that the work does not depend on which thread solved what before; kBeside of them are
+/// solved side by side.
 void threaded_points(benchmark::State& state) {
   constexpr int kPoints = 64, kBeside = 16;
   const auto n = static_cast<int>(state.range(0)), threads = static_cast<int>(state.range(1));

@@ -13,7 +13,8 @@
 namespace nudge::bench {
 namespace {
 
-/// op(A) (n, k) times op(B) (k, m); the matrices lie in rows of a_ld, b_ld and c_ld numbers, as in the simulator.
+/// Shape of op(A) (n, k) times op(B) (k, m); the matrices lie in rows of a_ld, b_ld and c_ld numbers, as in the
+/// simulator.
 struct Shape {
   const char* what;
   bool a_transposed, b_transposed;
@@ -44,7 +45,8 @@ const std::vector<Shape>& shapes() {
   return list;
 }
 
-/// The libraries in turn, the fastest of rounds of some 0.2 ms each; time: of the library that the simulator uses for the shape.
+/// Times the libraries in turn, the fastest of rounds of some 0.2 ms each; time: of the library that the simulator uses
+/// for the shape.
 void run(benchmark::State& state, const Shape& s) {
   const auto numbers = [](Index rows, Index ld) { return Matrix<float>(0.1F * Matrix<float>::Random(rows, ld)); };
   const Matrix<float> a = numbers(s.a_transposed ? s.k : s.n, s.a_ld), b = numbers(s.b_transposed ? s.m : s.k, s.b_ld);

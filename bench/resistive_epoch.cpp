@@ -29,7 +29,7 @@ Matrix<float> uniform(Index rows, Index cols, std::uint32_t entity) {
   return x;
 }
 
-/// A step as nudge train does it: the network as a circuit, with the norm and the energy of its log.
+/// Step as nudge train does it: the network as a circuit, with the norm and the energy of its log.
 struct Step {
   Config config;
   Trainee<float> trainee;
@@ -55,8 +55,8 @@ struct Step {
   void run() { trainee.step(number++, data); }
 };
 
-/// Every product of the step once in the order of the step, by the fastest library: what the sources drive, a product per
-/// neighbour and sweep of three phases, the outer products of the update. Nothing else.
+/// Floor: every product of the step once, in the order of the step, by the fastest library, and nothing else. These are
+/// the drive of the sources, a product per neighbour and sweep of three phases, and the outer products of the update.
 class Floor {
  public:
   Floor(const std::vector<Index>& widths, Index batch) : widths_(widths) {

@@ -69,7 +69,8 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The products of the AEP step as the note's formula counts them (bptt and others are compared with the same floor).
+/// Times the products of the AEP step as the note's formula counts them (bptt and others are compared with the same
+/// floor).
 void run_floor(const Case& c, std::vector<ProductFloor>& floors) {
   parallel_for(c.sequences, c.threads, [&](Index, int thread) {
     ProductFloor& floor = floors[static_cast<std::size_t>(thread)];

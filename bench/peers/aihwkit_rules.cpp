@@ -34,7 +34,7 @@ Device device_of(const Values& v) {
   return p;
 }
 
-/// What all transfers have: exact reads of the rows of A, one at a time, at constant rates.
+/// Makes what all transfers have: exact reads of the rows of A, one at a time, at constant rates.
 template <class Transfer>
 std::unique_ptr<Transfer> transfer(const Values& v, int every) {
   auto p = std::make_unique<Transfer>(device_of(v), 2);
@@ -48,7 +48,7 @@ std::unique_ptr<Transfer> transfer(const Values& v, int every) {
   return p;
 }
 
-/// And those with a buffer: whole pulses leave it, the rest stays.
+/// Makes a transfer with a buffer: whole pulses leave it, the rest stays.
 template <class Transfer>
 std::unique_ptr<Transfer> buffered(const Values& v, int every) {
   auto p = transfer<Transfer>(v, every);

@@ -30,7 +30,7 @@ using Values = std::map<std::string, float>;
   std::exit(2);
 }
 
-/// Takes a value out of the list; a member without a value keeps aihwkit's C++ default.
+/// Reader that takes a value out of the list; a member without a value keeps aihwkit's C++ default.
 struct Taker {
   Values& values;
   template <class T>

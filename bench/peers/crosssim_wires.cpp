@@ -36,8 +36,9 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// glibc returns every freed array of 128 KiB to the system until a larger one has been freed once, as in any program that
-/// has read data; afterwards arrays are used again. crosssim_wires.py does the same for CrossSim.
+/// Prepares the allocator as in any program that has read data. glibc returns every freed array of 128 KiB to the
+/// system until a larger one has been freed once; afterwards arrays are used again. crosssim_wires.py does the same for
+/// CrossSim.
 void settle_allocator() {
   void* volatile block = std::malloc(std::size_t{31} << 20);
   std::free(block);

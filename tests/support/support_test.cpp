@@ -15,7 +15,7 @@ namespace {
 using namespace nudge;
 using namespace nudge::test;
 
-/// F(z) = tanh(z A), J v = ((v A) ∘ (1 − F²)); `transpose_error` spoils the vjp to show that the check sees it.
+/// System F(z) = tanh(z A), J v = ((v A) ∘ (1 − F²)); `transpose_error` spoils the vjp to show that the check sees it.
 template <class S>
 class TanhDynamics final : public Dynamics<S>, public Linearization<S> {
  public:

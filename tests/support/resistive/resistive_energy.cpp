@@ -6,14 +6,14 @@
 namespace nudge::test {
 namespace {
 
-/// What the resistors of layer l see of one sample at their lower ends.
+/// Voltages of one sample at the lower ends of layer l's resistors. v (B, N), sources (B, n_0).
 Matrix<double> below_layer(const ResistiveNetwork& network, ConstMatrixRef<double> sources, ConstMatrixRef<double> v,
                            Index l, Index sample) {
   if (l == 1) return network.gain(0) * sources.row(sample);
   return network.gain(l - 1) * v.row(sample).middleCols(network.columns(l - 1).begin, network.width(l - 1));
 }
 
-/// Σ ½ g d² over a row of resistors.
+/// Energy Σ ½ g d² over a row of resistors.
 double half_squares(double from, const Matrix<double>& g, const Matrix<double>& to) {
   double sum = 0;
   for (Index j = 0; j < g.cols(); ++j) sum += 0.5 * g(0, j) * (from - to(0, j)) * (from - to(0, j));
@@ -22,7 +22,7 @@ double half_squares(double from, const Matrix<double>& g, const Matrix<double>& 
 
 }  // namespace
 
-/// The currents are linear: those of p without those of 0.
+/// Uses that the currents are linear: those of p minus those of 0.
 Matrix<double> resistive_jvp(const ResistiveNetwork& network, ConstMatrixRef<double> p) {
   const Matrix<double> sources = Matrix<double>::Zero(p.rows(), network.width(0));
   return resistive_currents(network, sources, p) -

@@ -8,8 +8,8 @@
 namespace nudge::test {
 namespace {
 
-/// scale · Σ (A m_i − m_j)(A δ_i − δ_j), the product of two drops of every resistor of a layer, as xᵀ y + rows_i + columns_j,
-/// and what the bias takes. x of the first layer is the sources, and stays empty.
+/// Sum scale · Σ (A m_i − m_j)(A δ_i − δ_j), the product of two drops of every resistor of a layer, as xᵀ y + rows_i +
+/// columns_j, and the part of the bias. x of the first layer is the sources, and stays empty.
 struct Drops {
   Matrix<double> x, y, rows, columns, bias;
 
@@ -17,8 +17,8 @@ struct Drops {
   View drives(ConstMatrixRef<double> sources) const { return x.size() > 0 ? View(x) : View(sources); }
 };
 
-/// Of layer l; m (B, N) above the sources, δ (B, N) above 0. Rails and current sources: their drops at m, and
-/// −δ.
+/// Computes the drops of layer l; m (B, N) above the sources, δ (B, N) above 0. Rails and current sources: their drops
+/// at m, and −δ. scale: factor of the sum.
 Drops drops_of(const ResistiveNetwork& net, const Matrix<double>& m, const Matrix<double>& delta, Index l,
                double scale) {
   const Columns here = net.columns(l);
@@ -51,6 +51,7 @@ Drops drops_of(const ResistiveNetwork& net, const Matrix<double>& m, const Matri
   return out;
 }
 
+/// Adds the drops of every layer to the gradient. m (B, N): voltages; delta (B, N): δ; scales: one for each layer.
 void accumulate_drops(const ResistiveNetwork& net, ConstMatrixRef<double> sources, const Matrix<double>& m,
                       const Matrix<double>& delta, const std::vector<double>& scales, ResistiveGradient& gradient) {
   for (Index l = 1; l <= net.depth(); ++l) {
@@ -63,7 +64,7 @@ void accumulate_drops(const ResistiveNetwork& net, ConstMatrixRef<double> source
   }
 }
 
-/// scale · c_l/c_L of every layer.
+/// Returns scale · c_l/c_L of every layer.
 std::vector<double> rule_scales(const ResistiveNetwork& net, double scale) {
   std::vector<double> scales;
   for (Index l = 1; l <= net.depth(); ++l) scales.push_back(scale * net.factor(l) / net.factor(net.depth()));

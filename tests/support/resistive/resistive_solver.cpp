@@ -20,13 +20,13 @@ constexpr int kMostSets = 30;      // linear solves per round; the sets of semis
 // Products of some hundred terms and a triangular solve round by a few ε of the largest voltage.
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 
-/// One sample being solved.
+/// Sample being solved.
 class Sample {
  public:
   Sample(const ResistiveNetwork& network, Matrix<double> sources, ResistiveNudge nudge)
       : net_(network), sources_(std::move(sources)), nudge_(std::move(nudge)) {}
 
-  /// Tries to make the set of free nodes stand from a state v (1, N); true: v is the steady state and `free` its set.
+  /// Tries to find a stable set of free nodes from a state v (1, N); true: v is the steady state and `free` its set.
   bool finish(Matrix<double>& v, std::vector<bool>& free) const {
     Matrix<double> x = v;
     std::vector<bool> set = held_out(x, current(x), std::vector<bool>(static_cast<std::size_t>(v.cols()), true));
@@ -47,7 +47,7 @@ class Sample {
     return false;
   }
 
-  /// max |I|/G over the free nodes, in V.
+  /// Residual max |I|/G over the free nodes, in V.
   double residual(const Matrix<double>& v) const {
     const Matrix<double> i = current(v);
     const std::vector<bool> set = held_out(v, i, std::vector<bool>(static_cast<std::size_t>(v.cols()), true));
@@ -73,8 +73,8 @@ class Sample {
     for (Index j = 0; j < v.cols(); ++j) v(0, j) = set[static_cast<std::size_t>(j)] ? v(0, j) : 0.0;
   }
 
-  /// The set of free nodes that follows from voltages and currents: a free node on the wrong side of its diode is held, as is
-  /// a node at 0 that its current presses against the diode; a held one that its current lifts off is freed.
+  /// Set of free nodes that follows from voltages and currents. A free node on the wrong side of its diode is held, as
+  /// is a node at 0 that its current presses against the diode; a held one that its current lifts off is freed.
   std::vector<bool> held_out(const Matrix<double>& v, const Matrix<double>& i, const std::vector<bool>& set) const {
     const double scale = std::max(v.cwiseAbs().maxCoeff(), net_.gain(0) * sources_.cwiseAbs().maxCoeff());
     std::vector<bool> next(set.size(), true);

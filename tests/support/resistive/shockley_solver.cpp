@@ -46,7 +46,7 @@ Matrix<double> ShockleySolver::currents(ConstMatrixRef<double> sources, const Re
   return i;
 }
 
-/// Of one sample, the nudge's β c_L C included.
+/// Energy of one sample, the nudge's β c_L C included.
 double ShockleySolver::energy(ConstMatrixRef<double> sources, const ResistiveNudge& nudge,
                               ConstMatrixRef<double> v) const {
   double sum = resistive_energy(*network_, sources, v)(0, 0);
