@@ -47,9 +47,9 @@ Batch samples(Index batch, Index rows) {
   return side_by_side(out, rows);
 }
 
-/// Floor: every product of the step once, in the order of the step, by the fastest library, and nothing else. These are
-/// the sample's drive, both ways through the upper link in every sweep of the free phase and of two nudged ones, the
-/// outer products of both, and the step of the weights.
+/// Floor: every product of the step once, in the order of the step, by the fastest library, and nothing else. The
+/// sample's drive comes first, then both ways through the upper link in every sweep of the free phase and of two nudged
+/// ones. The outer products of both and the step of the weights follow.
 class Floor {
  public:
   explicit Floor(Index batch)

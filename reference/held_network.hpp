@@ -25,8 +25,8 @@ struct HeldBatch {
   Matrix<double> values;  ///< values to fit (B·T, outputs), in the case's own digits
 };
 
-/// Network of a plan with the numbers of a case in its maps, and the objects that one thread needs to settle it and to
-/// learn from it, moved from example to example. It does the work of BatchGradient, with states given and kept.
+/// Network of a plan with the numbers of a case in its maps. It holds what one thread needs to settle it and to learn
+/// from it, and moves from example to example. It does the work of BatchGradient, with states given and kept.
 class HeldNetwork {
  public:
   /// Makes the network; weights in the order of plan->parameters().

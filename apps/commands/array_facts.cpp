@@ -34,9 +34,9 @@ void measure_sneak(const Matrix<double>& conductance_S, const CrossbarSpec& spec
 /// Formats a share; a dash for an array whose weights are all 0, which has none.
 std::string percent_text(double share) { return std::isfinite(share) ? fmt::format("{:.3f}%", 100 * share) : "-"; }
 
-/// Compares the currents of the first tile of the positive devices, with all rows at the read voltage, as Newton's
-/// method finds them on all nodes: with straight devices, and with a read's approximation of the curve (the straight
-/// network, driven harder).
+/// Compares the currents of the first tile of the positive devices, with all rows at the read voltage. Newton's method
+/// finds them on all nodes: with straight devices, and with a read's approximation of the curve (the straight network,
+/// driven harder).
 void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
   const CurrentCurve& curve = spec.device.curve;
   if (curve.linear()) return;

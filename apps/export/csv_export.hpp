@@ -28,8 +28,8 @@ std::vector<CsvFile> csv_of(const std::filesystem::path& file);
 std::vector<std::filesystem::path> export_csv(const std::filesystem::path& file,
                                               const std::filesystem::path& directory);
 
-/// Names of the files of one export, made from names in an HDF5 file without anything that a file system, a shell or a
-/// terminal takes for more than a name. "/" becomes "."; control characters, bytes that are not UTF-8, \ and % become
+/// Names of the files of one export, made from names in an HDF5 file. They hold nothing that a file system, a shell or
+/// a terminal takes for more than a name. "/" becomes "."; control characters, bytes that are not UTF-8, \ and % become
 /// %1B as in addresses, as does a dot in front. Names of more than 200 bytes are cut and end with the hash of the
 /// whole. Two names that would be alike (also but for capitals) get a number: "a.b.csv", "a.b~2.csv".
 class FileNames {

@@ -8,9 +8,9 @@
 namespace nudge::report {
 
 /// Makes one self-contained page (inline SVG and CSS, nothing fetched) about one or more run files. It opens with a
-/// title, a sentence made from the numbers, and the figure that shows them. Then come losses of the estimator and of
-/// backprop, gradient agreement per parameter group, residual and damping over steps, ranked effects and curves of
-/// sweeps, resolved configs and provenance. Every figure holds its numbers as CSV; a script of a few lines saves
+/// title, a sentence made from the numbers, and the figure that shows them. Losses of the estimator and of backprop
+/// follow, gradient agreement per parameter group, and residual and damping over steps. Ranked effects and curves of
+/// sweeps, resolved configs and provenance end it. Every figure holds its numbers as CSV; a script of a few lines saves
 /// either. Runs of one kind are compared in the same figures, and sweeps of one config are pooled over their seeds. A
 /// sentence says what a file lacks. UserError: no file given, or load_run_file() fails. The page is also well-formed
 /// XML.

@@ -33,7 +33,7 @@ struct Histogram {
 /// Trained model of a run: the run itself (/train), a model trained beside it (/beside/train), or the run with frozen
 /// devices (/null/train).
 struct Lane {
-  std::string lane;       ///< "", "beside" or "null"
+  std::string lane;       ///< name of the lane: "", "beside" or "null"
   std::string network;    ///< kind of the network; empty in older files
   std::int64_t size = 0;  ///< count of the numbers that it learns
   std::string estimator;

@@ -124,8 +124,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   }
 
   /// Calls act(object, rows of the point z, rows of x, the first of them), copy by copy. If reads have noise row by
-  /// row, calls it for each row with parameters that were read for it alone, as every row that drives an array has
-  /// noise of its own. With the GIL.
+  /// row, calls it for each row with parameters read for that row alone: every row that drives an array has noise of
+  /// its own. With the GIL.
   template <class Act>
   void each(ConstMatrixRef<S> x, ReadContext& read, const Act& act) {
     const bool noisy = read.noisy() && std::any_of(term_->maps_.begin(), term_->maps_.end(),

@@ -30,8 +30,8 @@ Circuit<S> one_node_circuit(Index channels, Place place, int parameter, const Li
 struct BlockSize {
   Index tokens = 5;
   Index channels = 6;
-  Index heads = 2;     ///< 0: no attention
-  Index memories = 9;  ///< 0: no memory
+  Index heads = 2;     ///< attention heads; 0: no attention
+  Index memories = 9;  ///< memories; 0: no memory
   double gain = 0.8;
   double damping = 0.7;
   Index copies = 4;

@@ -42,9 +42,10 @@ OwnPart own_part(Index n, int rank, int ranks);
 /// First example of one of `chunks` contiguous chunks of a batch.
 inline Index first_of_chunk(Index chunk, Index chunks, Index examples) { return chunk * examples / chunks; }
 
-/// total = ((c_0 + c_1) + c_2) + … over the chunks of all ranks, entry by entry: the bits of sum_gradients() in one process. The
-/// sum travels from rank to rank in pieces, so that all add at the same time. `total` must have the right shapes. Parameters with
-/// met = 0, the same on all ranks, have nothing in any chunk: they do not travel, and total has not met them.
+/// Sums total = ((c_0 + c_1) + c_2) + … over the chunks of all ranks, entry by entry: the bits of sum_gradients() in
+/// one process. The sum travels from rank to rank in pieces, so that all add at the same time. `total` must have the
+/// right shapes. Parameters with met = 0, the same on all ranks, have nothing in any chunk: they do not travel, and
+/// total has not met them.
 template <class S>
 void sum_over_ranks(const std::vector<Gradient<S>>& own, const std::vector<char>& met, Index chunks,
                     Gradient<S>& total);

@@ -38,9 +38,9 @@ class TapeBatch {
   std::vector<ParameterShape> shapes_;
   int threads_;
   bool over_ranks_;
-  std::vector<std::unique_ptr<ExampleTape<S>>>
-      tapes_;                           ///< one per thread, whose cache holds it from example to example
-  std::vector<Gradient<S>> gradients_;  ///< one per chunk of this rank
+  /// tapes, one per thread, whose cache holds it from example to example
+  std::vector<std::unique_ptr<ExampleTape<S>>> tapes_;
+  std::vector<Gradient<S>> gradients_;  ///< gradients, one per chunk of this rank
 };
 
 }  // namespace nudge

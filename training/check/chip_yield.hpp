@@ -16,7 +16,7 @@ namespace nudge {
 struct ChipStability {
   std::uint64_t seed = 0;
   double abscissa = 0;   ///< largest real part of an eigenvalue of J at z*, 1/τ; NaN where none was found
-  double frequency = 0;  ///< |Im λ| of that eigenvalue, radians per τ; 0: real
+  double frequency = 0;  ///< |Im λ| of the eigenvalue of `abscissa`, radians per τ; 0: real
   double residual = 0;   ///< largest ‖F‖/‖z‖ at the end of its free phases
   bool settles = false;  ///< every sequence comes to rest, and perturbations there decay
 };

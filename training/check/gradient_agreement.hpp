@@ -87,13 +87,13 @@ template <class S>
 Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
                     const std::vector<ParameterGroup>& groups);
 
-/// Central differences of the settled cost against the exact gradient, on the entries that were perturbed.
+/// Report of central differences of the settled cost against the exact gradient, on the entries that were perturbed.
 struct FiniteDifferenceReport {
   std::vector<Agreement> groups;  ///< one for each group, in the order of NetworkPlan::groups()
-  Agreement all;                  ///< the equilibrium's parameters as one vector: every group but the read-out
-  int entries = 0;                ///< perturbed entries in all groups together
-  Index sequences = 0;            ///< number of sequences in the cost: the first of the batch
-  double cost_in_forces = 0;      ///< force evaluations per sequence, for these entries only
+  Agreement all;              ///< agreement of the equilibrium's parameters as one vector: every group but the read-out
+  int entries = 0;            ///< perturbed entries in all groups together
+  Index sequences = 0;        ///< number of sequences in the cost: the first of the batch
+  double cost_in_forces = 0;  ///< force evaluations per sequence, for these entries only
   double residual = 0;  ///< largest ‖F‖/‖z‖ of the perturbed fixed points; without entries: of the unperturbed ones
   bool settled = true;  ///< all these fixed points met gradcheck.settle_tolerance
 };

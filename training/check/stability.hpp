@@ -61,7 +61,7 @@ std::string stability_verdict(const StabilityReport& report, int free_steps);
 
 /// Count of the equilibria of a network with an energy: where it settles from random starts.
 struct MultistabilityReport {
-  int sequences = 0, starts = 0;  ///< 0: not asked for
+  int sequences = 0, starts = 0;  ///< numbers of sequences, or of samples, and of starts for each; 0: not asked for
   double settled = 0;             ///< share of the starts whose force vanished
   double same = 0;    ///< share of the settled starts that ended in the state of the free phase, by their energy
   double lower = 0;   ///< share of the settled starts that ended in a state of less energy

@@ -22,12 +22,12 @@ namespace nudge {
 
 /// Point of the grid at which an entrant is reported.
 struct Choice {
-  Combination combination;  ///< settings
+  Combination combination;  ///< settings of the chosen point
   /// values of the keys of the grid, as the config prints them; empty: the entrant does not read the key
   std::vector<std::string> values;
   /// numeric keys whose chosen value is the smallest or largest of several: extend their range
   std::vector<std::string> edges;
-  double validation_loss = 0;  ///< mean over the tuning seeds; NaN where nothing was tuned
+  double validation_loss = 0;  ///< mean validation loss over the tuning seeds; NaN where nothing was tuned
 };
 
 /// Chooses the combination with the smallest mean validation loss over the tuning seeds; of equal losses the first. A
@@ -39,7 +39,7 @@ std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vecto
 /// Result of one entrant: its chosen grid point, and its runs with the fresh seeds.
 struct ComparedEntrant {
   Entrant entrant;
-  std::optional<Choice> choice;                       ///< nothing: no combination of the grid ended well
+  std::optional<Choice> choice;                       ///< chosen point; nothing: no combination of the grid ended well
   int runs = 0, failed = 0;                           ///< test runs that ended well, and that failed
   CellSpread validation = {}, test = {};              ///< losses at the end, nat per character
   double skipped = 0, nonfinite = 0;                  ///< skipped and non-finite steps of all these runs together
@@ -47,11 +47,11 @@ struct ComparedEntrant {
   CellSpread validation_score = {}, test_score = {};  ///< scores in Comparison::metric, where there is one
   PairedDifference score_difference = {};
   double test_samples = 0;  ///< number of samples behind a run's test accuracy; 0: the score is not an accuracy
-  Interval one_run = {};    ///< share_interval() of one run's test accuracy at the score shown; else NaN
+  Interval one_run = {};    ///< interval of one run's test accuracy (share_interval()) at the score shown; else NaN
 };
 
-/// A comparison: every entrant is tuned on the same grid by the validation part with the tuning seeds, then trained with
-/// fresh seeds at its own best place, and only these runs read the test part.
+/// Comparison of entrants. Every entrant is tuned on the same grid, by the validation part, with the tuning seeds. It
+/// is then trained with fresh seeds at its own best point, and only these runs read the test part.
 struct Comparison {
   std::vector<std::string> keys;  ///< keys of the grid
   Sweep tuning, test;             ///< runs by entrant and keys of the grid; empty tuning where the grid is one point

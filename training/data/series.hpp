@@ -11,7 +11,7 @@
 
 namespace nudge {
 
-/// The section [series].
+/// Options of the section [series].
 struct SeriesOptions {
   std::string file;  ///< file of the series; empty: generated, of `kind`
   std::string kind;  ///< kind of the generated series, of series_names()

@@ -13,9 +13,9 @@
 
 namespace nudge {
 
-/// Sizes of a task: rows of an example (the tokens of a sequence, or samples side by side), symbols that rows are drawn
-/// from or features of each row, classes that the cost tells apart or real values to fit. 0 for what a task does not
-/// have.
+/// Sizes of a task; 0 for what a task does not have. rows: of an example (the tokens of a sequence, or samples side by
+/// side). symbols: that rows are drawn from; or features: of each row. classes: that the cost tells apart; or values:
+/// real numbers to fit.
 struct TaskSizes {
   Index rows = 0;
   Index symbols = 0;
@@ -35,10 +35,10 @@ struct HeldOutSizes {
 /// Held-out sizes of a training: train.evaluation_batches and train.test_batches of train.batch.
 HeldOutSizes held_out_sizes(const Config& config);
 
-/// Learning task: deterministic batches of examples with their targets, for training, for choices (validation) and for
-/// the one number that is reported (test), and the scores of trivial models on them. It knows no network. Batches are
-/// pure functions of the config and of the step, so that a resumed run and any estimator with the same seed see the
-/// same ones.
+/// Learning task: deterministic batches of examples with their targets, and the scores of trivial models on them.
+/// Batches are for training, for choices (validation) and for the one number that is reported (test). The task knows no
+/// network. Batches are pure functions of the config and of the step: a resumed run and any estimator with the same
+/// seed see the same ones.
 class Task {
  public:
   virtual ~Task() = default;

@@ -91,7 +91,7 @@ TextEntropy text_entropy(std::span<const int> training, std::span<const int> hel
 /// Losses of counting on the held-out parts of a text.
 struct TextLines {
   TextEntropy validation;
-  std::optional<TextEntropy> test;  ///< nothing where data.test_fraction = 0
+  std::optional<TextEntropy> test;  ///< losses on the test part; nothing where data.test_fraction = 0
 };
 TextLines text_lines(const TextDataset& data);
 

@@ -26,7 +26,7 @@ struct Observation {
   bool skipped = false;      ///< the step was skipped as an outlier or rejected as not finite
 };
 
-/// A change that a controller made, for the log.
+/// Change that a controller made, for the log.
 struct ControlEvent {
   std::uint64_t step = 0;
   std::string quantity;  ///< name of the changed quantity: "damping"
@@ -99,7 +99,7 @@ struct MemoryBoundResult {
   double norm = 0;
   double limit = 0;
   double scale = 1;    ///< factor for W_m, and R: limit/norm when norm > limit, else 1
-  bool bound = false;  ///< scale < 1
+  bool bound = false;  ///< true if scale < 1
 };
 
 /// Keeps the Hopfield memory inside its clamp. E_mem = −Σ relu(z W_m)² has curvature down to −2‖W_m‖₂², the clamp and
@@ -117,15 +117,15 @@ struct MemoryBoundResult {
 template <class S>
 class MemoryBound {
  public:
-  /// `seed` chooses the first u. `return_memories`: M for a memory on two arrays, 0 for one. UserError on options that break
-  /// the ranges above.
+  /// Makes the bound. `seed` chooses the first u. `return_memories`: M for a memory on two arrays, 0 for one. UserError
+  /// on options that break the ranges above.
   MemoryBound(Index channels, const MemoryBoundOptions& options, std::uint64_t seed, Index return_memories = 0);
 
   /// Measures w_m (C, M) and, for a memory on two arrays, back (M, C); null for one. Norms that are not finite bound nothing.
   MemoryBoundResult measure(ConstMatrixRef<S> w_m, const Matrix<S>* back, double feedback_scale, double damping);
 
-  /// For one array: measures w_m, a view of its columns of the input array, and when it is too large writes
-  /// delta = (scale − 1) W_m, else leaves delta alone. A w_m that is not finite gives such a norm and no change.
+  /// Enforces the bound on one array: measures w_m, a view of its columns of the input array. If w_m is too large,
+  /// writes delta = (scale − 1) W_m, else leaves delta alone. A w_m that is not finite gives such a norm and no change.
   MemoryBoundResult enforce(ConstMatrixRef<S> w_m, double feedback_scale, double damping, MatrixRef<S> delta);
 
   /// Directions u for W_m and for R, for checkpoints.

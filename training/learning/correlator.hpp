@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// The section [correlator]: the analog multiplier of every weight.
+/// Options of the section [correlator]: the analog multiplier of every weight.
 struct CorrelatorSpec {
   double gain_spread = {};  ///< standard deviation of γ
   double offset = {};       ///< standard deviation of o

@@ -52,7 +52,7 @@ double optimizer_operations(const std::string& name);
 /// Numbers that a rule keeps per parameter: adam its two moments, sgd the velocity where there is momentum.
 double optimizer_numbers(const std::string& name, const OptimizerOptions& options);
 
-/// UserError when the name is unknown or an option is outside its range.
+/// Makes an update rule. UserError when the name is unknown or an option is outside its range.
 template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
                                              std::span<const ParameterShape> shapes);
@@ -69,7 +69,7 @@ void add_with_decay(const std::vector<Matrix<S>>& delta, double decay, std::vect
 ///   cosine:    shape = f + (1 − f)(1 + cos πp)/2,  p = (k − W)/(N − W) in [0, 1], N = steps, f = final_fraction
 /// (the half-cosine of Loshchilov & Hutter 2017, arXiv:1608.03983, eq. 5, without restarts).
 struct Schedule {
-  std::string shape = "cosine";  ///< a name of schedule_names()
+  std::string shape = "cosine";  ///< name of the shape, of schedule_names()
   double learning_rate = 3e-3;   ///< η_max ≥ 0
   std::uint64_t steps = 1200;    ///< N ≥ 1: the whole run; the rate stays at its last value afterwards
   std::uint64_t warmup_steps = 50;
@@ -79,7 +79,7 @@ struct Schedule {
 /// Names of the shapes: constant, cosine.
 const std::vector<std::string>& schedule_names();
 
-/// UserError when the shape is unknown or a value outside its range.
+/// Throws UserError when the shape is unknown or a value outside its range.
 void check(const Schedule& schedule);
 
 /// Learning rate of step k.

@@ -12,8 +12,7 @@ namespace nudge {
 template <class S>
 class RowNorm {
  public:
-  static constexpr double epsilon =
-      1e-5;  ///< as in the network's definition, for which see training/models/transformer
+  static constexpr double epsilon = 1e-5;  ///< ε, as in training/models/transformer
 
   /// Computes m from u; keeps r.
   void forward(ConstMatrixRef<S> u, MatrixRef<S> m) {

@@ -39,7 +39,7 @@ class SquaredError final : public ExampleCost<S> {
   std::shared_ptr<const NodeCost> other_;
   Matrix<S> targets_, output_, error_;
   std::vector<Index> ignored_;  ///< rows of the present example that do not count
-  ReadContext read_;            ///< it reads no array
+  ReadContext read_;            ///< unused: the cost reads no array
 };
 
 }  // namespace nudge

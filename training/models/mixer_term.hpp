@@ -26,7 +26,7 @@ struct MixerChoice {
 /// first output has its shape.
 const std::vector<std::string>& force_mixers();
 
-/// Parameters of the chosen kind. UserError naming the option that is wrong.
+/// Spec of the chosen kind: its parameters. UserError naming the option that is wrong.
 MixerSpec mixer_spec(const MixerChoice& choice);
 
 /// Computes the mixer of z (T, C) on z's tape, with the weights in the order of mixer_spec(). For a kind that is the

@@ -34,7 +34,7 @@ struct ModelOptions {
   double attention_gain = {};  ///< s
   double damping = {};         ///< c at the start
   InitialScales scales;
-  bool tables_on_devices = {};  ///< tok and pos, where device.model is not digital
+  bool tables_on_devices = {};  ///< put tok and pos on devices, where device.model is not digital
 
   Damping initial_damping() const { return {attention_gain, damping}; }
 };

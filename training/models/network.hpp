@@ -14,9 +14,9 @@
 
 namespace nudge {
 
-/// Equilibrium network: a circuit of named nodes and the terms between them, the linear maps that hold its parameters
-/// (numbers or devices), the clamping of its input by an example, and the read-out that its cost acts through. A thread
-/// needs a CircuitDynamics and a Cost to settle one example.
+/// Equilibrium network: a circuit of named nodes and the terms between them. It has the linear maps that hold its
+/// parameters (numbers or devices), the clamping of its input by an example, and the read-out that its cost acts
+/// through. A thread needs a CircuitDynamics and a Cost to settle one example.
 template <class S>
 class Network {
  public:
@@ -106,7 +106,7 @@ struct NetlistOptions {
 
 struct ExportedNetwork {
   std::string text;  ///< the netlist
-  std::string note;  ///< a sentence about it for the user; may be empty
+  std::string note;  ///< sentence about the netlist for the user; may be empty
 };
 
 /// Export of a kind of network to a netlist (NetworkKind::netlist).
@@ -114,7 +114,7 @@ struct NetlistExport {
   /// Returns the number of source terms or resistors in the netlist of a plan. UserError for a plan that cannot be
   /// exported.
   double (*terms)(const NetworkPlan& plan);
-  /// Keys of the config that make it smaller.
+  /// Keys of the config that make the netlist smaller.
   std::vector<std::string> sizes;
   /// Writes the netlist with the weights of a noise-free read of the maps. UserError for parts or devices that cannot
   /// be exported.

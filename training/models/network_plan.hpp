@@ -58,7 +58,7 @@ struct ParameterGroup {
   std::string name;
   int parameter;
   Columns columns;
-  bool readout = false;  ///< outside the equilibrium: learns directly whatever the estimator
+  bool readout = false;  ///< true outside the equilibrium: learns directly whatever the estimator
 };
 
 template <class S>

@@ -70,8 +70,8 @@ struct TrainingTimes {
   double whole = 0, set_up = 0, step = 0, comparison = 0, evaluation = 0;
 };
 
-/// Trains `steps` (even, at least 4) steps with a comparison in the first and in the middle one and an evaluation at both
-/// ends, and tells the parts apart by when the steps end.
+/// Trains `steps` (even, at least 4) steps with a comparison in the first and in the middle one and an evaluation at
+/// both ends. The times at which the steps end tell the parts apart.
 TrainingTimes time_training(Config config, std::int64_t steps, PointJob job, std::vector<GroupCosine>& groups) {
   const bool compares = train_options(config).cosine_every > 0;
   config.set_from_text("train.steps", std::to_string(steps));

@@ -63,7 +63,7 @@ struct SweepMetric {
 struct Sweep {
   std::vector<std::string> keys;
   std::vector<bool> numeric;  ///< per key, true: a number, not a text
-  std::string mode = "grid";  ///< sweep.mode
+  std::string mode = "grid";  ///< value of sweep.mode
   Shard shard = {};           ///< shard of points that are to be run
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;

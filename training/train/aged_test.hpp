@@ -41,10 +41,10 @@ struct AgedTest {
   std::vector<AgedTestRow> rows;  ///< rows by age, then seed
 };
 
-/// Tests a trained network after a wait. Reads a part of its data with the network of a run file of `nudge train`,
-/// after its devices have been left alone for each of these times (LinearMap::advance_time: drift, decay, leak,
-/// relaxation, telegraph and 1/f noise), or written anew at intervals. A temperature acts as circuit.temperature does:
-/// on what relaxes or fades, heat_acceleration() times as fast, and on the thermal noise of the reads.
+/// Tests a trained network after a wait. Reads a part of its data with the network of a run file of `nudge train`.
+/// Before, its devices are left alone for each of these times, or written anew at intervals. LinearMap::advance_time
+/// has drift, decay, leak, relaxation, telegraph and 1/f noise. A temperature acts as circuit.temperature does: on what
+/// relaxes or fades, heat_acceleration() times as fast, and on the thermal noise of the reads.
 ///
 /// Without reprogramming, devices are those of the run, and a seed is another course of their own noise and of the
 /// noise of reads. With reprogramming, each seed has devices of its own (spreads, programming errors), and the same

@@ -35,7 +35,7 @@ class SampleScores {
   /// Confusion matrix; nothing for real values, and for more than kMostConfused classes, which nobody could read: 65536
   /// would take 34 GB.
   const std::optional<ConfusionMatrix>& confusion() const { return confusion_; }
-  static constexpr Index kMostConfused = 2048;  ///< 32 MB
+  static constexpr Index kMostConfused = 2048;  ///< most classes of a confusion matrix: 32 MB
 
  private:
   bool scored_;

@@ -10,10 +10,10 @@
 
 namespace nudge {
 
-/// The frozen-device lane of a run: the same config, seed, batches and estimator, its devices the same ones, programmed to the same
-/// initial weights and then left alone (crossbar.update = none); time passes for them as for the run's, and numbers
-/// (tables, biases, weights that no array holds) learn as they do in the run. What the run's loss is below the lane's is what its
-/// devices have learnt; what the lane reaches, digital parts reach alone.
+/// Frozen-device lane of a run: the same config, seed, batches and estimator. It has the same devices, programmed to
+/// the same initial weights and then left alone (crossbar.update = none); time passes for them as for the run's.
+/// Numbers (tables, biases, weights that no array holds) learn as they do in the run. The devices have learnt the
+/// amount by which the run's loss is below the lane's; digital parts alone reach the lane's loss.
 
 /// Returns train.null of a training, with auto resolved: "frozen_devices" where devices hold weights and training
 /// writes them, else "none".

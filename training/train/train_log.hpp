@@ -29,8 +29,9 @@ class TrainLog {
   /// with them (attributes role = "series" and x), so that no reader has to guess.
   void axis(const std::string& x) { axis_ = x; }
 
-  /// Sets the last row of a column, which is created on its first value; of the axis itself, begins a row. Throws UserError where one
-  /// column would be the group of another, or has entries of another width, as a restored file that was edited may have it.
+  /// Sets the last row of a column, which is created on its first value; for the axis itself, begins a row. Throws
+  /// UserError where one column would be the group of another, or has entries of another width: an edited file that was
+  /// restored may have such columns.
   void add(const std::string& name, double value, const std::string& unit, const std::string& description);
 
   /// Sets the last row of a column of rows of equal width ("train/cosine" over parameter groups).

@@ -21,7 +21,7 @@ struct TrainProgress {
   std::uint64_t steps = 0;
   double loss = 0;        ///< loss of the last step's batch
   double validation = 0;  ///< last validation loss, NaN before the first
-  double validated = 0;   ///< steps done when it was measured, NaN before
+  double validated = 0;   ///< steps done when `validation` was measured, NaN before
   double residual = 0;
   double damping = 0;
   double beside_loss = 0, beside_validation = 0;  ///< losses of the lane `beside`; NaN without it

@@ -35,7 +35,7 @@ BatchGradientOptions trainee_options(const Config& config, const std::string& es
 }
 
 /// Makes the options of a learning trainee. Arrays that update by coincidences get the factors of their gradient
-/// instead of the sum, and so do numbers where a step is the gradient times a number.
+/// instead of the sum. So do numbers where a step is the gradient times a number.
 template <class S>
 BatchGradientOptions learner_options(const Config& config, const std::string& estimator, Weights weights,
                                      const Optimizer<S>& optimizer) {

@@ -47,8 +47,8 @@ RawArray parse_npy(std::string_view bytes, const std::string& name);
 /// Reads two datasets of an HDF5 file, of floats or integers.
 LabelledData read_hdf5(const DataSource& source, Target target);
 
-/// Arrays of an NPZ file by name, of a safetensors file by name, and the datasets directly below `group` of an HDF5
-/// file, or in its root where it has no such group.
+/// Reads arrays by name: all of an NPZ file, all of a safetensors file, or all datasets directly below `group` of an
+/// HDF5 file. Without such a group hdf5_arrays() reads the datasets in the root.
 std::map<std::string, RawArray> npz_arrays(std::string_view bytes, const std::string& name);
 std::map<std::string, RawArray> parse_safetensors(std::string_view bytes, const std::string& name);
 std::map<std::string, RawArray> hdf5_arrays(const std::string& path, const std::string& group);

@@ -23,7 +23,8 @@ struct ModelShape {
   Index heads = 4;
   MixerChoice mixer = {};
   bool coupling = false;
-  int memory_arrays = 1;  ///< 2: the memory returns through an array of its own, Wr (M, C), nominally W_mᵀ
+  /// arrays of the memory; 2: it returns through an array of its own, Wr (M, C), nominally W_mᵀ
+  int memory_arrays = 1;
   CorrectionScope correction = CorrectionScope::attention;  ///< scope of the correction, with two arrays
   bool tables_on_devices = false;                           ///< put tok and pos on devices
   AttentionErrors attention = {};                           ///< errors of the fused attention
@@ -86,7 +87,7 @@ struct CorrectionOptions {
 };
 const Section<CorrectionOptions>& correction_section();
 
-/// The section [attention]: the circuits of the fused attention of a block or stack. Its seed is that of the run.
+/// Section [attention]: the circuits of the fused attention of a block or stack. Its seed is that of the run.
 const Section<AttentionErrors>& attention_section();
 
 /// Mixer of model.mixer; none for attention, which is fused and reads no key of [mixer].

@@ -10,8 +10,9 @@ namespace nudge {
 
 /// Method that keeps the states of a layered Hopfield network in range.
 enum class HopfieldForm {
-  energy,  ///< by the activation in the energy: F_l = −s_l + ρ'(s_l) ⊙ h_l
-  projected,  ///< by a box: F_l = −s_l + h_l, projected after every step; relu: [0, ∞), hard_sigmoid: [0, 1], identity: no box
+  energy,  ///< activation in the energy: F_l = −s_l + ρ'(s_l) ⊙ h_l
+  /// box: F_l = −s_l + h_l, projected after every step; relu: [0, ∞), hard_sigmoid: [0, 1], identity: no box
+  projected,
 };
 
 /// Sizes of a layered Hopfield network: L ≥ 1 layers above a clamped one. The first links may be convolutions.
@@ -21,9 +22,9 @@ struct HopfieldShape {
   NodeActivation activation = NodeActivation::hard_sigmoid;  ///< activation of the hidden layers
   NodeActivation output = NodeActivation::identity;          ///< activation of layer L
   HopfieldForm form = HopfieldForm::projected;               ///< projected: reciprocal, relu, hard_sigmoid or identity
-  bool asymmetric = false;                                   ///< feedback by weights of its own: no energy
-  bool feed_forward =
-      false;  ///< no feedback at all, only projected: its equilibrium is the forward pass of a perceptron
+  bool asymmetric = false;                                   ///< true: feedback by weights of its own, no energy
+  /// true: no feedback at all, only projected; its equilibrium is the forward pass of a perceptron
+  bool feed_forward = false;
   /// classes V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L
   Index classes = 0;
   std::shared_ptr<MadeOnce<UnitSpread>>

@@ -16,8 +16,8 @@
 namespace nudge {
 namespace {
 
-/// Conductance from every node to ground where the netlist has no rshunt of its own, so that no node floats when
-/// resistors learn to be open. It is of the order of gmin.
+/// Conductance from every node to ground where the netlist has no rshunt of its own: no node floats when resistors
+/// learn to be open. It is of the order of gmin.
 constexpr double kShunt_S = 1e-12;
 
 /// Kind of elements that learn, as a parameter by its number.

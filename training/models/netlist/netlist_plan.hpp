@@ -77,7 +77,7 @@ class NetlistPlan final : public NetworkPlan {
   Index features_;
 };
 
-/// The section [netlist].
+/// Options of the section [netlist].
 struct NetlistKeys {
   std::string file;
   std::vector<std::string> inputs, mirrored, outputs, learn;

@@ -11,7 +11,7 @@ namespace nudge {
 struct ArgmaxShape {
   Index tokens = 128;
   Index width = 512;
-  Index heads = 4;  ///< must divide the width
+  Index heads = 4;  ///< number of heads; must divide the width
   bool free_energy = true;
 };
 

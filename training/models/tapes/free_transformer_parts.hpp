@@ -13,8 +13,8 @@
 
 namespace nudge {
 
-/// Latent bits drawn by stochastic binary devices: device h makes bit h of one token after the other, sequences run on
-/// devices of the same kind side by side (lanes), and a training step goes on where the last one stopped. The drive is
+/// Latent bits drawn by stochastic binary devices. Device h makes bit h of one token after the other; sequences run on
+/// devices of the same kind side by side (lanes). A training step goes on where the last one stopped. The drive is
 /// logit/gain with the gain that the devices are meant to have, so that ideal ones draw 1 with probability
 /// sigmoid(logit); real ones draw
 ///     P_h(1) = sigmoid((gain_h/gain) logit − gain_h offset_h)
