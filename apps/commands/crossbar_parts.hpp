@@ -30,7 +30,7 @@ struct ArrayFacts {
   double power_W = 0;  ///< power, driven by numbers of rms 1
   double load = 0;     ///< load of the heaviest line, over the feedback conductance of its amplifier
   double curve = 0;    ///< curved devices: change of the currents of the first tile at the read voltage, relative
-  /// sneak currents: one cell is read with all other lines floating; the others' current, relative
+  /// Sneak currents: one cell is read with all other lines floating; the others' current, relative.
   std::optional<double> sneak = {};
   double curve_missed = 0;  ///< error of reads that leave out curvature behind wires, relative
 };

@@ -13,7 +13,7 @@ namespace nudge {
 struct ModelQuestion {
   std::string file;
   std::string module = {};  ///< name of the module; empty: the only one
-  /// state: a node, or the parameter that the state begins with; empty: the only node with a charge
+  /// State: a node, or the parameter that the state begins with; empty: the only node with a charge.
   std::string state = {};
   std::map<std::string, double> parameters = {};  ///< parameters in place of their defaults
   std::vector<double> volts, states;              ///< voltages and states of the table, both ascending

@@ -27,12 +27,12 @@ struct BatchGradientOptions {
   int threads = 0;            ///< number of threads; 0: all cores
   std::uint64_t seed = 0;     ///< seed of the read noise
   ReadPolicy reads;           ///< how to make the reads of each class
-  /// measure the noise of the nudged states (NudgeSignal) on one of so many sequences; 0: on none
+  /// Measure the noise of the nudged states (NudgeSignal) on one of so many sequences; 0: on none.
   std::uint64_t noise_every = 16;
   bool replicated = false;  ///< give every row an array of its own
   Index slots = 1;  ///< turns in which the tokens share the arrays: every simulated time is that many times as long
   bool factors = false;  ///< maps that take factors get no gradient: see BatchGradient::take_factors
-  /// also skip forming the gradient of digital matrices whose gradient is a low-rank product (factor_products.hpp)
+  /// Also skip forming the gradient of digital matrices whose gradient is a low-rank product (factor_products.hpp).
   bool few_factors = false;
   bool over_ranks = false;         ///< all ranks together compute every batch (training/batch/batch_ranks.hpp)
   bool persistent_states = false;  ///< start the free phase of a sample where its last visit ended

@@ -38,7 +38,7 @@ class TapeBatch {
   std::vector<ParameterShape> shapes_;
   int threads_;
   bool over_ranks_;
-  /// tapes, one per thread, whose cache holds it from example to example
+  /// Tapes, one per thread, whose cache holds it from example to example.
   std::vector<std::unique_ptr<ExampleTape<S>>> tapes_;
   std::vector<Gradient<S>> gradients_;  ///< gradients, one per chunk of this rank
 };

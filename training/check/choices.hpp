@@ -31,7 +31,7 @@ struct NudgeChoice {
   double beta = 0;
   NudgeSignal signal = {};
   double ratio = 0;  ///< displacement over the root mean square of z*, without noise
-  /// steps of a nudged phase, and number of its last states that are averaged; 0: as configured
+  /// Steps of a nudged phase, and number of its last states that are averaged; 0: as configured.
   int steps = 0, average = 0;
 
   /// True if the network has noise and the estimator a nudge.

@@ -14,8 +14,8 @@ namespace nudge {
 
 /// Model whose gradient counts as exact.
 enum class Truth {
-  /// the simulated circuit without fresh noise and rounding: curves, gains, offsets, saturation, and weights as its
-  /// devices hold them, seen through their wires
+  /// The simulated circuit without fresh noise and rounding: curves, gains, offsets, saturation, and weights as its
+  /// devices hold them, seen through their wires.
   circuit,
   device,  ///< ideal circuits with the weights that the lines see
 };

@@ -36,8 +36,8 @@ bool ended_well(const ComparedEntrant& one);
 /// Update rule in a ranking by test loss.
 struct RankedRule {
   ComparedEntrant result;
-  /// share of the loss regained, (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact
-  /// numbers; NaN where the seeds do not tell frozen devices from exact numbers
+  /// Share of the loss regained, (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact
+  /// numbers; NaN where the seeds do not tell frozen devices from exact numbers.
   double regained = 0;
   PairedDifference behind = {};  ///< test loss minus that of the first rule
   /// Counts over the whole run, mean over the runs; NaN: not known.

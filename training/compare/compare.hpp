@@ -23,9 +23,9 @@ namespace nudge {
 /// Point of the grid at which an entrant is reported.
 struct Choice {
   Combination combination;  ///< settings of the chosen point
-  /// values of the keys of the grid, as the config prints them; empty: the entrant does not read the key
+  /// Values of the keys of the grid, as the config prints them; empty: the entrant does not read the key.
   std::vector<std::string> values;
-  /// numeric keys whose chosen value is the smallest or largest of several: extend their range
+  /// Numeric keys whose chosen value is the smallest or largest of several: extend their range.
   std::vector<std::string> edges;
   double validation_loss = 0;  ///< mean validation loss over the tuning seeds; NaN where nothing was tuned
 };
@@ -62,7 +62,7 @@ struct Comparison {
   std::size_t tuning_seeds = 0;    ///< runs that judged each point of the grid; 0: nothing was tuned
   std::optional<ReferenceScores> references = {};  ///< reference scores of the samples, where all entrants share them
   bool interrupted = false;
-  /// true if a part of the tuning has ended (SweepFiles::shard) and the choice needs the other parts
+  /// True if a part of the tuning has ended (SweepFiles::shard) and the choice needs the other parts.
   bool waits = false;
 
   /// Number of finished runs of the resumed file that belong to no point of the grid, no seed or no chosen point; the

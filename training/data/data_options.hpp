@@ -17,9 +17,9 @@ struct DataOptions {
   Index vocabulary = {};  ///< vocabulary of a MAD task; 0: the published one
   std::vector<std::string> references;
   std::string text;  ///< text file; empty: the text that ships
-  /// sample file, and names in it; empty: the digits that ship, and the first column or "features" and "labels"
+  /// Sample file, and names in it; empty: the digits that ship, and the first column or "features" and "labels".
   std::string file, features, labels;
-  /// test file, and names in it; empty: split off, and the names above
+  /// Test file, and names in it; empty: split off, and the names above.
   std::string test_file, test_features, test_labels;
   std::vector<Index> shape;
   Index classes = {};  ///< number of classes; 0: the largest label + 1

@@ -33,7 +33,7 @@ class SampleTask : public Task {
   SampleParts parts_;
   Index batch_, rows_, validation_samples_;
   std::uint64_t seed_;
-  /// fingerprint() once computed: 0.2 s for 45 million numbers, and each checkpoint has it
+  /// Result of fingerprint() once computed: 0.2 s for 45 million numbers, and each checkpoint has it.
   mutable std::optional<std::int64_t> fingerprint_ = {};
 };
 

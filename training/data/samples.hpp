@@ -65,7 +65,7 @@ const std::vector<std::string>& scaling_names();
 
 /// Options of data.* about samples.
 struct SampleOptions {
-  /// files of samples and of the test part; no path: the digits that ship, no predefined test part
+  /// Files of samples and of the test part; no path: the digits that ship, no predefined test part.
   DataSource source, test_source;
   std::vector<Index> shape;  ///< shape of a sample; empty: as the file says
   Index classes = 0;         ///< number of classes; 0: the largest label of the training file + 1

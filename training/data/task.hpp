@@ -22,7 +22,7 @@ struct TaskSizes {
   Index classes = 0;
   Index features = 0;
   Index values = 0;
-  /// shape of a row's features: (height, width), (channels, height, width) or (features)
+  /// Shape of a row's features: (height, width), (channels, height, width) or (features).
   std::vector<Index> shape = {};
 };
 

@@ -107,7 +107,7 @@ struct NodeReadout {
   int node = 0;
   Normalization normalization = Normalization::none;
   int bias = -1;  ///< number of the parameter (1, V) that is added to the logits; -1: none
-  /// cost of the logits, or of the node itself; null: cross-entropy, or half the squared error
+  /// Cost of the logits, or of the node itself; null: cross-entropy, or half the squared error.
   std::shared_ptr<const NodeCost> cost = nullptr;
 };
 

@@ -29,7 +29,7 @@ struct Layers {
   std::vector<LayerPart> parts;
   double gain = 1;        ///< initial couplings are normal with gain/√n of the n units below
   double input_gain = 1;  ///< LinkEnd::gain of the sample
-  /// sets the properties of a layer, counted from 0, beyond its name and its columns
+  /// Sets the properties of a layer, counted from 0, beyond its name and its columns.
   std::function<void(int layer, Node& node)> units = {};
   std::optional<double> quartic = {};              ///< κ of the wells of all units; none: no wells
   std::shared_ptr<const NodeCost> cost = nullptr;  ///< cost of the last layer (NodeReadout::cost)

@@ -253,7 +253,7 @@ class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
   bool evaluated_ = false;  ///< moving_ was evaluated, since the last bind(), at the source it holds
   bool noisy_ = false;
   double operations_ = 0;  ///< digital operations of one evaluation
-  /// one copy of the vector that is pulled back, and of the one that is pushed forward
+  /// One copy of the vector that is pulled back, and of the one that is pushed forward.
   Matrix<S> direction_, source_direction_;
 };
 

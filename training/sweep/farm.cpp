@@ -68,7 +68,7 @@ class Desk {
   TaskList& tasks_;
   const FarmWork& work_;
   std::mutex mutex_;
-  /// broken_: by an exception; stopped_: by a signal that came to another rank
+  /// Flags that end the work. broken_: by an exception; stopped_: by a signal that came to another rank.
   std::atomic<bool> broken_ = false, stopped_ = false;
   std::atomic<int> computing_;  ///< number of threads of rank 0 that have not ended
 };

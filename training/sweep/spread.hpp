@@ -18,7 +18,7 @@ Spread spread_of_finite(const std::vector<double>& values);
 struct CellSpread {
   int runs = 0, failed = 0;        ///< runs that ended well, and that failed
   double mean = 0, deviation = 0;  ///< mean and deviation of the finite values; NaN without one, or with a failed run
-  /// median with failed runs ranked worst; NaN where it falls on a failed run, or without a finite value
+  /// Median with failed runs ranked worst; NaN where it falls on a failed run, or without a finite value.
   double median = 0;
 
   /// Value shown for the cell: the mean, or with a failed run the median.

@@ -67,7 +67,7 @@ struct Sweep {
   Shard shard = {};           ///< shard of points that are to be run
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;
-  /// finished runs of the resumed file that are no points of the grid; kept in the file (rank 0)
+  /// Finished runs of the resumed file that are no points of the grid; kept in the file (rank 0).
   std::vector<SweepPoint> outside = {};
   std::optional<TextLines> lines = {};             ///< reference losses of the text, where all points share it
   std::optional<ReferenceScores> references = {};  ///< reference scores of the samples, where all points share them
@@ -83,14 +83,14 @@ struct SweepObserver {
   /// Called after each point, the `done`th of the shard; in `sweep`, points that have not been run have an empty
   /// status.
   std::function<void(const Sweep& sweep, const SweepPoint& point, std::size_t done)> finished = {};
-  /// called for work after the points have ended, with a text on it
+  /// Called for work after the points have ended, with a text on it.
   std::function<void(const std::string& doing)> doing = {};
   std::function<bool()> stop = {};  ///< returns true to stop soon; --resume can run points that are not finished
 };
 
 struct SweepFiles {
   std::filesystem::path output;  ///< output file, rewritten as points end
-  /// true: the output exists; points that ended well are kept, the others are run; no run is dropped
+  /// True: the output exists; points that ended well are kept, the others are run; no run is dropped.
   bool resume = false;
   Shard shard = {};  ///< shard of a sweep: run its points only
   /// Interval in s at which a training is saved beside the output; a resumed sweep continues it. A training that takes

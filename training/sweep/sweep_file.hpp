@@ -21,7 +21,7 @@ namespace nudge {
 /// Readers of the first two see the present grid alone, so that nothing else comes into a mean.
 std::string plan_group(const std::string& group);  ///< plan of a group: "plan" of "points", "tuning_plan" of "tuning"
 std::string outside_group(const std::string& group);  ///< runs outside the grid: "outside", "tuning_outside"
-/// root attribute with the number of these runs: "outside_runs"
+/// Root attribute with the number of these runs: "outside_runs".
 std::string outside_count(const std::string& outside);
 std::string cosine_group(const std::string& group);  ///< cosines of a group: "points_cosine", "outside_cosine"
 

@@ -19,7 +19,7 @@ struct AgedTestOptions {
   /// Interval in seconds at which every device is written anew with the weights read at age 0; 0: only as
   /// crossbar.refresh of the run says.
   double refresh_s = 0;
-  /// temperature of the wait and the reads, in place of circuit.temperature of the run
+  /// Temperature of the wait and the reads, in place of circuit.temperature of the run.
   std::optional<double> temperature_K = {};
 };
 
@@ -35,7 +35,7 @@ struct AgedTest {
   double refresh_s = 0;
   bool reprogrammed = false;
   double temperature_K = 0;  ///< temperature of the wait and the reads
-  /// factor by which devices change faster by themselves than at the temperature of their numbers
+  /// Factor by which devices change faster by themselves than at the temperature of their numbers.
   double acceleration = 1;
   std::string metric;             ///< metric of the task: "accuracy", "rmse" or empty
   std::vector<AgedTestRow> rows;  ///< rows by age, then seed

@@ -9,10 +9,10 @@
 namespace nudge {
 
 struct GenerateOptions {
-  /// prompt, UTF-8; empty: a line feed, or the first character of the vocabulary where there is none
+  /// Prompt, UTF-8; empty: a line feed, or the first character of the vocabulary where there is none.
   std::string prompt = {};
   int tokens = 200;  ///< characters to add  [1 to 2²⁰ − 1]
-  /// temperature of the softmax that characters are drawn from; 0: the most probable one [≥ 0]
+  /// Temperature of the softmax that characters are drawn from; 0: the most probable one [≥ 0].
   double temperature = 1;
   std::uint64_t seed = 1;  ///< seed of the draws, and of the noise of reads [≤ 4095]
   bool prefill = false;    ///< Free Transformer: take the latents of the prompt from its encoder, not from the prior

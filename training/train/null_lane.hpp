@@ -26,7 +26,7 @@ Config frozen_config(const Config& config);
 struct HeldOutScore {
   double validation = std::numeric_limits<double>::quiet_NaN();
   double test = std::numeric_limits<double>::quiet_NaN();
-  /// number of samples that the test accuracy is a share of
+  /// Number of samples that the test accuracy is a share of.
   double test_samples = std::numeric_limits<double>::quiet_NaN();
 };
 

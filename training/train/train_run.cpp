@@ -220,10 +220,10 @@ class TrainRun {
   std::optional<TextLines> lines_;
   std::string metric_;
   std::vector<StepStage> stages_;
-  /// reference scores, made after the first file: a sweep's points need none
+  /// Reference scores, made after the first file: a sweep's points need none.
   std::optional<ReferenceScores> references_;
   bool asked_ = false;  ///< true: the references are there, or there are none
-  /// written_: there is a file; references_later_: references came after the last file
+  /// Flags of files. written_: there is a file; references_later_: references came after the last file.
   bool written_ = false, references_later_ = false;
   double earlier_ = 0;  ///< s of the runs before, without what was no part of the run
   Clock::time_point start_ = Clock::now();

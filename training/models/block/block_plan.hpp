@@ -23,7 +23,7 @@ struct ModelShape {
   Index heads = 4;
   MixerChoice mixer = {};
   bool coupling = false;
-  /// arrays of the memory; 2: it returns through an array of its own, Wr (M, C), nominally W_mᵀ
+  /// Arrays of the memory; 2: it returns through an array of its own, Wr (M, C), nominally W_mᵀ.
   int memory_arrays = 1;
   CorrectionScope correction = CorrectionScope::attention;  ///< scope of the correction, with two arrays
   bool tables_on_devices = false;                           ///< put tok and pos on devices

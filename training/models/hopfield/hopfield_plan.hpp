@@ -11,7 +11,7 @@ namespace nudge {
 /// Method that keeps the states of a layered Hopfield network in range.
 enum class HopfieldForm {
   energy,  ///< activation in the energy: F_l = −s_l + ρ'(s_l) ⊙ h_l
-  /// box: F_l = −s_l + h_l, projected after every step; relu: [0, ∞), hard_sigmoid: [0, 1], identity: no box
+  /// Box: F_l = −s_l + h_l, projected after every step; relu: [0, ∞), hard_sigmoid: [0, 1], identity: no box.
   projected,
 };
 
@@ -23,9 +23,9 @@ struct HopfieldShape {
   NodeActivation output = NodeActivation::identity;          ///< activation of layer L
   HopfieldForm form = HopfieldForm::projected;               ///< projected: reciprocal, relu, hard_sigmoid or identity
   bool asymmetric = false;                                   ///< true: feedback by weights of its own, no energy
-  /// true: no feedback at all, only projected; its equilibrium is the forward pass of a perceptron
+  /// True: no feedback at all, only projected; its equilibrium is the forward pass of a perceptron.
   bool feed_forward = false;
-  /// classes V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L
+  /// Classes V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L.
   Index classes = 0;
   std::shared_ptr<MadeOnce<UnitSpread>>
       units;       ///< mismatch of layers 1 … L, null where there is none; null: of no layer

@@ -55,8 +55,8 @@ struct SequencePair {
 /// Agreement of pairs of sequences. Correlations: (E[ab] − E[a]E[b])/(s_a s_b), 0 where a deviation is 0.
 struct Agreement {
   double place = 0;  ///< correlation of the densest places; by chance 0
-  /// mean |difference| of the densest places; by chance (57² − 1)/(3·57) = 18.99. Pairs without a densest place count
-  /// in neither `place` nor `distance`
+  /// Mean |difference| of the densest places; by chance (57² − 1)/(3·57) = 18.99. Pairs without a densest place count
+  /// in neither `place` nor `distance`.
   double distance = 0;
   double noise = 0;  ///< correlation of '!' at the same character, over all body characters; by chance 0
 };

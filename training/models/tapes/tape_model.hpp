@@ -39,7 +39,7 @@ class ExampleTape {
   virtual std::vector<double> measured() const { return {}; }
 
   Tape<S>& tape() { return tape_; }
-  /// parameters in the order of the model's fields
+  /// Parameters in the order of the model's fields.
   const std::vector<Value<S>>& parameters() const { return parameters_; }
   /// Training loss: the cost, and what a model adds to it.
   Value<S> loss_value() const { return loss_; }
@@ -84,7 +84,7 @@ class TextWriter {
 struct WriterOptions {
   std::vector<int> prompt;
   Index added = 0;  ///< number of characters that will be asked for
-  /// take the latents of the prompt from the encoder, not from the prior; for a model with latents
+  /// Take the latents of the prompt from the encoder, not from the prior; for a model with latents.
   bool prefill = false;
   std::uint64_t seed = 1;
 };
