@@ -66,9 +66,8 @@ struct ReferenceScores {
   std::string loss_unit;  ///< "nat" or "1"
   std::vector<ReferenceScore> rows;
   double ridge = 0;  ///< λ of the linear model, chosen on the validation part
-  std::int64_t samples = 0,
-               /// Number of training samples that the linear model was fitted to, and number of all; 0: not fitted.
-      of_samples = 0;
+  /// Number of training samples that the linear model was fitted to, and number of all; 0: not fitted.
+  std::int64_t samples = 0, of_samples = 0;
   double above_minimum = 0;  ///< about the distance of the linear model's objective from its minimum, in loss_unit
   std::string note = {};     ///< reason why there is no linear model; empty: there is one, or none was asked for
   double seconds = 0;        ///< computing time; about 0 from the cache

@@ -14,7 +14,7 @@ namespace nudge {
 ///     penalty = strength · relu(g − threshold)/B,   its gradient  strength · ε/B · ∂/∂θ ⟨w, J(z; θ) v⟩ at fixed z, v, w
 /// in finite differences, so that it needs only forward reads and the usual outer products (η = probe · ‖z‖):
 ///     J v ≈ (F(z + ηv) − F(z − ηv))/2η;   gradients of ⟨±l w, F⟩ at z ± ηv with l = strength ε/(2ηB).
-/// Where reads are noisy, F is the mean of two and their difference measures its noise: a direction that is mostly
+/// If reads are noisy, F is the mean of two and their difference measures its noise: a direction that is mostly
 /// noise is not penalised. Its reads are of the class monitor. Embeddings and read-out get no gradient. Source:
 /// measured on this model; threshold^T1 is what is left of the slow mode.
 ///
