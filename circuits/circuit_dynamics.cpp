@@ -60,7 +60,7 @@ void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) 
   memory_.clear();
   read_.memory = &memory_;
   for (auto& system : systems_) system->bind(input_);
-  take_over();
+  gather_affine_parts();
 }
 
 template <class S>
@@ -71,15 +71,15 @@ const Matrix<S>* CircuitDynamics<S>::loads() {
 }
 
 template <class S>
-void CircuitDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
+void CircuitDynamics<S>::solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
   const auto& terms = circuit_->terms();
-  const auto bends = [&](const auto& term) { return term->balance(z, f, inverse, columns); };
-  if (std::none_of(terms.begin(), terms.end(), bends)) Layered<S>::balance(z, f, inverse, columns);
+  const auto bends = [&](const auto& term) { return term->solve_node(z, f, inverse, columns); };
+  if (std::none_of(terms.begin(), terms.end(), bends)) Layered<S>::solve_node(z, f, inverse, columns);
 }
 
-/// Takes over the constant part of an example: the clamped input, the leaks, and the drives and loads that terms hand over.
+/// Sums the affine parts of the force: clamps and leaks of the nodes, and those of the terms.
 template <class S>
-void CircuitDynamics<S>::take_over() {
+void CircuitDynamics<S>::gather_affine_parts() {
   drive_.setZero(rows_, cols());
   held_.resize(1, cols());
   for (const Node& node : circuit_->nodes()) {
@@ -90,7 +90,7 @@ void CircuitDynamics<S>::take_over() {
   for (std::size_t i = 0; i < systems_.size(); ++i) {
     const bool conservative = circuit_->traits(i).conservative;
     if (!conservative && !has_rest_) rest_drive_.setZero(rows_, cols());
-    const bool given = systems_[i]->hand_over(conservative ? drive_ : rest_drive_, held_, read_);
+    const bool given = systems_[i]->add_affine_part(conservative ? drive_ : rest_drive_, held_, read_);
     has_rest_ = has_rest_ || (given && !conservative);
   }
   if (has_rest_) all_drive_ = drive_ + rest_drive_;
@@ -216,12 +216,12 @@ template <class S>
 void CircuitDynamics<S>::remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) {
   point_->set(z);
   f = point_->unmasked_force();
-  point_->exchange(number);
+  point_->swap(number);
 }
 
 template <class S>
 Linearization<S>& CircuitDynamics<S>::recall(std::size_t number) {
-  point_->exchange(number);
+  point_->swap(number);
   return *point_;
 }
 

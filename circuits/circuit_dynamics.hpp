@@ -42,8 +42,8 @@ class CircuitDynamics final : public Dynamics<S>,
   using Dynamics<S>::accumulate_energy_gradient;
   /// Adds the gradients of the terms' own energies: of terms with LayerEnergy, and of conservative ones with the contrastive rule.
   bool accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
-  /// Powers of the system; direct and inertia exist if its one term has them and its nodes have no leaks of their own.
-  Powers<S> powers() override {
+  /// Direct and inertia of a circuit whose one term has them, its nodes having no leaks of their own.
+  Capabilities<S> capabilities() override {
     return {&read_, this, keeps_points_ ? this : nullptr, direct_, this, bath_ ? this : nullptr, inertia_};
   }
 
@@ -54,7 +54,7 @@ class CircuitDynamics final : public Dynamics<S>,
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
   bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) override;
   const Matrix<S>* loads() override;
-  void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
+  void solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
 
   void move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t node, S step, std::span<const S> added) override;
   bool binary(std::size_t node) const override;
@@ -75,7 +75,7 @@ class CircuitDynamics final : public Dynamics<S>,
 
  private:
   class Point;
-  void take_over();
+  void gather_affine_parts();
   const Matrix<S>& drive(Part part) const { return part == Part::all && has_rest_ ? all_drive_ : drive_; }
   void leak_and_drive(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void leak_and_drive(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
@@ -98,11 +98,11 @@ class CircuitDynamics final : public Dynamics<S>,
   std::optional<Box<S>> box_;
   Matrix<S> loads_;  ///< loads of the present example, once they have been asked for
   bool loads_known_ = false, has_loads_ = false;
-  /// Constant drives of an example, F = drive − held ∘ z + the terms: x_in where it drives a node, and what terms have handed
-  /// over. drive_ is that of the conservative part, rest_drive_ of the rest, all_drive_ of both where there is a rest.
+  /// Affine part of the force, the same for as long as the example lasts: F = drive − held ∘ z + what the terms give. The drive is x_in
+  /// where it drives a node, and that of the terms; of the conservative part, of the rest, and of both where there is a rest.
   Matrix<S> drive_, rest_drive_, all_drive_;
-  Matrix<S> held_;                          ///< (1, cols): leak, and load of the terms that handed it over
-  bool has_rest_ = false, uniform_ = true;  ///< uniform_: held_ is the leak alone
+  Matrix<S> held_;                          ///< (1, cols): leak, and load of the terms (add_affine_part)
+  bool has_rest_ = false, uniform_ = true;  ///< of held_: it is the leak alone
   Matrix<S> node_noise_;                    ///< working memory of add_node_noise and move
   std::unique_ptr<Point> point_;
 };

@@ -21,8 +21,8 @@ void CircuitDynamics<S>::Point::set(ConstMatrixRef<S> z) {
 }
 
 template <class S>
-void CircuitDynamics<S>::Point::exchange(std::size_t number) {
-  for (auto& system : owner_->systems_) system->exchange_point(number);
+void CircuitDynamics<S>::Point::swap(std::size_t number) {
+  for (auto& system : owner_->systems_) system->swap_point(number);
   if (!owner_->box_) return;
   if (kept_moving_.size() <= number) kept_moving_.resize(number + 1);
   if (kept_moving_[number].size() == 0) kept_moving_[number].resizeLike(moving_);

@@ -24,8 +24,8 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   /// Linearises at z, by reads of the present class.
   void set(ConstMatrixRef<S> z);
   const Matrix<S>& unmasked_force() const { return f0_; }
-  /// Exchanges this point with the one kept under that number.
-  void exchange(std::size_t number);
+  /// Swaps this linearisation with the one kept under that number.
+  void swap(std::size_t number);
   void force(MatrixRef<S> f, Part part) override;
   void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;

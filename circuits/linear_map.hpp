@@ -84,26 +84,50 @@ struct WeightUpdate {
 
 /// A weight matrix W (inputs, outputs), however it is made: what reads it, what correlates at it, what writes it. Weights that
 /// share an input are column blocks of one map. Reads are const and thread-safe; program and apply are not.
+///
+/// A training step calls the hooks in the order of their numbers: 1 in the free and nudged phases, 2 in the nudged phase, 3 for the
+/// gradient, 4 for the update, 5 after it.
 template <class S>
 class LinearMap {
  public:
   virtual ~LinearMap() = default;
 
-  /// out = x W[:, columns] (forward: x (n, inputs), out (n, columns.count)) or out = x W[:, columns]ᵀ (transposed: the other way
+  // ---- Must have ----
+
+  virtual MapTraits<S> traits() const = 0;
+
+  /// 1. out = x W[:, columns] (forward: x (n, inputs), out (n, columns.count)) or out = x W[:, columns]ᵀ (transposed: the other way
   /// round); or +=, −=.
   virtual void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
                     ReadContext& read) const = 0;
 
-  /// Derivative D of that read at its operating point x₀ (T, ...): out = D v, or out = Dᵀ v; directions are (k·T, ...), k copies
-  /// that share the point. A product has none but itself, and a circuit sends small drives through the same devices: this default.
-  /// Where read.exact asks for it, a map whose reads are not linear (curved devices, amplifiers) computes the derivative of its
-  /// noise-free read instead.
+  /// 4. Changes W as the update asks. Random numbers are those of the map's own count of updates, so that no two updates share them.
+  virtual void apply(const WeightUpdate<S>& update) = 0;
+
+  /// Sets W to target as well as the devices can (programming error, bounds).
+  virtual void program(const Matrix<S>& target) = 0;
+
+  /// The W that a noise-free read uses.
+  virtual const Matrix<S>& weights() const = 0;
+
+  /// Internal state for checkpoints; after writing into the arrays call state_restored().
+  virtual std::vector<StateArray<S>> state() = 0;
+
+  /// The noise-free circuit of this map in double, its conductances as they are now: reads without fresh noise and rounding,
+  /// whose derivatives are exact. A copy; program() sets its weights exactly.
+  virtual std::unique_ptr<LinearMap<double>> noise_free() const = 0;
+
+  // ---- Has a default ----
+
+  /// 2. Derivative D of a read at its operating point x₀ (T, ...): out = D v, or out = Dᵀ v; directions are (k·T, ...), k copies
+  /// that share the point. Default: the read itself, right for a product and for small drives through the same devices. If read.exact
+  /// asks for it, a map whose reads are not linear (curved devices, amplifiers) computes the derivative of its noise-free read.
   virtual void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> /*x0*/, ConstMatrixRef<S> v,
                           MatrixRef<S> out, Columns columns, Store store, ReadContext& context) const {
     read(way_of(way, which), v, out, columns, store, context);
   }
 
-  /// Adds scale · ⟨u, ∂read/∂W⟩ to the sink, for a read at x₀ with u at its outputs: x₀ᵀ u of a forward read, uᵀ x₀ of a transposed
+  /// 3. Adds scale · ⟨u, ∂read/∂W⟩ to the sink, for a read at x₀ with u at its outputs: x₀ᵀ u of a forward read, uᵀ x₀ of a transposed
   /// one, what drives rows and columns at the same time; one copy.
   virtual void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale,
                          int parameter, GradientSink<S>& sink, const ReadContext& /*read*/) const {
@@ -111,30 +135,14 @@ class LinearMap {
     sink.accumulate(parameter, columns, scale, forward ? x0 : u, forward ? u : x0);
   }
 
-  virtual MapTraits<S> traits() const = 0;
-
-  /// The noise-free circuit of this map in double, its conductances as they are now: reads without fresh noise and rounding,
-  /// whose derivatives are exact. A copy; program() sets its weights exactly.
-  virtual std::unique_ptr<LinearMap<double>> noise_free() const = 0;
-
-  /// Random numbers are those of the map's own count of updates, so that no two updates share them.
-  virtual void apply(const WeightUpdate<S>& update) = 0;
-
-  /// Set W to target as well as the devices can (programming error, bounds).
-  virtual void program(const Matrix<S>& target) = 0;
-
-  /// Time passes: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise). No two calls on one
-  /// map share `step`. Nothing happens to exact weights.
+  /// 5. Lets time pass: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise). No two calls on one
+  /// map share `step`. Default: nothing happens, as to exact weights.
   virtual void advance_time(double /*seconds*/, std::uint64_t /*step*/) {}
 
-  /// The W that a noise-free read uses.
-  virtual const Matrix<S>& weights() const = 0;
-
-  /// Internal state for checkpoints; after writing into the arrays call state_restored().
-  virtual std::vector<StateArray<S>> state() = 0;
+  /// Makes good what the map derives from its state, after a checkpoint was read into the arrays of state().
   virtual void state_restored() {}
 
-  /// What the hardware would report of itself; empty for exact matrices.
+  /// Facts that the hardware would report of itself. Default: none, as of exact matrices.
   virtual std::vector<MapReading> readings() const { return {}; }
 
   // The same by other words.

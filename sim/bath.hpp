@@ -8,8 +8,8 @@
 
 namespace nudge {
 
-/// Optional power of a Dynamics (Powers::bath) whose nodes touch a bath of temperature T. It moves a node so that states are drawn
-/// from P(z) ∝ exp(−E(z)/T). The units of one node must not act on each other. The system's force is the force without the bath.
+/// Optional capability of a Dynamics (Capabilities::bath) whose nodes are in contact with a bath of temperature T: how a node moves there, so
+/// that states are drawn from P(z) ∝ exp(−E(z)/T). The units of one node must not act on each other. Its force is that without the bath.
 template <class S>
 class Bath {
  public:

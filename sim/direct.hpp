@@ -29,7 +29,7 @@ struct DirectResult {
   double time = 0;        ///< time that a phase takes, in τ; 0: unknown
 };
 
-/// Optional power of a Dynamics (Dynamics::direct) that solves its equations itself instead of relaxing.
+/// Optional capability of a Dynamics (Capabilities::direct) that solves its equations itself instead of relaxing.
 template <class S>
 class Direct {
  public:

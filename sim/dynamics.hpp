@@ -18,7 +18,7 @@
 
 namespace nudge {
 
-/// Which terms of a force: a conservative term is minus the gradient of an energy (symmetric Jacobian).
+/// Parts of a force: a conservative term is minus the gradient of an energy (symmetric Jacobian).
 enum class Part { all, conservative, nonconservative };
 
 /// Forces that act while nudged, with v = z − z₀ (sim/nudged_law.hpp).
@@ -35,6 +35,9 @@ inline constexpr int kAllNodes = -1;
 /// copies of the system stacked by rows share the cache (the +β and −β states of one nudged phase run side by side).
 /// Owned by its Dynamics and valid until the next linearize().
 ///
+/// A training step calls the hooks in the order of their numbers: 1 for the anchor, 2 to 4 in every step of the nudged phase, 5 for the
+/// gradient.
+///
 /// Of a system kept in a box, units that rest on a bound while their force pushes outwards do not move (Box): m is 0 there, and
 /// force, J v, Jᵀ u and correlation are those of the units that can move, J = m (∂F/∂z) m.
 template <class S>
@@ -42,21 +45,25 @@ class Linearization {
  public:
   virtual ~Linearization() = default;
 
-  /// F(z₀) of the chosen terms, (rows, cols).
+  // ---- Must have ----
+
+  /// 1. f = F(z₀) of the chosen terms, (rows, cols).
   virtual void force(MatrixRef<S> f, Part part = Part::all) = 0;
 
-  /// out = J v, drive forward; J = ∂F/∂z at z₀ of the chosen terms, v and out (k·rows, cols).
+  /// 3. out = J v, drive forward; J = ∂F/∂z at z₀ of the chosen terms, v and out (k·rows, cols).
   virtual void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part = Part::all) = 0;
 
-  /// out = Jᵀ u, drive backward.
+  /// 4. out = Jᵀ u, drive backward.
   virtual void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part = Part::all) = 0;
 
-  /// Correlate locally: adds scale · ⟨u, ∂F/∂θ(z₀)⟩ for every parameter θ of the force to the sink; u (rows, cols). Where pulled is
+  /// 5. Correlates locally: adds scale · ⟨u, ∂F/∂θ(z₀)⟩ for every parameter θ of the force to the sink; u (rows, cols). If `pulled` is
   /// not empty it becomes Jᵀ u, of the same reads.
   virtual void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> pulled) = 0;
 
-  /// The laws of the nudged phase in one pass, for systems that share work between their parts; z and f (k·rows, cols), of one
-  /// node its columns of f alone. false: f is not touched, the law is put together from force, jvp and vjp.
+  // ---- Speed-up ----
+
+  /// 2. Forms a force of the nudged phase in one pass, if the parts of the system share work; z and f (k·rows, cols); of one node its
+  /// columns of f alone. Returns false where it does not, the default: f is not touched, and force, jvp and vjp form the force.
   virtual bool law(NudgedForm /*form*/, ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, int /*node*/ = kAllNodes) {
     return false;
   }
@@ -67,70 +74,80 @@ class Linearization {
   }
 };
 
-/// What solvers and estimators must know of a system.
+/// Facts of a system that solvers and estimators go by.
 template <class S>
 struct DynamicsTraits {
-  /// L of the linear part −L z of F that every element of z has, in 1/τ: what solvers follow exactly, noise included
+  /// L of the linear part −L z of F that every element of z has, in 1/τ: solvers follow it exactly, noise included
   /// (sim/read_timing.hpp). 0: none known.
   double leak = 0;
-  bool noisy = false;         ///< any of its reads has fresh noise: two evaluations at one z may then differ
+  bool noisy = false;         ///< a read of the system has fresh noise: two evaluations at one z may then differ
   bool feed_forward = false;  ///< every node is driven by earlier ones and its own leak alone: J is lower triangular
-  /// What solvers keep the states in: they project after every step. force() and the laws of the nudged phase know nothing of it,
+  /// Bounds of the states: solvers project after every step. force() and the laws of the nudged phase know nothing of them,
   /// linearize() does. Null: none.
   const Box<S>* box = nullptr;
 };
 
-/// What only some systems have; null: not this one.
+/// Optional interfaces that a system has, each in a header of its own. Null: it has none.
 template <class S>
-struct Powers {
-  /// What the evaluations that follow are for: who uses the system writes it there. linearize() and the correlation are of the
+struct Capabilities {
+  /// Purpose of the evaluations that follow: who uses the system writes it there. linearize() and the correlation are of the
   /// classes stored and correlation whatever was written. Null: it makes no difference to this system.
   Reading* reading = nullptr;
-  Layered<S>* layered = nullptr;
-  KeptPoints<S>* kept_points = nullptr;  ///< null also where its reads as they are cannot be put aside
-  Direct<S>* direct = nullptr;
+  Layered<S>* layered = nullptr;  ///< nodes that can be moved one after the other
+  KeptPoints<S>* kept_points =
+      nullptr;                  ///< linearisations put aside; null also where reads cannot be put aside as they are
+  Direct<S>* direct = nullptr;  ///< equations that it solves itself
   LayerEnergies<S>* layer_energies = nullptr;
   Bath<S>* bath = nullptr;        ///< of a system that is layered too
-  Inertia<S>* inertia = nullptr;  ///< null: τ dz/dt = F(z)
+  Inertia<S>* inertia = nullptr;  ///< capacitances of the units; null: τ dz/dt = F(z)
 };
 
-/// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread. A system must have the
-/// first four; the rest it can have.
+/// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread.
+///
+/// A training step calls 1 in every step of the free phase and 2 at z*; the Linearization serves the rest. 3 and 4 serve other
+/// estimators.
 template <class S>
 class Dynamics {
  public:
   virtual ~Dynamics() = default;
 
+  // ---- Must have ----
+
   virtual Index rows() const = 0;
   virtual Index cols() const = 0;
 
-  /// f = F(z) of the chosen terms; z and f (k·rows, cols), k ≥ 1 independent copies.
+  /// 1. f = F(z) of the chosen terms; z and f (k·rows, cols), k ≥ 1 independent copies.
   virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) = 0;
 
+  /// 2. Linearises the force at z (rows, cols).
   virtual Linearization<S>& linearize(ConstMatrixRef<S> z) = 0;
+
+  // ---- Has a default ----
 
   virtual DynamicsTraits<S> traits() const { return {}; }
 
-  /// E(z) with −∂E/∂z = F_conservative(z), summed over the state; empty when the conservative part has no energy.
+  /// 3. E(z) with −∂E/∂z = F_conservative(z), summed over the state. Default: the conservative part has no energy.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/) { return std::nullopt; }
 
-  /// The contrastive rule (Scellier & Bengio 2017): adds −Σ_k scales[k] ∂E/∂θ(z_k), z_k the k-th of as many states (rows, cols) side
-  /// by side in z, for every parameter of the conservative part to the sink. false: it has no such rule, or the force is not wholly
-  /// conservative.
+  /// 4. The contrastive rule (Scellier & Bengio 2017): adds −Σ_k scales[k] ∂E/∂θ(z_k) for every parameter of the conservative part to
+  /// the sink; z holds the states z_k (rows, cols) side by side. Returns false where the system has no such rule or the force is not
+  /// wholly conservative, the default.
   virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/,
                                           GradientSink<S>& /*sink*/) {
     return false;
   }
 
-  /// What it can besides.
-  virtual Powers<S> powers() { return {}; }
+  // ---- Speed-up and other optional interfaces ----
+
+  /// Default: none.
+  virtual Capabilities<S> capabilities() { return {}; }
 
   // The same by other words.
-  Reading* reading() { return powers().reading; }
-  Layered<S>* layered() { return powers().layered; }
-  KeptPoints<S>* kept_points() { return powers().kept_points; }
-  Direct<S>* direct() { return powers().direct; }
-  Inertia<S>* inertia() { return powers().inertia; }
+  Reading* reading() { return capabilities().reading; }
+  Layered<S>* layered() { return capabilities().layered; }
+  KeptPoints<S>* kept_points() { return capabilities().kept_points; }
+  Direct<S>* direct() { return capabilities().direct; }
+  Inertia<S>* inertia() { return capabilities().inertia; }
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
     return accumulate_energy_gradient(z, std::span<const S>(&scale, 1), sink);
   }
@@ -140,7 +157,7 @@ class Dynamics {
   void begin_reads(ReadClass kind) {
     if (Reading* now = reading()) now->kind = kind;
   }
-  /// Time of the reads of the relaxation that follows. White read noise of strength σ per √τ has the standard deviation
+  /// Sets the time of the reads of the relaxation that follows. White read noise of strength σ per √τ has the standard deviation
   /// σ/√interval per evaluation.
   void set_read_timing(ReadTiming timing) {
     if (Reading* now = reading()) now->relaxation = timing;

@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// Optional power of a Direct: names the part of the system at which the last failed solution broke down.
+/// Optional capability of a Direct that says, by the names of its own parts, what the last solution that was not found fell over.
 class TellsFailure {
  public:
   virtual ~TellsFailure() = default;

@@ -10,8 +10,8 @@ namespace nudge {
 template <class S>
 class Linearization;
 
-/// Optional power of a Dynamics (Dynamics::kept_points) that can keep linearisations for later, so that backprop through time
-/// need not compute a trajectory twice.
+/// Optional capability of a Dynamics (Capabilities::kept_points) that can put linearisations aside: what goes back over a trajectory
+/// (backprop through time) need not go over it twice.
 template <class S>
 class KeptPoints {
  public:

@@ -15,8 +15,8 @@ struct NodeMove {
   double state = 0, force = 0;
 };
 
-/// Optional power of a Dynamics (Dynamics::layered) whose state consists of nodes, ranges of columns that can be visited one
-/// after the other. Sweeps and coordinate descent need it. z and f as in Dynamics::force(), k copies side by side.
+/// Optional capability of a Dynamics (Capabilities::layered) whose state is nodes, ranges of columns that can be visited one after the
+/// other: what sweeps and coordinate descent need. z and f as in Dynamics::force(), k copies side by side.
 template <class S>
 class Layered {
  public:
@@ -44,14 +44,15 @@ class Layered {
     return false;
   }
 
-  /// Loads D (1, cols) for coordinate descent: D_i = −∂F_i/∂z_i, the same in every state but for laws of single units. The units of one node
-  /// must not act on each other. For fixed other nodes balance() then finds F_i = 0 (sim/steady/coordinate.cpp). Null: not such a system.
+  /// D (1, cols), minus the diagonal of the Jacobian, of a system in which the units of one node do not act on each other and
+  /// D_i = −∂F_i/∂z_i is the same in every state, but for laws of single units: for fixed other nodes solve_node() finds F_i = 0
+  /// (sim/steady/coordinate.cpp). Null: not such a system, the default.
   virtual const Matrix<S>* loads() { return nullptr; }
 
-  /// Moves the units of a node to where their force is 0 while the other nodes stand still (systems with loads). f is the
-  /// force at z; `inverse` (1, cols) holds 1/D, and 0 for units without a load, which stay. z_i ← z_i + f_i/D_i; where a law
-  /// of a unit's own bends its force (a diode), to the root x of f_i − D_i (x − z_i) + law(x) − law(z_i).
-  virtual void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
+  /// Solves F_i = 0 for the units of one node while the others stand still; only of a system with loads. f is the force at z, inverse
+  /// (1, cols) holds 1/D, and 0 for units without a load, which stay: z_i ← z_i + f_i/D_i, and where a law of a unit's own bends its
+  /// force (a diode) the root of f_i − D_i (x − z_i) + law(x) − law(z_i).
+  virtual void solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
     z.middleCols(columns.begin, columns.count).array() += f.middleCols(columns.begin, columns.count).array().rowwise() *
                                                           inverse.row(0).segment(columns.begin, columns.count).array();
   }

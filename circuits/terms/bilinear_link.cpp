@@ -61,17 +61,17 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   void bind(const Matrix<S>& input) override {
     input_ = &input;
     if (term_->clamped()) from0_.set(input);
-    known_ = handed_ = false;
+    known_ = affine_given_ = false;
   }
 
-  bool hand_over(MatrixRef<S> drive, MatrixRef<S> /*load*/, ReadContext& read) override {
+  bool add_affine_part(MatrixRef<S> drive, MatrixRef<S> /*load*/, ReadContext& read) override {
     if (!cached_ || !to0_.identity()) return false;
     on(drive, term_->to_) += product(source0(), read);
-    return handed_ = true;
+    return affine_given_ = true;
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store store, ReadContext& read) override {
-    if (handed_ || !term_->has(part)) return;
+    if (affine_given_ || !term_->has(part)) return;
     activate(z);
     const auto asked = [node](const LinkEnd& end) { return node == kAllNodes || node == end.node; };
     if (term_->drives_to() && asked(term_->to_)) act_on_to(z, store, f, read);
@@ -85,7 +85,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       end->set(z);
       end->set_curvature();
     }
-    if (handed_) return;
+    if (affine_given_) return;
     MatrixRef<S>& f = term_->way_ == LinkWay::both ? conservative : rest;
     if (term_->drives_to() && to0_.identity() && residue_ == nullptr) {
       add_drive_to(source0(), on(f, term_->to_), read);
@@ -303,8 +303,8 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   Matrix<S> z0_, forward0_, backward0_;  ///< state, r_a M and r_b Mᵀ at the point
   Matrix<S> on_to_, on_from_;            ///< working memory
   const WeightSums<S>* residue_;         ///< null: the array is driven one way at a time
-  bool cached_, known_ = false, handed_ = false;
-  Matrix<S> product_;  ///< x M of the example, if numbers hold M
+  bool cached_, known_ = false, affine_given_ = false;
+  Matrix<S> product_;  ///< x M of the example, where numbers hold M
 };
 
 template <class S>

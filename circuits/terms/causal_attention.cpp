@@ -65,7 +65,7 @@ class CausalAttention<S>::System final : public TermSystem<S> {
     if (f.size() > 0) vjp(u, f, Part::all, read);
   }
 
-  void exchange_point(std::size_t number) override {
+  void swap_point(std::size_t number) override {
     while (kept_.size() <= number) kept_.push_back(make_point());
     std::swap(point_, kept_[number]);
   }

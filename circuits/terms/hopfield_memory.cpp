@@ -45,7 +45,7 @@ class HopfieldMemory<S>::System final : public TermSystem<S> {
                   MatrixRef<S> f, ReadContext& read) override {
     if (f.size() > 0) vjp(u, f, Part::all, read);
   }
-  void exchange_point(std::size_t number) override {
+  void swap_point(std::size_t number) override {
     if (kept_.size() <= number) kept_.resize(number + 1);
     if (kept_[number].size() == 0) kept_[number].resize(twice_rectified_.rows(), at_.count);
     twice_rectified_.swap(kept_[number]);

@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// Optional power of a TermSystem, found by dynamic_cast: its part of LayerEnergies (sim/layer_energies.hpp).
+/// Optional capability of a TermSystem, found by dynamic_cast: its part of LayerEnergies (sim/layer_energies.hpp).
 template <class S>
 class LayerEnergy {
  public:

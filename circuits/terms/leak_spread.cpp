@@ -25,13 +25,13 @@ TermTraits LeakSpread<S>::traits() const {
           .keeps_points = true};
 }
 
-/// System of the mismatch, whose force is handed over to the circuit's own leaks.
+/// All of its force is affine: the circuit adds it to its own leaks.
 template <class S>
-class LeakSpread<S>::System final : public TermSystem<S> {
+class LeakSpread<S>::System final : public WeightlessSystem<S> {
  public:
   explicit System(const LeakSpread& term) : term_(&term) {}
 
-  bool hand_over(MatrixRef<S> /*drive*/, MatrixRef<S> load, ReadContext& /*read*/) override {
+  bool add_affine_part(MatrixRef<S> /*drive*/, MatrixRef<S> load, ReadContext& /*read*/) override {
     return term_->add_load(load);
   }
 
@@ -46,16 +46,6 @@ class LeakSpread<S>::System final : public TermSystem<S> {
   }
 
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override { jvp(u, S(1), f, part, read); }
-
-  void accumulate(ConstMatrixRef<S> u, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
-                  MatrixRef<S> f, ReadContext& read) override {
-    if (f.size() > 0) vjp(Matrix<S>(u), f, Part::all, read);  // f may be u
-  }
-
-  bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/, GradientSink<S>& /*sink*/,
-                                  ReadContext& /*read*/) override {
-    return true;  // no parameters
-  }
 
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
     const auto weighted = z.array().square().rowwise() * term_->deviations_.row(0).array();

@@ -36,19 +36,19 @@ class NodeBias<S>::System final : public TermSystem<S> {
         bias_(rows * max_copies, term.at_.columns.count),
         bias0_(rows, term.at_.columns.count) {}
 
-  void bind(const Matrix<S>& /*input*/) override { handed_ = false; }
+  void bind(const Matrix<S>& /*input*/) override { affine_given_ = false; }
 
-  bool hand_over(MatrixRef<S> drive, MatrixRef<S> /*load*/, ReadContext& read) override {
+  bool add_affine_part(MatrixRef<S> drive, MatrixRef<S> /*load*/, ReadContext& read) override {
     if (!term_->identity() || !term_->map_->plain()) return false;
     auto b = bias_.topRows(drive.rows());
     bias(b, read);
     own(drive) += b;
-    return handed_ = true;
+    return affine_given_ = true;
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
              ReadContext& read) override {
-    if (handed_ || !term_->has(part)) return;
+    if (affine_given_ || !term_->has(part)) return;
     auto b = bias_.topRows(z.rows());
     bias(b, read);
     at_.set(z);
@@ -58,7 +58,7 @@ class NodeBias<S>::System final : public TermSystem<S> {
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
     at0_.set(z);
     at0_.set_curvature();
-    if (handed_) return;
+    if (affine_given_) return;
     bias(bias0_, read);
     at0_.add_gated(bias0_, S(1), own(term_->part_ == Part::conservative ? conservative : rest));
   }
@@ -131,7 +131,7 @@ class NodeBias<S>::System final : public TermSystem<S> {
   const NodeBias* term_;
   ActivatedNode<S> at_, at0_;
   Matrix<S> ones_, read_, bias_, bias0_;
-  bool handed_ = false;
+  bool affine_given_ = false;
 };
 
 template <class S>

@@ -13,7 +13,7 @@ NodeCoupling<S>::NodeCoupling(int source, Columns from, int target, Columns to, 
 
 /// System of the coupling; it is linear and remembers nothing of a point.
 template <class S>
-class NodeCoupling<S>::System final : public TermSystem<S> {
+class NodeCoupling<S>::System final : public WeightlessSystem<S> {
  public:
   explicit System(const NodeCoupling& term) : term_(&term) {}
 
@@ -30,14 +30,6 @@ class NodeCoupling<S>::System final : public TermSystem<S> {
   }
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
     if (part != Part::conservative) drive(u, term_->to_, f, term_->from_, term_->gain_);
-  }
-  void accumulate(ConstMatrixRef<S> u, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
-                  MatrixRef<S> f, ReadContext& read) override {
-    if (f.size() > 0) vjp(u, f, Part::all, read);
-  }
-  bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/, GradientSink<S>& /*sink*/,
-                                  ReadContext& /*read*/) override {
-    return true;  // no parameters
   }
 
  private:

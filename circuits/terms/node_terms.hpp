@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "circuits/resistive/diode_law.hpp"
 #include "circuits/terms/node_activation.hpp"
-#include "circuits/terms/term.hpp"
+#include "circuits/terms/unit_force.hpp"
 
 namespace nudge {
 
@@ -38,45 +39,45 @@ class NodeBias final : public Term<S> {
 /// The first `above` units are kept above 0, the others below. No map, no parameter. Where units of the node do not act on
 /// each other it gives coordinate descent its exact step: the root of one line and one exponential.
 template <class S>
-class NodeDiodes final : public Term<S> {
+class NodeDiodes final : public UnitForce<S> {
  public:
   /// Makes the diodes of node number `node` with these columns; the law in units of the state and of the force.
   NodeDiodes(int node, Columns columns, Index above, const DiodeLaw& law);
 
-  TermTraits traits() const override {
-    return {.name = "node_diodes", .conservative = true, .sources = {node_}, .targets = {node_}};
-  }
+  TermTraits traits() const override;
   bool add_load(MatrixRef<S> /*load*/) const override { return true; }
-  bool balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) const override;
-  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+  bool solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) const override;
 
  private:
-  class System;
+  void add_force(ConstMatrixRef<S> z, MatrixRef<S> f) const override;
+  void slope(ConstMatrixRef<S> z, MatrixRef<S> slope) const override;
+  double energy(ConstMatrixRef<S> z) const override;
+  void add_difference(ConstMatrixRef<S> z0, ConstMatrixRef<S> v, MatrixRef<S> f) const override;
   double sign(Index unit) const { return unit < above_ ? 1 : -1; }
 
-  int node_;
   Columns columns_;
   Index above_;
   DiodeLaw law_;
 };
 
-/// Quartic well that bends the units of some nodes, given as all nodes of the circuit: E = ¼ κ Σ s⁴, F = −κ s³. Beside a leak
-/// L it is a unit of thermodynamic computing, ½ L s² + ¼ κ s⁴ (Whitelam & Casert, arXiv:2412.17183); no weights.
+/// Wells of the units of some nodes, which are all of the circuit: E = ¼ κ Σ s⁴, F = −κ s³. Beside a leak L such a unit is one of
+/// thermodynamic computing, ½ L s² + ¼ κ s⁴ (Whitelam & Casert, arXiv:2412.17183); no weights.
 template <class S>
-class QuarticWell final : public Term<S> {
+class QuarticWell final : public UnitForce<S> {
  public:
-  QuarticWell(double stiffness, std::vector<int> nodes) : stiffness_(static_cast<S>(stiffness)), nodes_(nodes) {}
-
-  TermTraits traits() const override {
-    return {
-        .name = "quartic_well", .conservative = true, .sources = nodes_, .targets = nodes_, .takes_difference = false};
-  }
-  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+  QuarticWell(double stiffness, std::vector<int> nodes)
+      : UnitForce<S>("quartic_well", std::move(nodes)), stiffness_(static_cast<S>(stiffness)) {}
 
  private:
-  class System;
+  void add_force(ConstMatrixRef<S> z, MatrixRef<S> f) const override { f.array() -= stiffness_ * z.array().cube(); }
+  void slope(ConstMatrixRef<S> z, MatrixRef<S> slope) const override {
+    slope.array() = S(-3) * stiffness_ * z.array().square();
+  }
+  double energy(ConstMatrixRef<S> z) const override {
+    return 0.25 * static_cast<double>(stiffness_) * z.template cast<double>().array().square().square().sum();
+  }
+
   S stiffness_;
-  std::vector<int> nodes_;
 };
 
 /// Static mismatch of the clamps of a circuit's nodes: the conductance C/τ of node j is (1 + δ_j) times its nominal one,

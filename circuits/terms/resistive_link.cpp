@@ -75,27 +75,27 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
       x0_.leftCols(input.cols()) = static_cast<S>(term_->from_.gain) * input;
       if (term_->from_.kind == Kind::doubled_input) x0_.rightCols(input.cols()) = -x0_.leftCols(input.cols());
     }
-    known_ = ideal_known_ = handed_ = false;
+    known_ = ideal_known_ = affine_given_ = false;
     noisy_ = term_->map_->noisy();
     load_to_ = term_->load_to();
     load_from_known_ = !term_->clamped();  // what is clamped feels no load: only its heat and energy ask for it
     if (load_from_known_) load_from_ = term_->load_from();
   }
 
-  bool hand_over(MatrixRef<S> drive, MatrixRef<S> load, ReadContext& read) override {
+  bool add_affine_part(MatrixRef<S> drive, MatrixRef<S> load, ReadContext& read) override {
     if (!term_->map_->plain()) return false;
     const OwnMeter metered(read);
     term_->add_load(load);
     if (term_->clamped()) drive.middleCols(term_->columns_.begin, term_->columns_.count) += clamped_product(read);
-    return handed_ = true;
+    return affine_given_ = true;
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store /*store*/, ReadContext& read) override {
     if (part == Part::nonconservative) return;
     const OwnMeter metered(read);
     const auto acts_on = [node](int end) { return node == kAllNodes || node == end; };
-    if (acts_on(term_->to_)) act_on_to(z, S(1), true, !handed_, f, read);
-    if (!term_->clamped() && acts_on(term_->from_.node)) act_on_from(z, S(1), !handed_, f, read);
+    if (acts_on(term_->to_)) act_on_to(z, S(1), true, !affine_given_, f, read);
+    if (!term_->clamped() && acts_on(term_->from_.node)) act_on_from(z, S(1), !affine_given_, f, read);
     if (metered.meter() != nullptr && acts_on(term_->to_)) heat(z, *metered.meter(), read);
   }
 
@@ -207,8 +207,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     correlate(rows_ + (total != S(0) ? 2 : 1), S(1), sink, read);
   }
 
-  /// Adds scale (x G − v ∘ load) to f_v. drive false: without the clamped drive, for directions; load false: without load and
-  /// clamped drive, if these were handed over.
+  /// f_v += scale (x G − v ∘ load); without the clamped drive for directions, without both where the circuit has the affine part.
   void act_on_to(ConstMatrixRef<S> z, S scale, bool drive, bool load, MatrixRef<S> f, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
     auto out = f.middleCols(term_->columns_.begin, term_->columns_.count);
@@ -322,7 +321,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   Matrix<S> load_to_, load_from_;  ///< loads of noise-free reads
   Matrix<S> product_, ones_, pulled_;
   Matrix<S> ideal_;  ///< x G of an energy
-  bool known_ = false, ideal_known_ = false, load_from_known_ = false, noisy_ = false, handed_ = false;
+  bool known_ = false, ideal_known_ = false, load_from_known_ = false, noisy_ = false, affine_given_ = false;
 };
 
 template <class S>

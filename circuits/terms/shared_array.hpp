@@ -81,7 +81,7 @@ class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S>
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override;
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& read) override;
-  void exchange_point(std::size_t number) override;
+  void swap_point(std::size_t number) override;
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override;
   void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
            ReadContext& read) override;

@@ -176,13 +176,13 @@ void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSi
 
 /// Exchanges the point; h₀ stays, because only the laws of the nudged phase read it.
 template <class S>
-void SharedArray<S>::System::exchange_point(std::size_t number) {
+void SharedArray<S>::System::swap_point(std::size_t number) {
   if (kept_.size() <= number) kept_.resize(number + 1);
   Kept& kept = kept_[number];
   if (kept.z0.size() == 0) kept = {Matrix<S>(z0_.rows(), z0_.cols()), Matrix<S>(y0_.rows(), y0_.cols())};
   z0_.swap(kept.z0);
   y0_.swap(kept.y0);
-  for (auto& system : systems_) system->exchange_point(number);
+  for (auto& system : systems_) system->swap_point(number);
 }
 
 template <class S>

@@ -12,7 +12,7 @@
 
 namespace nudge {
 
-/// What drives the arrays of the conservative terms in the transposed form of the nudged phase.
+/// Drive of the arrays of the conservative terms in the transposed form of the nudged phase.
 enum class NudgedDrive {
   state,       ///< z: the circuit simply keeps relaxing
   difference,  ///< v = z − z* alone; the products of z* are stored. Converters then range over v, not over z
@@ -21,54 +21,62 @@ enum class NudgedDrive {
 /// A term of a circuit's force as one thread evaluates it for one example: working memory, and what is remembered of the
 /// point where the force was last linearised. States, forces and directions are those of the whole circuit, (k·rows, cols)
 /// for k copies stacked by rows; a term reads and adds to the columns of its own nodes. Everything is added.
+///
+/// A training step calls the hooks in the order of their numbers: 1 and 2 once per example, 3 in every step of the free phase, 4 at z*,
+/// 5 to 7 in every step of the nudged phase, 8 for the gradient. 9 to 11 serve other estimators.
 template <class S>
 class TermSystem {
  public:
   virtual ~TermSystem() = default;
 
-  /// A new example: what clamps the circuit's input, (rows, inputs). It stays alive and as it is until the next bind().
-  virtual void bind(const Matrix<S>& /*input*/) {}
+  // ---- Must have ----
 
-  /// Of a term whose force is d − load ∘ z + p(z) in every read of the example: adds d (rows, cols) and, of conservative terms, load
-  /// (1, cols), which the circuit forms for all terms at once. From then on, until the next bind(), F(z) of force(), linearize() and
-  /// law() is p(z) alone; derivatives stay whole. false: nothing is added. (bench/resistive_epoch, hopfield_epoch.)
-  virtual bool hand_over(MatrixRef<S> /*drive*/, MatrixRef<S> /*load*/, ReadContext& /*read*/) { return false; }
-
-  /// f += F(z) of the chosen part. Where a node is asked for, by its number, what acts on other nodes may be left out; of terms that
-  /// assign (TermTraits) f = F(z) in the node's columns may be asked for: the first term spares a pass (bench/hopfield_epoch).
+  /// 3. Adds F(z) of the chosen part to f. If `node` is a node's number, forces on other nodes may be left out. If `store` is assign,
+  /// f = F(z) in the columns of that node; only terms that assign (TermTraits) are asked: the first term spares a pass
+  /// (bench/hopfield_epoch).
   virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store store, ReadContext& read) = 0;
 
-  /// The two parts of F(z) of one copy, remembering the point.
+  /// 4. Adds the two parts of F(z) of one copy and remembers the point.
   virtual void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) = 0;
 
-  /// f += scale · J v.
+  /// 6. Adds scale · J v to f, J at the remembered point.
   virtual void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) = 0;
 
-  /// f += Jᵀ u.
+  /// 7. Adds Jᵀ u to f.
   virtual void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) = 0;
 
-  /// Adds scale · ⟨u, ∂F/∂θ⟩ for every weight of the term to the sink, scale · (∂F/∂input)ᵀ u to input_gradient (rows, inputs) and
-  /// Jᵀ u to f; the last two unless they are empty: nobody asks for them. One copy. f may be u.
+  /// 8. Adds scale · ⟨u, ∂F/∂θ⟩ for every weight of the term to the sink, scale · (∂F/∂input)ᵀ u to input_gradient (rows, inputs) and
+  /// Jᵀ u to f. The last two may be empty: then they are not needed. One copy. f may be u. A term without weights is a
+  /// WeightlessSystem, which has this hook.
   virtual void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                           MatrixRef<S> f, ReadContext& read) = 0;
 
-  /// Exchanges what derivatives and correlation need of the remembered point with what is kept under a number, which at first is
-  /// nothing. Only of terms that keep points.
-  virtual void exchange_point(std::size_t /*number*/) {}
+  // ---- Has a default ----
 
-  /// Energy of the conservative part, −∂E/∂z = F; empty where it has none.
+  /// 1. Begins an example. `input` (rows, inputs) clamps the circuit; it lives and stays as it is until the next bind().
+  virtual void bind(const Matrix<S>& /*input*/) {}
+
+  /// 10. Energy E of the conservative part, −∂E/∂z = F. Default: it has none.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/, const ReadContext& /*read*/) { return std::nullopt; }
 
-  /// Adds −Σ_k scales[k] ∂E/∂θ(z_k) for every weight of the conservative part to the sink, z_k of as many copies side by side.
-  /// false: it cannot.
+  /// 11. Adds −Σ_k scales[k] ∂E/∂θ(z_k) for every weight of the conservative part to the sink; z holds the z_k side by side. Returns
+  /// false where the term cannot, the default.
   virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/,
                                           GradientSink<S>& /*sink*/, ReadContext& /*read*/) {
     return false;
   }
 
-  /// f += a law of the nudged phase at v = z − z₀, J at the linearised point (NudgedForm); the conservative part is F_c(z), or,
-  /// where the arrays are driven by the difference, F_c(z₀ + v) − F_c(z₀), which conservative terms that take the difference must
-  /// give themselves. Terms that share reads between the parts override the rest as well; tests hold every override against this.
+  // ---- Speed-up ----
+
+  /// 2. If F(z) = d − D ∘ z + p(z) with d (rows, cols) and D (1, cols) constant for this example: adds d to drive and, if the term is
+  /// conservative, D to load; force(), linearize() and law() then add p alone until the next bind(). The circuit forms d − D ∘ z once
+  /// for all terms. Derivatives stay whole. Returns false where nothing was added, the default. (bench/resistive_epoch,
+  /// hopfield_epoch.)
+  virtual bool add_affine_part(MatrixRef<S> /*drive*/, MatrixRef<S> /*load*/, ReadContext& /*read*/) { return false; }
+
+  /// 5. Adds the force of the nudged phase at v = z − z₀ to f, with J at the remembered point z₀ (NudgedForm). Its conservative part is
+  /// F_c(z). Where the difference drives the arrays it is F_c(z₀ + v) − F_c(z₀), which a conservative term that takes the difference
+  /// must override. A term whose parts share reads overrides the rest as well; tests compare every override with this default.
   virtual void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
                    ReadContext& read) {
     switch (form) {
@@ -81,21 +89,37 @@ class TermSystem {
     }
     vjp(v, f, Part::nonconservative, read);
   }
+
+  /// 9. Swaps what is remembered of the point with slot `number`, which is empty at first. Called only if the term keeps points.
+  virtual void swap_point(std::size_t /*number*/) {}
 };
 
-/// What a circuit must know of a term.
+/// A TermSystem of a term without weights: it has nothing to correlate. Its vjp() must allow that f is u.
+template <class S>
+class WeightlessSystem : public TermSystem<S> {
+ public:
+  void accumulate(ConstMatrixRef<S> u, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
+                  MatrixRef<S> f, ReadContext& read) override {
+    if (f.size() > 0) this->vjp(u, f, Part::all, read);
+  }
+  bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/, GradientSink<S>& /*sink*/,
+                                  ReadContext& /*read*/) override {
+    return true;
+  }
+};
+
+/// Facts of a term that its circuit goes by.
 struct TermTraits {
   std::string_view name = {};
-  bool conservative = false;      ///< it has a part that is minus the gradient of an energy,
-  bool nonconservative = false;   ///< and one that is not
-  std::vector<int> sources = {};  ///< nodes that it reads (Term::kInput: what is clamped), and
-  std::vector<int> targets = {};  ///< nodes that it acts on, by number
-  bool takes_difference =
-      true;              ///< its conservative part, if it has one, can be driven by a difference (TermSystem::law)
-  bool assigns = false;  ///< it can write the force of one node instead of adding it
-  bool noisy = false;    ///< any of its reads has fresh noise
-  /// linearize() of its systems gives the force as force() does (all reads are plain products) and what it remembers can be put
-  /// aside (TermSystem::exchange_point).
+  bool conservative = false;      ///< a part is minus the gradient of an energy,
+  bool nonconservative = false;   ///< and a part is not
+  std::vector<int> sources = {};  ///< nodes that the term reads, by number (Term::kInput: what clamps the circuit), and
+  std::vector<int> targets = {};  ///< nodes that it acts on
+  bool takes_difference = true;   ///< a difference of states can drive its conservative part (TermSystem::law)
+  bool assigns = false;           ///< TermSystem::force() can write the force of one node instead of adding it
+  bool noisy = false;             ///< a read of the term has fresh noise
+  /// linearize() gives the same force as force() (all reads are plain products), and TermSystem::swap_point() can put the remembered
+  /// point aside.
   bool keeps_points = false;
 
   bool has(Part part) const {
@@ -103,8 +127,8 @@ struct TermTraits {
   }
 };
 
-/// One term of the force of a Circuit, between its nodes. Holds weights only (linear maps, digital or devices); what one
-/// thread needs to evaluate it is a TermSystem.
+/// One term of the force of a Circuit, between its nodes. Holds weights only (linear maps, digital or devices); a TermSystem evaluates
+/// it for one thread.
 template <class S>
 class Term {
  public:
@@ -112,20 +136,24 @@ class Term {
 
   static constexpr int kInput = -1;
 
-  /// All but `noisy` is the same for as long as the term lives.
+  // ---- Must have ----
+
+  /// 1. All but `noisy` is the same for as long as the term lives.
   virtual TermTraits traits() const = 0;
 
-  /// Working memory for states of `rows` rows, at most max_copies of them side by side. The term must outlive it.
+  /// 2. Working memory for states of `rows` rows, at most max_copies of them side by side. The term must outlive it.
   virtual std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const = 0;
 
-  /// Adds −∂F_i/∂z_i of this term for every unit i to load (1, cols), where that is the same in every state and no unit of a
-  /// node acts on another of it: what it loads the units with (Layered::loads). false: not such a term, nothing is added.
+  // ---- Speed-up: exact steps of coordinate descent ----
+
+  /// 3. Adds D_i = −∂F_i/∂z_i of this term for every unit i to load (1, cols), if D is the same in every state and no unit of a node
+  /// acts on another unit of it (Layered::loads). Returns false where it is not, the default; nothing is added then.
   virtual bool add_load(MatrixRef<S> /*load*/) const { return false; }
 
-  /// Layered::balance() of the node whose columns these are, of a term that bends the force of single units (its add_load() adds
-  /// nothing). false: it does not act on that node so, nothing is changed.
-  virtual bool balance(MatrixRef<S> /*z*/, ConstMatrixRef<S> /*f*/, const Matrix<S>& /*inverse*/,
-                       Columns /*columns*/) const {
+  /// 4. Solves the units of one node exactly (Layered::solve_node), if the term bends the force of single units; its add_load() adds
+  /// nothing. Returns false where the term does not act on these columns so, the default; z is not changed then.
+  virtual bool solve_node(MatrixRef<S> /*z*/, ConstMatrixRef<S> /*f*/, const Matrix<S>& /*inverse*/,
+                          Columns /*columns*/) const {
     return false;
   }
 };

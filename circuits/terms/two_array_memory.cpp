@@ -65,7 +65,7 @@ class TwoArrayMemory<S>::System final : public TermSystem<S> {
                      sink, read);
     if (f.size() > 0) vjp(u, f, Part::all, read);
   }
-  void exchange_point(std::size_t number) override {
+  void swap_point(std::size_t number) override {
     if (kept_.size() <= number) kept_.resize(number + 1);
     if (kept_[number].size() == 0) kept_[number].resize(twice_rectified_.rows(), twice_rectified_.cols());
     twice_rectified_.swap(kept_[number]);

@@ -62,9 +62,9 @@ class GivenForce final : public Dynamics<S>, public Layered<S> {
     own.box = boxed_ ? &box_ : nullptr;
     return own;
   }
-  Powers<S> powers() override {
-    const Powers<S> own = circuit_.powers();
-    Powers<S> all;
+  Capabilities<S> capabilities() override {
+    const Capabilities<S> own = circuit_.capabilities();
+    Capabilities<S> all;
     all.reading = own.reading;
     all.inertia = own.inertia;
     if (!columns_.empty()) all.layered = this;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block coordinate descent: node after node moves to where nothing pushes it while the others stand still,
-//     z_j ← P(z_j + F_j(z)/D_j),   D_j = −∂F_j/∂z_j (Layered::loads; Layered::balance where units have laws of their own),
+//     z_j ← P(z_j + F_j(z)/D_j),   D_j = −∂F_j/∂z_j (Layered::loads; Layered::solve_node where units have laws of their own),
 // every second node and then the others. Of a force that is minus the slope of a convex energy, quadratic with the diagonal D
 // within every node, that is its exact minimum over a node and a box, and the energy never rises: Scellier 2024
 // (arXiv 2402.11674) for resistive networks with ideal diodes. A residual is that of the forces that a sweep met. It is no
@@ -50,7 +50,7 @@ SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const Sett
         const double own = frobenius_norm<S>(force.middleCols(begin, count));
         met += own * own;
       }
-      layered.balance(z, force, scratch.extra, {begin, count});
+      layered.solve_node(z, force, scratch.extra, {begin, count});
       if (box != nullptr) box->project(z, {begin, count});
     }
     ++result.force_evaluations;

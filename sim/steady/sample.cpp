@@ -10,15 +10,16 @@ namespace nudge {
 template <class S>
 SettleResult settle_sample(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
-  const Powers<S> powers = dynamics.powers();
-  if (powers.bath == nullptr) throw UserError("solver sample: this system has no bath (it is for thermal networks)");
+  const Capabilities<S> capabilities = dynamics.capabilities();
+  if (capabilities.bath == nullptr)
+    throw UserError("solver sample: this system has no bath (it is for thermal networks)");
   dynamics.set_read_timing({options.step, options.step});
   scratch.force.resize(z.rows(), z.cols());
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
   while (result.steps < options.max_steps) {
-    bath_sweep<S>(*powers.layered, *powers.bath, z, scratch.force, static_cast<S>(options.step),
+    bath_sweep<S>(*capabilities.layered, *capabilities.bath, z, scratch.force, static_cast<S>(options.step),
                   [](MatrixRef<S>, std::size_t) { return std::span<const S>(); });
     ++result.force_evaluations;
     ++result.steps;

@@ -80,9 +80,9 @@ TEST_CASE("node diodes: force, J, energy and exact step of a node", "[resistive]
   REQUIRE(loads != nullptr);
   const Matrix<double> inverse = loads->cwiseInverse();
   Matrix<double> moved = z;
-  dynamics.balance(moved, f, inverse, {0, 3});
+  dynamics.solve_node(moved, f, inverse, {0, 3});
   CHECK(moved.rightCols(3) == z.rightCols(3));
-  dynamics.balance(moved, f, inverse, {3, 3});
+  dynamics.solve_node(moved, f, inverse, {3, 3});
   dynamics.force(moved, f);
   CHECK(f.cwiseAbs().maxCoeff() < 1e-13);  // nodes do not act on each other: one step each settles all
 }

@@ -28,7 +28,7 @@ class Quadratic final : public Dynamics<double>, private Layered<double> {
   void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part /*part*/) override { f = b_ - z * a_; }
   Linearization<double>& linearize(ConstMatrixRef<double> /*z*/) override { throw std::logic_error("not needed"); }
   DynamicsTraits<double> traits() const override { return {.noisy = reads_noise, .box = boxed ? &box_ : nullptr}; }
-  Powers<double> powers() override { return {.layered = this}; }
+  Capabilities<double> capabilities() override { return {.layered = this}; }
   double energy_at(const Matrix<double>& z) const {
     return 0.5 * (z * a_).cwiseProduct(z).sum() - b_.cwiseProduct(z).sum();
   }

@@ -46,7 +46,7 @@ class SmallDynamics : public Dynamics<S>, private Linearization<S> {
     j_ = jacobian_(at_);
     return *this;
   }
-  Powers<S> powers() override { return {.reading = &last_reading}; }
+  Capabilities<S> capabilities() override { return {.reading = &last_reading}; }
 
   int evaluations = 0;
   Reading last_reading = {.relaxation = {0, 0}};

@@ -66,7 +66,7 @@ TEST_CASE("repository: file lengths", "[tree]") { expect_none(check_length); }
 TEST_CASE("repository: no path of one machine", "[tree]") { expect_none(check_machine_paths); }
 
 TEST_CASE("repository: the doors stay small", "[tree]") {
-  // What a system, a map or a term must or may say of itself. A need of one caller is no virtual of all: an optional power in a
+  // What a system, a map or a term must or may say of itself. A need of one caller is no virtual of all: an optional capability in a
   // header of its own (sim/layered.hpp), a field of the traits, or an argument.
   static const std::regex virtual_function("^ *virtual [^~]*\\(");
   int doors = 0;

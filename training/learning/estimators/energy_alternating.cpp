@@ -9,7 +9,7 @@ template <class S>
 SequenceReport EnergyAlternatingEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
   free_.settle(example, options_.free, report);
-  LayerEnergies<S>* energies = example.dynamics->powers().layer_energies;
+  LayerEnergies<S>* energies = example.dynamics->capabilities().layer_energies;
   if (energies == nullptr || !energies->accumulate_layer_energies(*example.state, example.weight, *example.sink)) {
     throw UserError(
         "energy_alternating: a layer has weights that are in no energy of its own (take aep_transposed, or a mixer "

@@ -27,7 +27,7 @@ void FiniteNudgeEstimator<S>::pull(Example<S>& example, MatrixRef<S> f, bool bin
 /// Draws states of all phases side by side, correlates the last ones, and keeps their mean.
 template <class S>
 void FiniteNudgeEstimator<S>::sample(Example<S>& example) {
-  const Powers<S> powers = example.dynamics->powers();
+  const Capabilities<S> capabilities = example.dynamics->capabilities();
   const Columns columns = example.cost->columns(states_.cols());
   const int averaged = std::min(options_.average_nudged, options_.nudged_steps);
   const S share = S(1) / static_cast<S>(averaged);
@@ -36,13 +36,13 @@ void FiniteNudgeEstimator<S>::sample(Example<S>& example) {
   for (const double beta : nodes_.betas) loads_.push_back(static_cast<S>(beta * example.cost->curvature()));
   for (const double weight : nodes_.weights) scales_.push_back(static_cast<S>(weight) * example.weight * share);
   const auto push = [&](MatrixRef<S> f, std::size_t node) {
-    const Columns own = powers.layered->node_columns(node);
+    const Columns own = capabilities.layered->node_columns(node);
     const bool nudged = own.begin <= columns.begin && columns.end() <= own.end();
-    if (nudged) pull(example, f, powers.bath->binary(node));
+    if (nudged) pull(example, f, capabilities.bath->binary(node));
     return nudged ? std::span<const S>(loads_) : std::span<const S>();
   };
   for (int step = 0; step < options_.nudged_steps; ++step) {
-    bath_sweep<S>(*powers.layered, *powers.bath, states_, force_, static_cast<S>(options_.step), push);
+    bath_sweep<S>(*capabilities.layered, *capabilities.bath, states_, force_, static_cast<S>(options_.step), push);
     if (step < options_.nudged_steps - averaged) continue;
     means_ += share * states_;
     if (example.dynamics->accumulate_energy_gradient(states_, scales_, *example.sink)) continue;
@@ -53,7 +53,7 @@ void FiniteNudgeEstimator<S>::sample(Example<S>& example) {
 
 template <class S>
 SequenceReport FiniteNudgeEstimator<S>::estimate(Example<S>& example) {
-  if (example.dynamics->powers().bath == nullptr) {
+  if (example.dynamics->capabilities().bath == nullptr) {
     throw UserError("finite_nudge: this system has no bath (network.kind = thermal, relaxation.solver = sample)");
   }
   SequenceReport report;

@@ -212,7 +212,7 @@ NodeMove NudgedDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_
 }
 
 template <class S>
-void NudgedDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& /*inverse*/, Columns columns) {
+void NudgedDynamics<S>::solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& /*inverse*/, Columns columns) {
   if (inverses_.empty()) {
     for (const double beta : betas_) {
       Matrix<S> load = *layered().loads();
@@ -221,7 +221,7 @@ void NudgedDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matri
     }
   }
   for (Index k = 0; k < copies(); ++k) {
-    layered().balance(copy(z, k), copy(f, k), inverses_[static_cast<std::size_t>(k)], columns);
+    layered().solve_node(copy(z, k), copy(f, k), inverses_[static_cast<std::size_t>(k)], columns);
   }
 }
 
@@ -247,9 +247,9 @@ DirectResult NudgedDynamics<S>::solve(MatrixRef<S> z, const DirectLoad<S>& /*loa
 }
 
 template <class S>
-Powers<S> NudgedDynamics<S>::powers() {
-  const Powers<S> own = base().powers();
-  Powers<S> all;
+Capabilities<S> NudgedDynamics<S>::capabilities() {
+  const Capabilities<S> own = base().capabilities();
+  Capabilities<S> all;
   all.reading = own.reading;
   all.inertia = own.inertia;
   if (own.layered != nullptr) all.layered = this;

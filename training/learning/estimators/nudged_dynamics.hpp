@@ -56,14 +56,14 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override;
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   DynamicsTraits<S> traits() const override { return base().traits(); }
-  Powers<S> powers() override;
+  Capabilities<S> capabilities() override;
 
   std::span<const Columns> node_columns() const override { return columns_; }
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
   NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) override;
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
   const Matrix<S>* loads() override { return layered().loads(); }
-  void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
+  void solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
 
   DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) override;
   DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) override;

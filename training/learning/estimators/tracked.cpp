@@ -22,9 +22,9 @@ class TrackedDynamics final : public Dynamics<S> {
   Index rows() const override { return 2 * m_.rows(); }
   Index cols() const override { return m_.cols(); }
   DynamicsTraits<S> traits() const override { return base_.traits(); }
-  Powers<S> powers() override {
-    const Powers<S> own = base_.powers();
-    Powers<S> all;
+  Capabilities<S> capabilities() override {
+    const Capabilities<S> own = base_.capabilities();
+    Capabilities<S> all;
     all.reading = own.reading;
     all.inertia = own.inertia;
     return all;
