@@ -243,7 +243,7 @@ SweepObserver comparison_observer(StudyLog& log) {
 std::string first_failure(const std::vector<const Sweep*>& tables) {
   for (const Sweep* table : tables) {
     const bool trains = std::any_of(table->metrics.begin(), table->metrics.end(),
-                                    [](const SweepMetric& metric) { return metric.name == "validation_loss"; });
+                                    [](const Measure& metric) { return metric.name == "validation_loss"; });
     for (const SweepPoint& point : table->points) {
       if (point.status.empty() || point.status == "ok" || point.invalid()) continue;
       return fmt::format("; the first: {} (what may help: {})", point.status,

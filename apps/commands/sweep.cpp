@@ -36,7 +36,7 @@ std::string table_text(const Sweep& sweep) {
   std::vector<std::vector<std::string>> rows(1, alone ? std::vector<std::string>{"point"} : sweep.keys);
   const std::size_t texts = rows[0].size();
   rows[0].emplace_back("runs");
-  for (const SweepMetric& metric : sweep.metrics) rows[0].push_back(metric.name);
+  for (const Measure& metric : sweep.metrics) rows[0].push_back(metric.name);
   std::string notes, skipped;
   bool median = false;
   for (const SweepCell& cell : summarise_sweep(sweep)) {
@@ -64,7 +64,7 @@ std::string table_text(const Sweep& sweep) {
     rows.push_back(std::move(row));
   }
   const bool trained = std::any_of(sweep.metrics.begin(), sweep.metrics.end(),
-                                   [](const SweepMetric& metric) { return metric.name == "validation_loss"; });
+                                   [](const Measure& metric) { return metric.name == "validation_loss"; });
   if (median) notes += std::string(kMedianNote) + "\n";
   if (sweep.lines && trained) notes += lines_text(*sweep.lines) + "\n";
   if (sweep.references && trained) notes += references_text(*sweep.references) + "\n";

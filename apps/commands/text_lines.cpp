@@ -135,8 +135,11 @@ std::string tokens_text(const TrainSummary& s) {
   return fmt::format("{} tokens by turns", s.tokens);
 }
 
-std::string energy_lines(const StepEnergy& e) {
-  std::vector<std::string> counted = {"arrays " + joules(e.items.arrays_J)};
+std::string energy_lines(const TrainSummary& s) {
+  const auto of = [&s](const std::string& name) { return s.of("hardware/energy_per_step_J/" + name); };
+  const double lines = of("counts/lines"), amplifier_s = of("counts/amplifier_seconds");
+  const double cell_V2 = of("counts/driven_cells_V2"), operations = of("counts/digital_operations");
+  std::vector<std::string> counted = {"arrays " + joules(of("arrays"))};
   std::vector<std::string> missing;
   const auto item = [&](const char* name, double energy, double amount, const std::string& otherwise) {
     if (energy > 0) {
@@ -145,26 +148,26 @@ std::string energy_lines(const StepEnergy& e) {
       missing.push_back(fmt::format("{} ({})", name, otherwise));
     }
   };
-  item("converters", e.items.conversions_J(), e.lines,
+  item("converters", of("converters"), lines,
        fmt::format("{:.3g} lines driven and sensed: {} at 1 pJ a conversion; circuit.dac_energy, circuit.adc_energy",
-                   e.lines, joules(e.lines * example_J)));
-  item("amplifiers", e.items.amplifiers_J, e.amplifier_s,
-       fmt::format("{} at 1 uW each; circuit.amplifier_power", joules(e.amplifier_s * example_W)));
-  item("drivers", e.items.drivers_J, e.cell_V2,
-       fmt::format("{} at 0.1 fF a device; circuit.line_capacitance", joules(e.cell_V2 * example_F)));
-  if (e.pulses_known) {
-    counted.push_back("writes " + joules(e.items.writes_J));
+                   lines, joules(lines * example_J)));
+  item("amplifiers", of("amplifiers"), amplifier_s,
+       fmt::format("{} at 1 uW each; circuit.amplifier_power", joules(amplifier_s * example_W)));
+  item("drivers", of("drivers"), cell_V2,
+       fmt::format("{} at 0.1 fF a device; circuit.line_capacitance", joules(cell_V2 * example_F)));
+  if (const auto writes = s.values.find("write_energy")) {
+    counted.push_back("writes " + joules(*writes));
   } else {
     missing.emplace_back("writes (the device's pulses are not known)");
   }
-  if (e.items.verify_J > 0) counted.push_back("verify reads " + joules(e.items.verify_J));
-  if (e.items.transfers_J > 0) counted.push_back("transfers " + joules(e.items.transfers_J));
-  item("digital work", e.items.digital_J, e.operations,
-       fmt::format("{:.3g} operations: {} at 1 pJ; circuit.digital_energy", e.operations,
-                   joules(e.operations * example_J)));
-  std::string lines = fmt::format("energy per step: {}\n", fmt::join(counted, ", "));
-  if (!missing.empty()) lines += fmt::format("not counted: {}\n", fmt::join(missing, ", "));
-  return lines;
+  if (of("verify_reads") > 0) counted.push_back("verify reads " + joules(of("verify_reads")));
+  if (of("transfers") > 0) counted.push_back("transfers " + joules(of("transfers")));
+  item(
+      "digital work", of("digital"), operations,
+      fmt::format("{:.3g} operations: {} at 1 pJ; circuit.digital_energy", operations, joules(operations * example_J)));
+  std::string text = fmt::format("energy per step: {}\n", fmt::join(counted, ", "));
+  if (!missing.empty()) text += fmt::format("not counted: {}\n", fmt::join(missing, ", "));
+  return text;
 }
 
 }  // namespace nudge

@@ -65,8 +65,8 @@ constexpr const char* kLinearNote = "!: no better than a linear model of the sam
 /// Text of the use of arrays by tokens: "32 tokens in turn", "T = 32 replicas", "32 tokens at once: an idealisation".
 std::string tokens_text(const TrainSummary& summary);
 
-/// Text of the energy of a step in two lines, item by item: first what it takes. Then what is not counted, with the key
-/// that counts it and its size at a round figure (1 pJ a conversion or operation, 1 uW an amplifier, 0.1 fF a cell).
-std::string energy_lines(const StepEnergy& energy);
+/// Two lines: what a step takes, item by item, and what is not counted, with the key that counts it and how large it
+/// would be at a round figure (1 pJ a conversion or operation, 1 uW an amplifier, 0.1 fF a cell).
+std::string energy_lines(const TrainSummary& summary);
 
 }  // namespace nudge

@@ -43,19 +43,22 @@ std::string number_text(double loss) {
 
 /// Text of progress, with the validation results where they are new since the last line.
 std::string text_of(const TrainProgress& p, bool validated) {
-  const auto scored = [validated](double loss) { return validated ? "  validation " + number_text(loss) : ""; };
+  const auto scored = [&](const std::string& lane) {
+    return validated ? "  validation " + number_text(p.values.of(lane + "validation_loss")) : "";
+  };
   std::string line =
-      fmt::format("step {:>6}/{}  loss {}{}", p.done, p.steps, number_text(p.loss), scored(p.validation));
-  if (std::isfinite(p.damping)) {
+      fmt::format("step {:>6}/{}  loss {}{}", p.done, p.steps, number_text(p.values.of("loss")), scored(""));
+  const double damping = p.values.of("damping"), residual = p.values.of("residual");
+  if (std::isfinite(damping)) {
     line += fmt::format("  residual {}  c {:.3f}",
-                        std::isfinite(p.residual) ? fmt::format("{:.2e}", p.residual) : "not finite", p.damping);
+                        std::isfinite(residual) ? fmt::format("{:.2e}", residual) : "not finite", damping);
   }
-  if (validated && !p.metric.empty()) line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.score));
-  if (std::isfinite(p.beside_loss)) {
-    line += fmt::format("  | beside: loss {:.4f}{}", p.beside_loss, scored(p.beside_validation));
+  if (validated && !p.metric.empty()) {
+    line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.values.of("validation_" + p.metric)));
   }
-  if (std::isfinite(p.null_loss)) {
-    line += fmt::format("  | frozen devices: loss {:.4f}{}", p.null_loss, scored(p.null_validation));
+  for (const auto& [lane, name] : {std::pair{"beside/", "beside"}, std::pair{"null/", "frozen devices"}}) {
+    const auto loss = p.values.find(std::string(lane) + "loss");
+    if (loss) line += fmt::format("  | {}: loss {:.4f}{}", name, *loss, scored(lane));
   }
   return line;
 }
@@ -105,28 +108,32 @@ std::string writes_text(double pulses, double energy, double reads) {
 
 /// Prints the cost of the simulated circuit; nothing for exact numbers.
 void print_hardware(const TrainSummary& s) {
-  if (s.array_energy == 0 && s.pulses + s.programming_pulses == 0) return;
+  const auto of = [&s](const std::string& name) { return s.of("hardware/" + name); };
+  const double first = s.of("programming_pulses"), pulses = s.of("pulses"), failures = of("write_failures");
+  if (s.of("array_energy") == 0 && pulses + first == 0) return;
   answer("on the simulated circuit: {} per sequence ({}), {:.3g} devices\n",
-         format_quantity(s.phase_time, Unit::second, 3), tokens_text(s), s.devices);
-  answer("written: {}; learning: {}", writes_text(s.programming_pulses, s.programming_energy, s.programming_reads),
-         writes_text(s.pulses, s.write_energy, s.verify_reads));
-  if (s.write_failures > 0) answer("; {:.3g} failures", s.write_failures);
-  answer("\n{}", energy_lines(s.step_energy));
+         format_quantity(of("phase_time_s"), Unit::second, 3), tokens_text(s), of("devices"));
+  answer("written: {}; learning: {}", writes_text(first, of("programming/energy_J"), of("programming/verify_reads")),
+         writes_text(pulses, of("write_energy_J"), s.of("verify_reads")));
+  if (failures > 0) answer("; {:.3g} failures", failures);
+  answer("\n{}", energy_lines(s));
 }
 
-/// Text of the losses; where the run has not ended there is no test loss.
-std::string losses_text(const TrainSummary& s, double validation, double test, const HeldOutScore& score) {
+/// Losses and scores of a lane: "", "beside/" or "null/". Where the run has not ended there is no test loss.
+std::string losses_text(const TrainSummary& s, const std::string& lane) {
+  const double validation = s.of(lane + "validation_loss"), test = s.of(lane + "test_loss");
   const char* unit = s.metric.empty() ? " nat" : "";
   std::string out = "validation loss " + (std::isfinite(validation) ? number_text(validation) + unit
                                           : s.failure.empty()       ? "not measured"
                                                                     : "not finite");
   if (std::isfinite(test)) out += fmt::format(", test loss {}{}", number_text(test), unit);
   if (!s.metric.empty()) {
-    out += fmt::format(", {} {} on validation", s.metric, score_text(s.metric, score.validation));
-    if (std::isfinite(score.test)) out += fmt::format(", {} on test", score_text(s.metric, score.test));
-    const bool tested = std::isfinite(score.test);
+    const double of_validation = s.of(lane + "validation_" + s.metric), of_test = s.of(lane + "test_" + s.metric);
+    const bool tested = std::isfinite(of_test);
+    out += fmt::format(", {} {} on validation", s.metric, score_text(s.metric, of_validation));
+    if (tested) out += fmt::format(", {} on test", score_text(s.metric, of_test));
     const bool trivial = s.references && not_above_linear(*s.references, tested ? "test" : "validation",
-                                                          tested ? score.test : score.validation);
+                                                          tested ? of_test : of_validation);
     return trivial ? out + ", no better than a linear model" : out;
   }
   if (s.lines && validation >= s.lines->validation.unigram) out += ", learnt nothing beyond letter frequencies";
@@ -136,7 +143,7 @@ std::string losses_text(const TrainSummary& s, double validation, double test, c
 /// Text on the sizes of two different networks.
 std::string size_text(const TrainSummary& s) {
   if (s.beside != feed_forward_name) return "";
-  return fmt::format(" ({} weights, the run has {})", s.beside_weights, s.weights);
+  return fmt::format(" ({:.0f} weights, the run has {:.0f})", s.of("beside/weights"), s.of("weights"));
 }
 
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
@@ -146,18 +153,13 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
     answer("{}\n", json_text(out, 2));
     return;
   }
-  answer("{} steps in {:.1f} s: {} ({} skipped, {} not finite steps)\n", s.done, s.seconds,
-         losses_text(s, s.validation_loss, s.test_loss, s.score), s.skipped, s.nonfinite);
-  if (!s.beside.empty()) {
-    answer("beside it, {}{}: {}\n", s.beside, size_text(s),
-           losses_text(s, s.beside_validation_loss, s.beside_test_loss, s.beside_score));
-  }
-  if (s.null) {
-    answer("frozen devices beside it: {}\n{}\n",
-           losses_text(s, s.null->validation_loss, s.null->test_loss, s.null->score), s.null->verdict);
-  }
-  for (const MeasuredValue& one : s.measures) {
-    if (std::isfinite(one.value)) answer("{} {:.4g}: {}\n", one.what.name, one.value, one.what.description);
+  answer("{} steps in {:.1f} s: {} ({:.0f} skipped, {:.0f} not finite steps)\n", s.done, s.seconds, losses_text(s, ""),
+         s.of("skipped"), s.of("nonfinite"));
+  if (!s.beside.empty()) answer("beside it, {}{}: {}\n", s.beside, size_text(s), losses_text(s, "beside/"));
+  if (s.null) answer("frozen devices beside it: {}\n{}\n", losses_text(s, "null/"), s.null->verdict);
+  for (const RunValue& one : s.values.all()) {
+    if (one.column != Column::measure || !one.value || !std::isfinite(*one.value)) continue;
+    answer("{} {:.4g}: {}\n", one.name, *one.value, one.description);
   }
   if (s.lines) answer("{}\n", lines_text(*s.lines));
   if (s.references) answer("{}\n{}\n", references_text(*s.references), reference_work_text(*s.references));
@@ -174,10 +176,10 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
     return ExitCode::ok;
   }
   for (const std::string& note : summary.notes) say("nudge: note: {}\n", note);
-  if (summary.ir_drop > 0.5) {
+  if (const double drop = summary.of("ir_drop"); drop > 0.5) {
     say("nudge: warning: wire resistance: IR drop figure L = {:.2g} in the worst array (up to L/(1 + L) = {:.0f} % of "
         "the signal is lost): smaller tiles, lower conductances, wider wires, or crossbar.line_ends = both\n",
-        summary.ir_drop, 100 * summary.ir_drop / (1 + summary.ir_drop));
+        drop, 100 * drop / (1 + drop));
   }
   if (summary.failure.empty()) return ExitCode::ok;
   say("nudge: the run failed: {} (events in {} tell where). What may help: {}.\n", summary.failure, file,

@@ -238,7 +238,7 @@ TEST_CASE("a log whose rows of numbers have no dimension labels is written again
 TEST_CASE("steps that an edited log says to be less than none are none", "[train]") {
   const test::TemporaryDirectory dir;
   const auto path = edited(dir, "train.h5", with_numbers("train/skipped", {-1, -1}));
-  CHECK(resume(path, nullptr).skipped == 0);
+  CHECK(resume(path, nullptr).of("skipped") == 0);
 }
 
 TEST_CASE("a log whose column has entries of another width takes no more of them", "[train]") {

@@ -40,14 +40,14 @@ TEST_CASE("aged: without a wait and without noise it is what the run said", "[ag
   REQUIRE(test.rows.size() == 1);
   CHECK_FALSE(test.reprogrammed);
   CHECK(test.metric == "accuracy");
-  CHECK(test.rows[0].loss == run.test_loss);
-  CHECK(test.rows[0].score == run.score.test);
+  CHECK(test.rows[0].loss == run.of("test_loss"));
+  CHECK(test.rows[0].score == run.of("test_accuracy"));
   // A state that had no time to settle says so.
   const AgedTest early = aged_test(
       dir / "run.h5",
       {.ages_s = {0}, .settings = {"device.model=ideal", "device.programming_error=0", "relaxation.free_steps=1"}});
   CHECK(early.rows[0].residual > 100 * test.rows[0].residual);
-  CHECK(aged_test(dir / "run.h5", {.ages_s = {0}, .part = "validation"}).rows[0].loss == run.validation_loss);
+  CHECK(aged_test(dir / "run.h5", {.ages_s = {0}, .part = "validation"}).rows[0].loss == run.of("validation_loss"));
 }
 
 TEST_CASE("aged: drift costs more the longer it is, whatever was read in between", "[aged]") {
@@ -117,11 +117,11 @@ TEST_CASE("aged: exact weights are written into devices that are asked for", "[a
   const TrainSummary run = run_of(dir / "run.h5", {});
   CHECK_THROWS_WITH(aged_test(dir / "run.h5", {}), Contains("its weights are numbers, which do not age"));
   const Settings ideal{"device.model=ideal", "device.programming_error=0"};
-  CHECK(aged_test(dir / "run.h5", {.settings = ideal}).rows[0].loss == Approx(run.test_loss).epsilon(1e-6));
+  CHECK(aged_test(dir / "run.h5", {.settings = ideal}).rows[0].loss == Approx(run.of("test_loss")).epsilon(1e-6));
   // Weights of another run, under the config of this one.
   const TrainSummary other = run_of(dir / "other.h5", {"seed=5", "data.split_seed=1"});
   const AgedTest of_other = aged_test(dir / "other.h5", {.weights = (dir / "run.h5").string(), .settings = ideal});
-  CHECK(of_other.rows[0].loss != Approx(other.test_loss).epsilon(1e-3));
+  CHECK(of_other.rows[0].loss != Approx(other.of("test_loss")).epsilon(1e-3));
 }
 
 TEST_CASE("aged: resistors that are written anew have windows without room to learn", "[aged]") {
@@ -133,7 +133,7 @@ TEST_CASE("aged: resistors that are written anew have windows without room to le
   // With room for six times the largest the lower end of this window is at 6/10 of it.
   const auto lost = [&](Settings asked) {
     asked.insert(asked.end(), {"device.model=soft_bounds", "device.g_min=2.5 uS", "device.programming_error=0"});
-    return std::abs(aged_test(dir / "run.h5", {.settings = std::move(asked)}).rows[0].loss - run.test_loss);
+    return std::abs(aged_test(dir / "run.h5", {.settings = std::move(asked)}).rows[0].loss - run.of("test_loss"));
   };
   CHECK(lost({}) == lost({"crossbar.headroom=1"}));
   CHECK(lost({"crossbar.headroom=6"}) > 2 * lost({}));

@@ -119,7 +119,7 @@ TEST_CASE("intervals of normal differences cover zero 95 times in 100") {
 
 TEST_CASE("the choice is the smallest mean validation loss, failures excluded, and says when it lies at an edge") {
   const std::vector<GridAxis> axes = {{"train.learning_rate", {"0.1", "0.2", "0.3"}}};
-  const std::vector<SweepMetric> metrics = {{"validation_loss", "nat", ""}};
+  const std::vector<Measure> metrics = {{"validation_loss", "nat", ""}};
   const auto inside = choose(axes, all_combinations(axes), {tuned(0.1, 3), tuned(0.2, 2), tuned(0.3, 4)}, metrics);
   REQUIRE(inside);
   CHECK(inside->combination == Combination{"train.learning_rate=0.2"});
@@ -227,7 +227,7 @@ TEST_CASE("a comparison tunes every entrant alike, then runs fresh seeds on the 
   const TrainSummary alone =
       train(parse_program_config("small.toml", kSmall, {"estimator=bptt", "train.learning_rate=1e-2", "seed=4"}),
             std::nullopt);
-  CHECK(c.test.points[1].metrics.back() == alone.test_loss);
+  CHECK(c.test.points[1].metrics.back() == alone.of("test_loss"));
 }
 
 TEST_CASE("a comparison killed anywhere resumes to the same content, for any number of threads") {
@@ -339,7 +339,7 @@ TEST_CASE("a comparison on samples draws each seed's parts, the same for all ent
   const auto test_loss = [&](const std::vector<std::string>& settings) {
     std::vector<std::string> all = {"estimator=ep", "beta=0.3"};
     all.insert(all.end(), settings.begin(), settings.end());
-    return train(parse_program_config("digits.toml", digits, all), std::nullopt).test_loss;
+    return train(parse_program_config("digits.toml", digits, all), std::nullopt).of("test_loss");
   };
   const auto metric = [](const Sweep& sweep, std::size_t point, const std::string& name) {
     return sweep.points[point].metrics[place_named(sweep.metrics, name)];

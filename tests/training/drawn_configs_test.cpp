@@ -48,8 +48,8 @@ std::optional<std::string> refusal(const Run& run) {
 /// Not a number that no status tells of; "" for none.
 std::string silent_number(const TrainSummary& run) {
   if (!run.failure.empty()) return "";
-  if (!std::isfinite(run.loss) || !std::isfinite(run.validation_loss)) return "loss";
-  return std::isfinite(run.residual) && std::isfinite(run.damping) ? "" : "residual or damping";
+  if (!std::isfinite(run.of("final_loss")) || !std::isfinite(run.of("validation_loss"))) return "loss";
+  return std::isfinite(run.of("residual")) && std::isfinite(run.of("damping")) ? "" : "residual or damping";
 }
 
 std::string silent_number(const GradcheckReport& report) {

@@ -84,13 +84,9 @@ bool is_exempt(const std::string& key) {
 
 /// What a training shows: everything of its summary but times of the clock.
 std::string seen(const TrainSummary& s) {
-  const StepEnergy& e = s.step_energy;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", s.done,
-                     s.loss, s.validation_loss, s.test_loss, s.residual, s.damping, s.skipped, s.nonfinite, s.cosine,
-                     s.beside_validation_loss, s.weights, s.beside, s.phase_time, s.array_energy, s.pulses,
-                     s.programming_pulses, s.write_energy, s.programming_energy, s.devices, s.ir_drop, s.token_use,
-                     e.items.total_J(), e.conversions, e.lines, e.operations, e.cell_V2, s.verify_reads,
-                     s.transfer_reads, s.most_pulses);
+  std::string all = fmt::format("{} {} {}", s.done, s.beside, s.token_use);
+  for (const RunValue& one : s.values.all()) all += fmt::format(" {}={}", one.name, s.of(one.name));
+  return all;
 }
 
 const NetworkKind& find_kind(const std::string& name) { return named(network_kinds(), name); }

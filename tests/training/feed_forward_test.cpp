@@ -67,14 +67,14 @@ TEST_CASE("the lane beside a run is the run that its settings make", "[train]") 
   const Config config = tiny_config(behind(settings, {"train.beside=feed_forward"}));
   const TrainSummary summary = train(config, dir / "run.h5");
   CHECK(summary.beside == "feed_forward");
-  CHECK(summary.beside_weights == summary.weights);
+  CHECK(summary.of("beside/weights") == summary.of("weights"));
   train(tiny_config(behind(settings, feed_forward_settings(config))), dir / "alone.h5");
   const H5Reader run(dir / "run.h5"), alone(dir / "alone.h5");
   for (const std::string name : {"loss", "validation_loss", "gradient_norm"}) {
     CAPTURE(name);
     CHECK(run.reals<double>("beside/train/" + name) == alone.reals<double>("train/" + name));
   }
-  CHECK(run.integer_attribute("weights", "beside/train") == summary.weights);
+  CHECK(static_cast<double>(run.integer_attribute("weights", "beside/train")) == summary.of("weights"));
   CHECK(run.text_attribute("estimator", "beside/train") == "bptt");
   CHECK(run.text_attribute("network", "beside/train") == alone.text_attribute("network", "train"));
   // One sweep of unit steps is the forward pass: nothing is left of the force but rounding.

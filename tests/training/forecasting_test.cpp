@@ -134,8 +134,8 @@ TEST_CASE("forecasting: a sequence model learns a series, with and without token
                      "task.references=[\"mean\"]", "series.length=2000", "series.patch=4"}),
               folder / (std::string(mask) + ".h5"));
     CHECK(s.failure.empty());
-    REQUIRE_FALSE(std::isnan(s.score.test));
-    errors.push_back(s.score.test);
+    REQUIRE_FALSE(std::isnan(s.of("test_rmse")));
+    errors.push_back(s.of("test_rmse"));
   }
   const auto scores = make_task(small({"series.length=2000", "series.patch=4"}))->references({{"mean"}});
   for (const double error : errors) CHECK(error < 0.9 * scores->find("mean", "test")->score);

@@ -100,7 +100,7 @@ TEST_CASE("the cosine of a sweep and of a training is that of all equilibrium pa
   const TrainSummary run =
       train(parse_program_config("a.toml", kReciprocity, {"train.cosine_every=1"}), folder / "run.h5");
   const H5Reader run_file(folder / "run.h5");
-  CHECK(run.cosine == run_file.reals<double>("train/cosine_all").back());
+  CHECK(run.of("cosine") == run_file.reals<double>("train/cosine_all").back());
   const auto groups_named = run_file.texts("train/cosine_groups");
   const auto cosines = run_file.reals<double>("train/cosine");
   const auto present = run_file.reals<double>("train/cosine_has_gradient");

@@ -339,7 +339,7 @@ TEST_CASE("local hardware learns, by the same bits on any number of threads", "[
                  "train.checkpoint_every=150",
                  "data.validation_samples=200"};
     all.insert(all.end(), more.begin(), more.end());
-    return train(of(all), (folder.path() / name).string()).validation_loss;
+    return train(of(all), (folder.path() / name).string()).of("validation_loss");
   };
   const double one = loss("one.h5", {"threads=1"});
   CHECK(one == loss("two.h5", {"threads=2"}));

@@ -153,9 +153,9 @@ TEST_CASE("training on a MAD task is scored by its accuracy and goes on to the s
     const auto whole = dir / (std::string(estimator) + "_whole.h5"), part = dir / (std::string(estimator) + "_part.h5");
     const TrainSummary summary = train(config, whole);
     CHECK(summary.metric == "accuracy");
-    CHECK(summary.score.validation == H5Reader(whole).reals<double>("train/validation_accuracy").back());
-    CHECK(summary.score.test == H5Reader(whole).reals<double>("train/test_accuracy").back());
-    CHECK((summary.score.validation >= 0 && summary.score.validation <= 1));
+    CHECK(summary.of("validation_accuracy") == H5Reader(whole).reals<double>("train/validation_accuracy").back());
+    CHECK(summary.of("test_accuracy") == H5Reader(whole).reals<double>("train/test_accuracy").back());
+    CHECK((summary.of("validation_accuracy") >= 0 && summary.of("validation_accuracy") <= 1));
     REQUIRE(summary.references);
     train(config, part, [](const TrainProgress& progress) { return progress.done < 3; });
     resume(part, nullptr);
@@ -175,7 +175,7 @@ TEST_CASE("keys in the weights are learnt by currents as by backprop", "[train]"
     results[e] = train(config, std::nullopt);
   }
   const double chance = std::log(128.0);
-  CHECK(results[0].validation_loss < chance);
+  CHECK(results[0].of("validation_loss") < chance);
   // The estimate differs from the exact gradient by rounding/β and terms in β: thousandths, and so do 60 steps of it.
-  CHECK(results[0].validation_loss == Approx(results[1].validation_loss).margin(0.05));
+  CHECK(results[0].of("validation_loss") == Approx(results[1].of("validation_loss")).margin(0.05));
 }

@@ -121,7 +121,7 @@ TEST_CASE("a block of clamp and mixer alone trains and resumes", "[mixer_model]"
   const TemporaryDirectory dir;
   const Config config = config_of("light2nd1st", {"model.memories=0", "train.beside=bptt"});
   const TrainSummary whole = train(config, dir / "whole.h5");
-  CHECK(whole.nonfinite == 0);
+  CHECK(whole.of("nonfinite") == 0);
   train(config, dir / "broken.h5", [](const TrainProgress& p) { return p.done < 7; });
   resume(dir / "broken.h5", nullptr);
   CHECK(differing_objects(dir / "whole.h5", dir / "broken.h5") == std::vector<std::string>{});
@@ -131,7 +131,7 @@ TEST_CASE("a block of clamp and mixer alone trains and resumes", "[mixer_model]"
 TEST_CASE("a mixer's matrices are held by arrays, its gains are numbers", "[mixer_model]") {
   const Config config = config_of("mha", {"device.model=soft_bounds", "estimator=aep_transposed", "beta=0.1",
                                           "train.steps=3", "device.programming_error=1 %"});
-  CHECK(train(config, std::nullopt).nonfinite == 0);
+  CHECK(train(config, std::nullopt).of("nonfinite") == 0);
   const auto plan = network_plan(config, character_sizes(config, 10));
   const auto held = make_network<float>(config, plan, Weights::configured);
   const auto exact = make_network<float>(config, plan, Weights::digital);

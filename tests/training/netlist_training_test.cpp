@@ -72,11 +72,11 @@ class Mean {
     const Config chosen = config(more);
     const TrainSummary summary = train(chosen, whole);
     CHECK(summary.failure.empty());
-    CHECK(summary.nonfinite == 0);  // every state was found
+    CHECK(summary.of("nonfinite") == 0);  // every state was found
     train(chosen, parts, [](const TrainProgress& p) { return p.done < 50; });
-    CHECK(resume(parts, nullptr).score.test == summary.score.test);
+    CHECK(resume(parts, nullptr).of("test_rmse") == summary.of("test_rmse"));
     CHECK(differing_objects(whole, parts) == std::vector<std::string>{});
-    return summary.score.test;
+    return summary.of("test_rmse");
   }
 
  private:
@@ -96,7 +96,8 @@ TEST_CASE("netlist training: of a file that is missing that is said, not that en
 TEST_CASE("netlist training: delay, clock and leak each cost what they should", "[netlist][netlist_training]") {
   const Mean mean;
   const double ideal = mean.error({});
-  const double frozen = train(mean.config({"train.learning_rate=1e-12", "train.steps=1"}), std::nullopt).score.test;
+  const double frozen =
+      train(mean.config({"train.learning_rate=1e-12", "train.steps=1"}), std::nullopt).of("test_rmse");
   CHECK(ideal < 0.1 * frozen);
 
   // 10 pF at x and y and 10 uS about: the slower mode loses a factor of e in some 2.5 us. What x still goes on in the time of a clamp coupled
@@ -129,7 +130,8 @@ TEST_CASE("netlist training: noise of the currents within Euler's steps", "[netl
     return mean.error(all);
   };
   const double quiet = with_noise("false"), noisy = with_noise("true");
-  const double frozen = train(mean.config({"train.learning_rate=1e-12", "train.steps=1"}), std::nullopt).score.test;
+  const double frozen =
+      train(mean.config({"train.learning_rate=1e-12", "train.steps=1"}), std::nullopt).of("test_rmse");
   CHECK(quiet < 0.1 * frozen);
   CHECK(noisy > quiet);
   CHECK(noisy < 0.5 * frozen);

@@ -62,8 +62,8 @@ TEST_CASE("networks: train on numbers and on devices, and resume to the same bit
       const Config config = small(kind.name, settings);
       const std::string name = std::to_string(number++);
       const TrainSummary summary = train(config, dir / (name + "whole.h5"));
-      CHECK(summary.nonfinite == 0);
-      CHECK(std::isfinite(summary.test_loss));
+      CHECK(summary.of("nonfinite") == 0);
+      CHECK(std::isfinite(summary.of("test_loss")));
       const H5Reader file(dir / (name + "whole.h5"));
       CHECK(file.text_attribute("x", "train/validation_loss") == "train/validation_step");
       CHECK(file.text_attribute("x", "train/residual") == "train/step");

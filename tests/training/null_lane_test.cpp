@@ -178,11 +178,11 @@ TEST_CASE("a run whose devices died with their first pulse wins next to nothing"
       train(tiny_config(with(kDevices, with(longer, {"device.endurance=0.5", "device.endurance_failure=stuck"}))),
             std::nullopt);
   REQUIRE(dead.null.has_value());
-  CAPTURE(live.null->verdict, dead.null->verdict, live.validation_loss, dead.validation_loss);
+  CAPTURE(live.null->verdict, dead.null->verdict, live.of("validation_loss"), dead.of("validation_loss"));
   CHECK(live.null->gain.significant());
   CHECK_THAT(live.null->verdict, Contains("the devices won"));
   // The lane does not depend on what pulses do to the run's devices.
-  CHECK(live.null->validation_loss == dead.null->validation_loss);
-  CHECK(live.null->gain.won == Approx(live.null->validation_loss - live.validation_loss).epsilon(1e-6));
+  CHECK(live.of("null/validation_loss") == dead.of("null/validation_loss"));
+  CHECK(live.null->gain.won == Approx(live.of("null/validation_loss") - live.of("validation_loss")).epsilon(1e-6));
   CHECK(std::abs(dead.null->gain.won) < 0.2 * live.null->gain.won);
 }

@@ -70,16 +70,19 @@ TEST_CASE("networks on tapes learn any task of their rows, log it, and end in th
     CHECK(file.text_attribute("network", "train") == network);
     CHECK(file.text_attribute("estimator", "train") == "backprop");
     CHECK(stored_program_config(file).text("estimator") == "backprop");
-    CHECK(file.integer_attribute("weights", "train") == summary.weights);
+    CHECK(static_cast<double>(file.integer_attribute("weights", "train")) == summary.of("weights"));
     CHECK(file.reals<double>("train/loss").size() == 4);
     CHECK(file.reals<double>("train/validation_step") == std::vector<double>{0, 2, 4});
     CHECK(file.reals<double>("train/test_loss").size() == 1);
-    CHECK(file.reals<double>("train/validation_loss").back() == summary.validation_loss);
+    CHECK(file.reals<double>("train/validation_loss").back() == summary.of("validation_loss"));
     CHECK(file.reals<double>("validation/example_loss").size() == 10);
-    for (const MeasuredValue& m : summary.measures) {
-      CHECK(file.reals<double>("train/validation_" + m.what.name).size() == 3);
+    int measures = 0;
+    for (const RunValue& value : summary.values.all()) {
+      if (value.column != Column::measure) continue;
+      ++measures;
+      CHECK(file.reals<double>("train/validation_" + value.name).size() == 3);
     }
-    if (task == "latent" && network == "free_transformer") CHECK(summary.measures.size() == 11);
+    if (task == "latent" && network == "free_transformer") CHECK(measures == 11);
     for (const std::string& dataset : file.all_datasets()) CHECK_FALSE(file.meaning(dataset).description.empty());
   }
 }
@@ -132,7 +135,7 @@ TEST_CASE("the free energy learns what a convex read cannot") {
   CHECK(std::isnan(metric(0, "beta")));
   CHECK(metric(1, "beta") > 6.4);
   CHECK(metric(1, "validation_rmse") == Approx(std::sqrt(metric(1, "validation_loss"))).epsilon(1e-5));  // float sums
-  for (const SweepMetric& one : sweep.metrics) CHECK(one.name != "residual");
+  for (const Measure& one : sweep.metrics) CHECK(one.name != "residual");
 }
 
 TEST_CASE("what only circuits have is refused for a network on a tape") {

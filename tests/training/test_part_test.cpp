@@ -33,18 +33,18 @@ TEST_CASE("the test part is read once, when a run has ended, and by no run that 
   const TemporaryDirectory dir;
   const Config config = tiny_config({"train.beside=bptt"});
   const TrainSummary part = train(config, dir / "part.h5", stop_after(5));
-  CHECK(std::isnan(part.test_loss));
+  CHECK(std::isnan(part.of("test_loss")));
   CHECK_FALSE(H5Reader(dir / "part.h5").has("train/test_loss"));
   const TrainSummary whole = resume(dir / "part.h5", nullptr);
-  CHECK(std::isfinite(whole.test_loss));
+  CHECK(std::isfinite(whole.of("test_loss")));
   const TrainSummary again = resume(dir / "part.h5", nullptr);  // has ended: nothing is read twice
-  CHECK(again.test_loss == whole.test_loss);
+  CHECK(again.of("test_loss") == whole.of("test_loss"));
   const H5Reader file(dir / "part.h5");
-  CHECK(file.reals<double>("train/test_loss") == std::vector<double>{whole.test_loss});
+  CHECK(file.reals<double>("train/test_loss") == std::vector<double>{whole.of("test_loss")});
   CHECK(file.reals<double>("train/test_step") == std::vector<double>{12});
-  CHECK(file.reals<double>("beside/train/test_loss").front() == whole.beside_test_loss);
+  CHECK(file.reals<double>("beside/train/test_loss").front() == whole.of("beside/test_loss"));
   const TrainSummary choosing = train(config, std::nullopt, {}, FinalTest::leave);
-  CHECK(std::isnan(choosing.test_loss));
-  CHECK(choosing.validation_loss == whole.validation_loss);
-  CHECK(std::isnan(train(tiny_config({"train.steps=2", "data.test_fraction=0"}), std::nullopt).test_loss));
+  CHECK(std::isnan(choosing.of("test_loss")));
+  CHECK(choosing.of("validation_loss") == whole.of("validation_loss"));
+  CHECK(std::isnan(train(tiny_config({"train.steps=2", "data.test_fraction=0"}), std::nullopt).of("test_loss")));
 }

@@ -58,7 +58,7 @@ TEST_CASE("tokens by turns take T times as long with the same reads, noise and h
   }
   CHECK(turns.token_use == "multiplexed");
   CHECK(turns.tokens == kTokens);
-  CHECK(turns.devices == shared.devices);
+  CHECK(turns.of("hardware/devices") == shared.of("hardware/devices"));
   // A digital lane has no arrays to take turns at, nor one that is read forward and backward in every step.
   train(tiny({"device.model=digital"}), dir / "digital.h5");
   CHECK(2 * H5Reader(dir / "digital.h5").reals<double>("train/settling_time")[0] ==
@@ -72,8 +72,8 @@ TEST_CASE("leaking holds change what is computed", "[tokens]") {
   CHECK(arrays.tokens.held_share() == Approx(std::exp(-4 * -std::log(1 - 0.7) / 2 * 25 / 100.0)).epsilon(1e-12));
   const TrainSummary leaking = train(config, std::nullopt);
   const TrainSummary tight = train(tiny({"relaxation.step=0.35", "damping.control=false"}), std::nullopt);
-  CHECK(std::isfinite(leaking.loss));
-  CHECK(std::abs(leaking.loss - tight.loss) > 1e-3);
+  CHECK(std::isfinite(leaking.of("final_loss")));
+  CHECK(std::abs(leaking.of("final_loss") - tight.of("final_loss")) > 1e-3);
   CHECK_THROWS_WITH(tiny({"circuit.hold_time=soon"}), Contains("circuit.hold_time"));
 }
 
@@ -91,9 +91,9 @@ TEST_CASE("replicas: T times the devices, any thread count and a broken run give
   CHECK(resume(dir / "broken.h5", &two).done == 12);
   CHECK(differing_objects(dir / "whole.h5", dir / "broken.h5", {"started", "wall_time_s", "threads", "config"}) ==
         std::vector<std::string>{});
-  CHECK(whole.nonfinite == 0);
+  CHECK(whole.of("nonfinite") == 0);
   settings.back() = "circuit.tokens=multiplexed";
-  CHECK(whole.devices == kTokens * train(tiny(settings), std::nullopt).devices);
+  CHECK(whole.of("hardware/devices") == kTokens * train(tiny(settings), std::nullopt).of("hardware/devices"));
   CHECK(H5Reader(dir / "whole.h5").reals<double>("device/Winput/replicas")[0] == kTokens);
 }
 
@@ -118,16 +118,19 @@ TEST_CASE("every item of a step's energy is counted by itself", "[tokens]") {
                            "circuit.digital_energy=1 pJ", "crossbar.forward_adc_bits=8", "circuit.adc_energy=1 pJ"};
   const TrainSummary free = train(tiny({}), std::nullopt);
   const TrainSummary run = train(tiny(priced), dir / "run.h5");
-  const StepEnergy& e = run.step_energy;
-  CHECK(free.step_energy.items.digital_J == 0);
-  CHECK(free.step_energy.operations > 0);
-  CHECK(free.step_energy.lines > 0);
-  CHECK(e.items.amplifiers_J == Approx(1e-6 * e.amplifier_s));
-  CHECK(e.items.drivers_J == Approx(1e-16 * e.cell_V2));
-  CHECK(e.items.digital_J == Approx(1e-12 * e.operations));
-  CHECK(e.items.conversions_J() == Approx(1e-12 * e.conversions));
-  CHECK(e.conversions > 0);
-  CHECK(e.conversions < e.lines);  // only the read-outs of forward reads have converters
+  const auto of = [](const TrainSummary& s, const std::string& item) {
+    return s.of("hardware/energy_per_step_J/" + item);
+  };
+  CHECK(of(free, "digital") == 0);
+  CHECK(of(free, "counts/digital_operations") > 0);
+  CHECK(of(free, "counts/lines") > 0);
+  CHECK(of(run, "amplifiers") == Approx(1e-6 * of(run, "counts/amplifier_seconds")));
+  CHECK(of(run, "drivers") == Approx(1e-16 * of(run, "counts/driven_cells_V2")));
+  CHECK(of(run, "digital") == Approx(1e-12 * of(run, "counts/digital_operations")));
+  CHECK(of(run, "converters") == Approx(1e-12 * of(run, "counts/conversions")));
+  CHECK(of(run, "counts/conversions") > 0);
+  CHECK(of(run, "counts/conversions") <
+        of(run, "counts/lines"));  // only the read-outs of forward reads have converters
   CHECK(H5Reader(dir / "run.h5").reals<double>("train/digital_operations").size() == 12);
   // The optimizer: 15 operations of every parameter, of sgd 6, beside the same reads. Correlations of 15 tokens: 2 of every
   // weight and token at least.
@@ -141,7 +144,7 @@ TEST_CASE("every item of a step's energy is counted by itself", "[tokens]") {
     all += size;
     if (p >= BlockParameter::input) weights += size;
   }
-  CHECK(e.operations > 15 * all + 2 * 15 * weights);
+  CHECK(of(run, "counts/digital_operations") > 15 * all + 2 * 15 * weights);
   Settings plain = priced;
   plain.insert(plain.end(), {"train.optimizer=sgd"});
   train(tiny(plain), dir / "sgd.h5");

@@ -180,7 +180,7 @@ TEST_CASE("a hopeless run stops with the weights it started from", "[train]") {
   const TrainSummary summary = train(config, dir / "run.h5");
   CHECK_THAT(summary.failure, Contains("not finite 50 steps in a row"));
   CHECK(summary.done == 50);
-  CHECK(summary.nonfinite == 50);
+  CHECK(summary.of("nonfinite") == 50);
   const H5Reader file(dir / "run.h5");
   const auto plan = network_plan(config, character_sizes(config, load_dataset(config).vocabulary_size()));
   const auto model = make_network<float>(config, plan, Weights::configured);
@@ -212,7 +212,7 @@ TEST_CASE("a network that nothing drives is settled where it is: its residual is
          "resistive.bias=none", "resistive.hidden=[4]", "train.steps=3", "train.batch=4", rest});
     const TrainSummary run = train(config, std::nullopt);
     CHECK(run.failure.empty());
-    CHECK(run.residual == 0);
+    CHECK(run.of("residual") == 0);
     CHECK_FALSE(run.notes.empty());  // of features that tell nothing
   }
 }

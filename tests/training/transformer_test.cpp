@@ -107,7 +107,7 @@ TEST_CASE("transformer: the transposed nudge is backpropagation", "[transformer]
 
 TEST_CASE("transformer: trained by currents it is the network that backprop trains", "[transformer]") {
   const auto loss = [](const std::vector<std::string>& settings) {
-    return train(small(settings), std::nullopt).test_loss;
+    return train(small(settings), std::nullopt).of("test_loss");
   };
   const double backprop = loss({"estimator=bptt"});
   // Float, β = 1e-2: gradients agree to 2e-6/β per step (measured on the cases); twelve steps of Adam.

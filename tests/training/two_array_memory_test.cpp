@@ -42,7 +42,7 @@ TEST_CASE("a memory on two arrays needs a correction of full scope") {
 TEST_CASE("a memory on two arrays trains, and impossible combinations are refused") {
   const TrainSummary summary = train(small({"correction.scope=full", "estimator=aep_transposed"}), std::nullopt, {});
   CHECK(summary.done == 3);
-  CHECK(summary.nonfinite == 0);
+  CHECK(summary.of("nonfinite") == 0);
   CHECK_THROWS_WITH(small({"nudge.drive=difference"}), Catch::Contains("nudge.drive"));
   CHECK_THROWS_WITH(small({"model.memories=0"}), Catch::Contains("model.memory_arrays"));
 }

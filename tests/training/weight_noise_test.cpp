@@ -136,7 +136,7 @@ TEST_CASE("hardware-aware training learns the same whatever the threads, and oth
           "[hardware_aware]") {
   const auto loss = [](std::vector<std::string> settings) {
     settings.insert(settings.end(), {"train.steps=6", "relaxation.free_steps=30", "relaxation.nudged_steps=30"});
-    return train(small("hopfield", std::move(settings)), std::nullopt).validation_loss;
+    return train(small("hopfield", std::move(settings)), std::nullopt).of("validation_loss");
   };
   const double one = loss({"hardware_aware.weight_noise=0.1", "threads=1"});
   CHECK(one == loss({"hardware_aware.weight_noise=0.1", "threads=2"}));

@@ -34,7 +34,7 @@ struct Choice {
 /// combination in which a run failed is not chosen; nothing if none is left. `tuning` holds the points of an entrant in
 /// the order combinations × seeds. If it is empty, nothing is tuned and the first combination is the choice.
 std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vector<Combination>& combinations,
-                             const std::vector<SweepPoint>& tuning, const std::vector<SweepMetric>& metrics);
+                             const std::vector<SweepPoint>& tuning, const std::vector<Measure>& metrics);
 
 /// Result of one entrant: its chosen grid point, and its runs with the fresh seeds.
 struct ComparedEntrant {

@@ -35,7 +35,7 @@ Sweep table_of(const CompareProtocol& protocol, CompareStage stage, const RowCol
       table.points[i].values.push_back(table.numeric[k] ? "" : values_of<std::string>(rows, path)[i]);
     }
   }
-  for (const SweepMetric& metric : table.metrics) {
+  for (const Measure& metric : table.metrics) {
     const auto& column = values_of<double>(rows, group + metric.name);
     for (std::size_t i = 0; i < seeds.size(); ++i) table.points[i].metrics.push_back(column[i]);
   }

@@ -118,7 +118,7 @@ std::vector<std::string> edges_of(const std::vector<GridAxis>& axes, const Sweep
 }  // namespace
 
 std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vector<Combination>& combinations,
-                             const std::vector<SweepPoint>& tuning, const std::vector<SweepMetric>& metrics) {
+                             const std::vector<SweepPoint>& tuning, const std::vector<Measure>& metrics) {
   Choice choice{combinations.front(), {}, {}, std::numeric_limits<double>::quiet_NaN()};
   if (tuning.empty()) {
     for (const GridAxis& axis : axes) choice.values.push_back(axis.values.front());

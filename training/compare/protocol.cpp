@@ -142,7 +142,7 @@ Sweep empty_table(const CompareProtocol& protocol, CompareStage stage) {
   }
   table.metrics = sweep_metrics("train", protocol.base);
   if (stage == CompareStage::tuning) return table;
-  for (SweepMetric& metric : test_metrics(protocol.base)) table.metrics.push_back(std::move(metric));
+  for (Measure& metric : test_metrics(protocol.base)) table.metrics.push_back(std::move(metric));
   return table;
 }
 

@@ -65,7 +65,7 @@ std::vector<SweepPoint> stored_points(const H5Reader& file, const std::string& g
       points[i].values.push_back(sweep.numeric[k] ? "" : texts[i]);
     }
   }
-  for (const SweepMetric& metric : sweep.metrics) {
+  for (const Measure& metric : sweep.metrics) {
     const std::string path = group + "/" + metric.name;
     const bool is_there = file.has(path);  // not in files of earlier versions
     const auto values = is_there ? file.reals<double>(path, rows) : std::vector<double>(points.size(), std::nan(""));
@@ -152,7 +152,7 @@ void write_results(H5Document& document, const std::string& group, const Sweep& 
   write_column(document, group + "/status", finished, {"1", "ok, or what went wrong", {"point"}},
                [](const SweepPoint& p) { return p.status; });
   for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
-    const SweepMetric& metric = sweep.metrics[m];
+    const Measure& metric = sweep.metrics[m];
     write_column(document, group + "/" + metric.name, finished, {metric.unit, metric.description, {"point"}},
                  [m](const SweepPoint& p) { return p.metrics[m]; });
   }
@@ -209,7 +209,7 @@ bool write_points(H5Document& document, const std::string& group, const Sweep& s
   document.attribute("keys", fmt::format("{}", fmt::join(sweep.keys, ", ")), group);
   std::vector<std::string> results;
   results.reserve(sweep.metrics.size());
-  for (const SweepMetric& metric : sweep.metrics) results.push_back(metric.name);
+  for (const Measure& metric : sweep.metrics) results.push_back(metric.name);
   document.attribute("results", fmt::format("{}", fmt::join(results_in_order(results), ", ")), group);
   return true;
 }

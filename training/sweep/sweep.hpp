@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/measured.hpp"
 #include "sim/config/config.hpp"
 #include "training/data/text_dataset.hpp"
 #include "training/sweep/spread.hpp"
@@ -54,18 +55,13 @@ struct Shard {
 /// Reads a shard like "2/4". UserError: another text, or no such part.
 Shard read_shard(const std::string& text);
 
-/// Number that each point is measured by.
-struct SweepMetric {
-  std::string name, unit, description;
-};
-
-/// Points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
+/// The points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
 struct Sweep {
   std::vector<std::string> keys;
-  std::vector<bool> numeric;  ///< per key, true: a number, not a text
-  std::string mode = "grid";  ///< value of sweep.mode
-  Shard shard = {};           ///< shard of points that are to be run
-  std::vector<SweepMetric> metrics;
+  std::vector<bool> numeric;     ///< per key: a number, not a text
+  std::string mode = "grid";     ///< sweep.mode
+  Shard shard = {};              ///< the points that are to be run
+  std::vector<Measure> metrics;  ///< numbers that each point is measured by
   std::vector<SweepPoint> points;
   /// Finished runs of the resumed file that are no points of the grid; kept in the file (rank 0).
   std::vector<SweepPoint> outside = {};

@@ -237,7 +237,7 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
   const std::string run = grid.base.text("sweep.run");
   grid.sweep.metrics = sweep_metrics(run, grid.base);
   if (sweep_job(grid.base) == PointJob::train_and_test) {
-    for (SweepMetric& metric : test_metrics(grid.base)) grid.sweep.metrics.push_back(std::move(metric));
+    for (Measure& metric : test_metrics(grid.base)) grid.sweep.metrics.push_back(std::move(metric));
   }
   const auto& seeds = grid.base.integers("sweep.seeds");
   if (seeds.empty()) throw UserError(source.name + ": sweep.seeds is empty (name one seed)");

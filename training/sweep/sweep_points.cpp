@@ -21,7 +21,7 @@ namespace {
 /// Runs the training of a point and sets its results. kept: the file that holds it meanwhile; metrics: names of the
 /// results.
 void run_training(const Config& config, const KeptRun& kept, PointJob job, const std::function<bool()>& go_on,
-                  const std::vector<SweepMetric>& metrics, SweepPoint& point) {
+                  const std::vector<Measure>& metrics, SweepPoint& point) {
   const FinalTest test = job == PointJob::train_and_test ? FinalTest::evaluate : FinalTest::leave;
   const TrainSummary s = train_kept(
       config, kept, [&](const TrainProgress&) { return go_on(); }, test);
@@ -54,7 +54,7 @@ void run_stability(const Config& config, SweepPoint& point) {
 /// Runs one point. Errors in it are its result; only our own bugs end the sweep. kept: the file that holds a training
 /// meanwhile; metrics: names of the results; starts: trained networks that gradient checks share.
 void run_point(const Config& config, const KeptRun& kept, PointJob job, const std::function<bool()>& go_on,
-               const std::vector<SweepMetric>& metrics, TrainedStarts& starts, SweepPoint& point) {
+               const std::vector<Measure>& metrics, TrainedStarts& starts, SweepPoint& point) {
   const Stoppable here;  // nothing of a point is kept but its result, and what a training keeps
   try {
     if (job == PointJob::gradcheck) {

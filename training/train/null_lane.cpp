@@ -26,21 +26,9 @@ Config frozen_config(const Config& config) {
   return frozen;
 }
 
-HeldOutScore held_out_score(const Learner& learner, const std::string& metric) {
-  if (metric.empty()) return {};
-  return {learner.log().last("train/validation_" + metric), learner.log().last("train/test_" + metric),
-          learner.log().last("train/test_samples")};
-}
-
-NullResult null_result(const Learner& run, const Learner& null, const std::string& metric) {
-  const TrainLog& log = null.log();
-  NullResult out;
-  out.validation_loss = log.last("train/validation_loss");
-  out.test_loss = log.last("train/test_loss");
-  out.score = held_out_score(null, metric);
-  out.gain = loss_gain(run.validation_losses(), null.validation_losses());
-  out.verdict = null_verdict(out.gain, log.unit("train/validation_loss"));
-  return out;
+NullResult null_result(const Learner& run, const Learner& null) {
+  const LossGain gain = loss_gain(run.validation_losses(), null.validation_losses());
+  return {gain, null_verdict(gain, null.log().measured("train/validation_loss").unit)};
 }
 
 std::string null_verdict(const LossGain& gain, const std::string& unit) {
@@ -59,19 +47,19 @@ void write_null(const Learner& run, const Learner& null, H5Document& document) {
   const TrainLog& log = null.log();
   const std::vector<double>& losses = log.values("train/validation_loss");
   if (losses.empty()) return;
-  const std::string unit = log.unit("train/validation_loss"), path = "null/validation_loss";
+  const std::string unit = log.measured("train/validation_loss").unit, path = "null/validation_loss";
   document.column(
       path, losses,
       {unit, "validation loss of the run with frozen devices, the values of null/train/validation_loss", {}});
   document.attribute("role", std::string("copy"), path);
   document.attribute("x", std::string("null/train/validation_step"), path);
-  const LossGain gain = loss_gain(run.validation_losses(), null.validation_losses());
+  const auto [gain, verdict] = null_result(run, null);
   document.attribute("devices_won", gain.won, "null");
   document.attribute("devices_won_low", gain.low, "null");
   document.attribute("devices_won_high", gain.high, "null");
   document.attribute("examples", static_cast<std::int64_t>(gain.examples), "null");
   document.attribute("devices_learnt", static_cast<std::int64_t>(gain.significant()), "null");
-  document.attribute("verdict", null_verdict(gain, unit), "null");
+  document.attribute("verdict", verdict, "null");
 }
 
 void ExampleLosses::add(double summed_loss, Index counted) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <limits>
 #include <string>
 
 #include "sim/config/config.hpp"
@@ -22,26 +21,12 @@ std::string resolved_null(const Config& config);
 /// Config of the frozen-device lane. Gradients are not compared there.
 Config frozen_config(const Config& config);
 
-/// Score of a network on held-out samples, in the metric of the task; NaN where it was not scored.
-struct HeldOutScore {
-  double validation = std::numeric_limits<double>::quiet_NaN();
-  double test = std::numeric_limits<double>::quiet_NaN();
-  /// Number of samples that the test accuracy is a share of.
-  double test_samples = std::numeric_limits<double>::quiet_NaN();
-};
-
-/// Score of a learner in a metric; NaN for an empty metric.
-HeldOutScore held_out_score(const Learner& learner, const std::string& metric);
-
-/// Comparison of a run with its frozen-device lane.
+/// What the lane says of a run, beside its own numbers (run_values()).
 struct NullResult {
-  double validation_loss = std::numeric_limits<double>::quiet_NaN();
-  double test_loss = std::numeric_limits<double>::quiet_NaN();
-  HeldOutScore score = {};
-  LossGain gain;        ///< gain in the validation loss
+  LossGain gain;        ///< of the validation loss
   std::string verdict;  ///< null_verdict()
 };
-NullResult null_result(const Learner& run, const Learner& null, const std::string& metric);
+NullResult null_result(const Learner& run, const Learner& null);
 
 /// Verdict text: "the devices won 0.2134 nat [0.1822, 0.2447] against frozen ones (95 %, 160 examples)", or that they
 /// learnt nothing.

@@ -203,11 +203,12 @@ void TrainLog::write(H5Document& document, const std::string& prefix) const {
   document.attribute("left_out", events_left_out_, prefix + "events");
 }
 
-std::string TrainLog::unit(const std::string& name) const {
+Measured TrainLog::measured(const std::string& name) const {
   for (const Column& c : columns_) {
-    if (c.name == name) return c.unit;
+    if (c.name != name) continue;
+    return {{name, c.unit, c.description}, c.values.empty() ? std::nullopt : std::optional(c.values.back())};
   }
-  return "1";
+  return {{name, "1", ""}, std::nullopt};
 }
 
 namespace {

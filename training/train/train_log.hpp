@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/measured.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_reader.hpp"
 
@@ -47,8 +48,8 @@ class TrainLog {
   /// Largest last value of the columns of sum_last(); 0 when there is none.
   double largest_last(const std::string& prefix, const std::string& suffix) const;
   const std::vector<double>& values(const std::string& name) const;
-  /// Unit of a column; "1" where there is no such column.
-  std::string unit(const std::string& name) const;
+  /// The last value of a column, with its unit and description; "1", nothing said and no value where there is no such column.
+  Measured measured(const std::string& name) const;
 
   void event(std::uint64_t step, const std::string& text);
 

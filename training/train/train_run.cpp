@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
@@ -189,26 +190,21 @@ class TrainRun {
   }
 
   TrainProgress progress() const {
-    const TrainLog& log = this->log();
-    TrainProgress p{loop_.done(),
-                    loop_.steps(),
-                    log.last("train/loss"),
-                    log.last("train/validation_loss"),
-                    log.last("train/validation_step"),
-                    log.last("train/residual"),
-                    log.last("train/damping"),
-                    std::numeric_limits<double>::quiet_NaN(),
-                    std::numeric_limits<double>::quiet_NaN(),
-                    loop_.finished(),
-                    metric_,
-                    held_out_score(loop_.learner(), metric_).validation};
-    if (const Learner* beside = loop_.lane("beside")) {
-      p.beside_loss = beside->log().last("train/loss");
-      p.beside_validation = beside->log().last("train/validation_loss");
-    }
-    if (const Learner* null = loop_.lane("null")) {
-      p.null_loss = null->log().last("train/loss");
-      p.null_validation = null->log().last("train/validation_loss");
+    TrainProgress p{loop_.done(), loop_.steps(), loop_.finished(), log().last("train/validation_step")};
+    p.metric = metric_;
+    const auto add = [&p](const std::string& lane, const TrainLog& log, const std::string& column) {
+      Measured one = log.measured("train/" + column);
+      one.name = lane + column;
+      p.values.add({one, one.name});
+    };
+    for (const char* column : {"residual", "damping"}) add("", log(), column);
+    if (!metric_.empty()) add("", log(), "validation_" + metric_);
+    for (const std::string lane : {"", "beside", "null"}) {
+      const Learner* learner = loop_.lane(lane);
+      if (learner == nullptr || (!lane.empty() && !std::isfinite(learner->log().last("train/loss")))) continue;
+      for (const char* column : {"loss", "validation_loss"}) {
+        add(lane.empty() ? "" : lane + "/", learner->log(), column);
+      }
     }
     return p;
   }

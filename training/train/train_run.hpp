@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -19,19 +18,13 @@ namespace nudge {
 struct TrainProgress {
   std::uint64_t done = 0;  ///< steps done
   std::uint64_t steps = 0;
-  double loss = 0;        ///< loss of the last step's batch
-  double validation = 0;  ///< last validation loss, NaN before the first
-  double validated = 0;   ///< steps done when `validation` was measured, NaN before
-  double residual = 0;
-  double damping = 0;
-  double beside_loss = 0, beside_validation = 0;  ///< losses of the lane `beside`; NaN without it
   bool finished = false;
-  std::string metric = {};  ///< metric of a task of samples, and the last score on the validation part
-  double score = 0;
-  double null_loss = std::numeric_limits<double>::quiet_NaN();  ///< losses of the lane `null`; NaN without it
-  double null_validation = std::numeric_limits<double>::quiet_NaN();
-  std::string warning = {};  ///< warning to show before the first step; empty: none
-  std::string doing = {};    ///< work in progress beside the run; empty: a step has ended
+  double validated = 0;  ///< steps done at the last validation, NaN before the first
+  /// Of the last step and the last validation: loss, validation_loss, residual, damping, the score, and beside/loss, null/loss, ...
+  RunValues values = {};
+  std::string metric = {};   ///< of a task of samples
+  std::string warning = {};  ///< not empty: to be said before the first step
+  std::string doing = {};    ///< not empty: no step has ended, this is being done beside the run
 };
 
 /// Callback after every step, and during work beside the run (TrainProgress::doing). It returns false to stop; the run

@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "mixers/mixer.hpp"
+#include "sim/base/measured.hpp"
 #include "training/data/batches.hpp"
 #include "training/data/generated_task.hpp"
 
 namespace nudge {
 
-/// Measure of a trained model, beside its loss and the metric of its task.
-struct Measure {
-  std::string name, unit, description;
-};
-
-/// Name of the random numbers that a model draws for an example: its part and its number in it.
+/// Names the random numbers that a model draws for an example: its part and its number in it.
 struct ExampleId {
   Split split = Split::training;
   std::uint64_t number = 0;
