@@ -55,7 +55,7 @@ struct Shard {
 /// Reads a shard like "2/4". UserError: another text, or no such part.
 Shard read_shard(const std::string& text);
 
-/// The points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
+/// Points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
 struct Sweep {
   std::vector<std::string> keys;
   std::vector<bool> numeric;     ///< per key: a number, not a text

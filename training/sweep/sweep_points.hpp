@@ -34,10 +34,10 @@ void run_points(const SweepFiles& files, const SweepGrid& grid, PointJob job, co
 /// parameters of the equilibrium as one vector, in both.
 std::vector<Measure> sweep_metrics(const std::string& run, const Config& base);
 
-/// What a run that reads the test part is measured by besides: test_loss, and test_<score>; of an accuracy test_samples.
+/// Metrics of a run that reads the test part, beside sweep_metrics(): test_loss, and test_<score>; of an accuracy test_samples.
 std::vector<Measure> test_metrics(const Config& base);
 
-/// The values of these metrics of a run; NaN of what it has not, as of the measures of another network.
+/// Values of these metrics for a run; NaN for metrics that it does not have, such as the measures of another network.
 std::vector<double> train_results(const TrainSummary& summary, const std::vector<Measure>& metrics);
 
 /// Values of sweep_metrics("gradcheck", …) for an estimator, which must be in the report.

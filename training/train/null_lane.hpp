@@ -21,7 +21,7 @@ std::string resolved_null(const Config& config);
 /// Config of the frozen-device lane. Gradients are not compared there.
 Config frozen_config(const Config& config);
 
-/// What the lane says of a run, beside its own numbers (run_values()).
+/// Comparison of a run with its frozen-device lane, beside the lane's own numbers (run_values()).
 struct NullResult {
   LossGain gain;        ///< of the validation loss
   std::string verdict;  ///< null_verdict()

@@ -9,7 +9,7 @@
 namespace nudge {
 namespace {
 
-/// The numbers of a run, each at its place.
+/// JSON of the numbers of a run, each at its place.
 nlohmann::json values_json(const RunValues& values) {
   nlohmann::json out;
   for (const RunValue& one : values.all()) {

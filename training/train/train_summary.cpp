@@ -20,7 +20,7 @@ namespace {
 /// Residual of no equilibrium: where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ.
 constexpr double kUnsettled = 1;
 
-/// The last comparison, per group; empty without one.
+/// Cosines of the last comparison, per group; empty without one.
 std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector<double>& cosines) {
   std::vector<GroupCosine> out;
   if (plan == nullptr || cosines.empty()) return out;
