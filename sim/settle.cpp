@@ -46,14 +46,8 @@ void check(const SettleOptions& o) {
   require(o.max_steps >= 0, "max_steps", o.max_steps, "0 or more");
   require(o.tolerance >= 0, "tolerance", o.tolerance, "0 (never stop early) or positive");
   require(o.lag >= 0 && std::isfinite(o.lag), "lag", o.lag, "0 or positive (time constant in units of tau)");
-  if (o.lag > 0 && o.solver != SettleSolver::euler) {
-    throw UserError(fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag,
-                                to_string(o.solver)));
-  }
-  if (o.schedule == RelaxationSchedule::sweep && (o.solver != SettleSolver::euler || o.lag > 0)) {
-    throw UserError(
-        fmt::format("settling schedule sweep needs solver = euler (not {}) and no amplifier lag", to_string(o.solver)));
-  }
+  NUDGE_EXPECT(o.lag == 0 || o.solver == SettleSolver::euler);
+  NUDGE_EXPECT(o.schedule == RelaxationSchedule::parallel || (o.solver == SettleSolver::euler && o.lag == 0));
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");
   require(o.window >= 2, "window", o.window, "2 or more");
@@ -89,12 +83,8 @@ template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch) {
   NUDGE_EXPECT(z.rows() == dynamics.rows() && z.cols() == dynamics.cols());
   check(options);
-  if (dynamics.box() != nullptr && options.solver != SettleSolver::euler &&
-      options.solver != SettleSolver::coordinate) {
-    throw UserError(
-        fmt::format("settling with solver {}: states are kept in a box, which only euler and {} project onto",
-                    to_string(options.solver), to_string(SettleSolver::coordinate)));
-  }
+  NUDGE_EXPECT(dynamics.box() == nullptr || options.solver == SettleSolver::euler ||
+               options.solver == SettleSolver::coordinate);
   if (sweeping(dynamics, options.schedule) != nullptr) return settle_sweep<S>(dynamics, z, options, scratch);
   return function_of<S>(options.solver)(dynamics, z, options, scratch);
 }

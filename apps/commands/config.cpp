@@ -15,7 +15,6 @@
 #include "training/check/choices.hpp"
 #include "training/compare/compare.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/rows.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/data/samples.hpp"
 #include "training/sweep/sweep_grid.hpp"
@@ -70,7 +69,7 @@ ExitCode check(const ConfigArguments& arguments) {
     answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
            config.origin(change.key).where);
   }
-  if (const auto idle = idle_device_keys(config); !idle.empty()) {
+  if (const auto idle = idle_keys(config); !idle.empty()) {
     say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",
         arguments.file, fmt::join(idle, ", "));
   }

@@ -84,10 +84,9 @@ void take_layers(const ConfigSchema& schema, const std::string& name, const std:
   for (const std::string& setting : settings) reader.take_setting(setting);
 }
 
-/// The text with the most specific place that set one of the keys it names in front.
-std::string placed(const Config& config, const std::string& text) {
+/// The text with the most specific place that set one of the keys it names in front; `best`, if there is one, wins where it is as specific.
+std::string placed(const Config& config, const std::string& text, const Origin* best = nullptr) {
   const char* const name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-  const Origin* best = nullptr;
   for (std::size_t end = 0, begin = text.find_first_of(name_characters); begin != std::string::npos;
        begin = text.find_first_of(name_characters, end)) {
     end = std::min(text.find_first_not_of(name_characters, begin), text.size());
@@ -120,16 +119,17 @@ void run_checks(const ConfigSchema& schema, const Config& config, std::vector<st
 void check_rules(const ConfigSchema& schema, const Config& config, const std::vector<std::string>& bad_keys,
                  std::vector<std::string>& problems) {
   for (const ConfigRule& rule : schema.rules) {
-    const bool involved = std::any_of(rule.keys.begin(), rule.keys.end(), [&](const std::string& key) {
-      return std::find(bad_keys.begin(), bad_keys.end(), key) != bad_keys.end();
+    const std::string broken = rule.broken(config);
+    const bool involved = std::any_of(bad_keys.begin(), bad_keys.end(), [&](const std::string& key) {
+      return std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end() || broken.find(key) != broken.npos;
     });
-    const std::string broken = involved ? std::string() : rule.broken(config);
-    if (broken.empty()) continue;
+    if (broken.empty() || involved) continue;
     const std::string& key = rule.keys.front();
     const std::string& place = *std::max_element(rule.keys.begin(), rule.keys.end(), [&](const auto& a, const auto& b) {
       return config.origin(a).layer < config.origin(b).layer;
     });
-    problems.push_back(fmt::format("{}: {} = {} ({})", config.origin(place).where, key, config.as_text(key), broken));
+    problems.push_back(
+        placed(config, fmt::format("{} = {} ({})", key, config.as_text(key), broken), &config.origin(place)));
   }
   run_checks(schema, config, problems);
 }

@@ -46,13 +46,19 @@ std::string describe(const Range& range, Unit unit);
 
 class Config;
 
+/// What becomes of a key that is set and that a condition leaves unread.
+enum class Unread : unsigned char {
+  refused,         ///< but where it stands before the choice, or a preset set it
+  refused_always,  ///< wherever it was set: it would act, and mean nothing
+  warned,          ///< it counts as read: another command reads it (idle_keys())
+};
+
 /// What decides whether a key is read: the value of another.
 struct Condition {
   std::string key;
   std::function<bool(const Config& config)> holds;
   std::string needs;  ///< with what value it holds: "adam", "a value above 0"
-  /// What is set against it is refused wherever it was set, by a preset or before the choice too: it would act, and mean nothing.
-  bool strict = false;
+  Unread unread = Unread::refused;
 };
 using Conditions = std::vector<std::shared_ptr<const Condition>>;
 

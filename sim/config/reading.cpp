@@ -100,8 +100,9 @@ std::string why_unread(const Config& config, const std::string& key,
   std::string deciding;
   std::vector<std::string> needs;
   for (const Conditions& all : row.read_when) {
-    const auto failing = std::find_if(
-        all.begin(), all.end(), [&](const auto& one) { return !(excused && excused(*one)) && !one->holds(config); });
+    const auto failing = std::find_if(all.begin(), all.end(), [&](const auto& one) {
+      return one->unread != Unread::warned && !(excused && excused(*one)) && !one->holds(config);
+    });
     if (failing == all.end()) return "";
     const auto depth = static_cast<std::size_t>(failing - all.begin());
     if (deciding.empty() || depth > deepest) {
@@ -136,11 +137,25 @@ void expect_keys_read(const Config& config, const std::function<bool(const std::
     const bool asked = origin.layer == Layer::option || (origin.layer == Layer::file && !record);
     const std::string why = why_unread(config, key, [&](const Condition& one) {
       const bool set_for_it = asked && origin.not_before(config.origin(one.key));
-      return one.key != key && ((!one.strict && !set_for_it) || varies(one.key));
+      return one.key != key && ((one.unread != Unread::refused_always && !set_for_it) || varies(one.key));
     });
     if (!why.empty()) problems.push_back(fmt::format("{} = {} (nothing reads it: {})", key, config.as_text(key), why));
   }
   if (!problems.empty()) throw UserError(fmt::format("{}", fmt::join(problems, "\n")));
+}
+
+std::vector<std::string> idle_keys(const Config& config, const std::function<bool(const std::string&)>& varies) {
+  std::vector<std::string> idle;
+  const auto waits = [&](const Conditions& all) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) {
+      return one->unread == Unread::warned && !one->holds(config) && !varies(one->key);
+    });
+  };
+  for (const ParamRow& row : config.table()) {
+    if (row.read_when.empty() || !std::all_of(row.read_when.begin(), row.read_when.end(), waits)) continue;
+    if (!config.at_default(row.key) || varies(row.key)) idle.push_back(row.key);
+  }
+  return idle;
 }
 
 }  // namespace nudge

@@ -43,7 +43,10 @@ std::string alternatives_text(const std::vector<std::string>& names);
 /// - what stands before the choice that leaves it unread: `--set network.kind=transformer` of a file for another network;
 /// - what `varies`: a choice that a sweep or a comparison makes;
 /// - the keys of a file that says most of them, as files of results and `nudge config dump` do;
-/// but for strict conditions.
+/// but for conditions that refuse always.
 void expect_keys_read(const Config& config, const std::function<bool(const std::string& choice)>& varies);
+
+/// The keys that were set, or that vary, and that conditions which warn leave unread.
+std::vector<std::string> idle_keys(const Config& config, const std::function<bool(const std::string& key)>& varies);
 
 }  // namespace nudge

@@ -14,20 +14,9 @@
 namespace nudge {
 
 template <class S>
-void require_coordinates(Dynamics<S>& dynamics) {
-  if (dynamics.layered() == nullptr || dynamics.layered()->loads() == nullptr) {
-    throw UserError(
-        "solver coordinate: units of one node act on each other here, or what loads them depends on the state (it is "
-        "for "
-        "resistive networks; take euler)");
-  }
-  if (dynamics.noisy()) throw UserError("solver coordinate: reads have fresh noise, which only euler relaxes under");
-}
-
-template <class S>
 SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                                SettleWorkspace<S>& scratch) {
-  require_coordinates(dynamics);
+  NUDGE_EXPECT(dynamics.layered() != nullptr && dynamics.layered()->loads() != nullptr && !dynamics.noisy());
   Matrix<S>& force = scratch.force;
   force.setZero(z.rows(), z.cols());
   dynamics.set_read_timing({options.step, 0});
@@ -61,8 +50,7 @@ SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const Sett
   return end.finish(dynamics, z, monitor, result);
 }
 
-#define NUDGE_COORDINATE(S)                           \
-  template void require_coordinates<S>(Dynamics<S>&); \
+#define NUDGE_COORDINATE(S) \
   template SettleResult settle_coordinate<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 NUDGE_BOTH_PRECISIONS(NUDGE_COORDINATE)
 

@@ -12,7 +12,7 @@ template <class S>
 SettleResult settle_direct(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
   Direct<S>* direct = dynamics.direct();
-  if (direct == nullptr) throw UserError("solver direct: this system does not solve itself (it is for netlists)");
+  NUDGE_EXPECT(direct != nullptr);
   dynamics.set_read_timing({options.step, 0});
   Monitor monitor(options, scratch.residuals);
   SettleResult result;

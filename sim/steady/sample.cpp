@@ -11,8 +11,7 @@ template <class S>
 SettleResult settle_sample(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
   const Capabilities<S> capabilities = dynamics.capabilities();
-  if (capabilities.bath == nullptr)
-    throw UserError("solver sample: this system has no bath (it is for thermal networks)");
+  NUDGE_EXPECT(capabilities.bath != nullptr);
   dynamics.set_read_timing({options.step, options.step});
   scratch.force.resize(z.rows(), z.cols());
   Monitor monitor(options, scratch.residuals);

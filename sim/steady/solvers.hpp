@@ -38,9 +38,4 @@ inline std::size_t alternating_node(std::size_t k, std::size_t nodes) {
   return k < first ? 2 * k : 2 * (k - first) + 1;
 }
 
-/// UserError for a system without loads (Layered::loads), or whose reads have fresh noise: the step would be exact for the
-/// noise of one moment.
-template <class S>
-void require_coordinates(Dynamics<S>& dynamics);
-
 }  // namespace nudge

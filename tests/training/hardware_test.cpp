@@ -63,11 +63,14 @@ TEST_CASE("a circuit gets of the level what it has a place for", "[hardware]") {
   CHECK(resistive.flag("circuit.thermal_noise"));
   CHECK(resistive.real("crossbar.forward_noise") == 0);
   CHECK(resistive.text("nudge.cost_current") == "live");
-  CHECK_THROWS_WITH(of({"device.preset=ecram", "relaxation.solver=anderson"}),
-                    Contains("relaxation.solver = anderson (must be euler or rk4 on devices"));
+  CHECK_THROWS_WITH(
+      of({"device.preset=ecram", "relaxation.solver=anderson"}),
+      Contains("relaxation.solver = anderson (does not fit: hardware.level must be ideal on devices, whose noise it "
+               "does not follow; euler or rk4 would)"));
   CHECK_NOTHROW(of({"device.preset=ecram", "relaxation.solver=anderson", "hardware.level=ideal"}));
   CHECK_THROWS_WITH(of({"device.preset=ecram", "relaxation.schedule=sweep", "circuit.leak_spread=0.01"}),
-                    Contains("circuit.leak_spread = 0.01 (must be 0 for relaxation.schedule = sweep"));
+                    Contains("relaxation.schedule = sweep (does not fit: circuit.leak_spread must be 0") &&
+                        Contains("; parallel would)"));
 }
 
 TEST_CASE("what a run records of a level is the config that made it", "[hardware]") {

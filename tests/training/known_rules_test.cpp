@@ -58,8 +58,10 @@ TEST_CASE("rules that only a run knew are known to the config") {
   CHECK_THAT(refusal({"task.kind=selective_copy"}), Contains("--set: model.tokens = 5 (must be at least 18"));
   CHECK_THAT(refusal({"network.kind=hopfield", "task.kind=regression", "hopfield.cost=cross_entropy"}),
              Contains("--set: hopfield.cost = cross_entropy (must be squared_error for task.kind = regression"));
-  CHECK_THAT(refusal(with(kCoordinate, {"device.model=soft_bounds", "device.read_noise=1 %"})),
-             Contains("relaxation.solver = coordinate (must be euler, or reads without fresh noise"));
+  CHECK_THAT(
+      refusal(with(kCoordinate, {"device.model=soft_bounds", "device.read_noise=1 %"})),
+      Contains(
+          "relaxation.solver = coordinate (does not fit: it follows no noise, and reads must have none that is fresh"));
   CHECK_THAT(refusal(with(kCoordinate,
                           {"device.model=soft_bounds", "device.telegraph_share=1", "device.telegraph_amplitude=0.1",
                            "device.telegraph_time_high=1 us", "device.telegraph_time_low=1 us"})),
@@ -69,10 +71,14 @@ TEST_CASE("rules that only a run knew are known to the config") {
   for (const std::string solver : {"dopri5", "anderson", "newton_gmres"}) {
     CHECK_THAT(refusal({"relaxation.solver=" + solver, "hardware.level=ideal", "device.model=soft_bounds",
                         "device.read_noise=1 %"}),
-               Contains("relaxation.solver = " + solver + " (must be euler, or reads without fresh noise"));
+               Contains("relaxation.solver = " + solver + " (does not fit: it follows no noise") &&
+                   Contains("; euler or rk4 would)"));
   }
-  CHECK_THAT(refusal({"estimator=aep_transposed", "nudge.form=oscillating", "relaxation.solver=rk4"}),
-             Contains("nudge.form = oscillating (must be static unless relaxation.solver = euler"));
+  CHECK_THAT(
+      refusal({"estimator=aep_transposed", "nudge.form=oscillating", "relaxation.solver=rk4"}),
+      Contains(
+          "nudge.form = oscillating (does not fit: relaxation.solver must be euler, whose steps it follows; static "
+          "would)"));
   CHECK_THAT(refusal({"estimator=aep_tracked", "relaxation.solver=newton_gmres"}),
              Contains("estimator = aep_tracked (does not fit: relaxation.solver = newton_gmres needs a Jacobian"));
   CHECK_THAT(refusal({"relaxation.schedule=sweep", "gradcheck.estimators=[\"ep\", \"dyadic\"]"}),

@@ -103,6 +103,48 @@ TEST_CASE("networks: J and its transpose are adjoint and derivatives of the forc
   }
 }
 
+TEST_CASE("networks: what solvers are told of states is what the circuit has", "[networks]") {
+  for (const NetworkKind& kind : circuit_kinds()) {
+    std::vector<std::vector<std::string>> all = {{}};
+    if (find_row(kind.keys, "hopfield.form") != nullptr)
+      all.push_back({"hopfield.form=projected", "hopfield.activation=relu"});
+    if (kind.name == "resistive") all.push_back({"resistive.diode=ideal"});
+    for (const std::vector<std::string>& settings : all) {
+      CAPTURE(kind.name, settings);
+      const Config config = small(kind.name, settings);
+      const StateFacts facts = kind.states == nullptr ? StateFacts{} : kind.states(config);
+      Bound one(config);
+      Circuit<double>& circuit = one.network->circuit();
+      const bool boxed =
+          std::any_of(circuit.nodes().begin(), circuit.nodes().end(), [](const Node& node) { return node.bounded(); });
+      CHECK(boxed == !facts.boxed.empty());
+      Matrix<double> loads;
+      CHECK(circuit.loads(loads) == facts.loads);
+      CHECK((one.dynamics.direct() != nullptr) == facts.direct);
+      CHECK((one.dynamics.powers().bath != nullptr) == facts.bath);
+    }
+  }
+}
+
+TEST_CASE("resistive: without diodes every solver of a linear circuit finds its equilibrium", "[networks][resistive]") {
+  Matrix<double> expected;
+  for (const char* solver : {"coordinate", "euler", "rk4", "anderson", "newton_gmres"}) {
+    CAPTURE(solver);
+    const Config config = small("resistive", {std::string("relaxation.solver=") + solver, "relaxation.tolerance=1e-10",
+                                              "gradcheck.estimators=['ep']", "estimator=ep"});
+    Bound one(config);
+    SettleOptions options = gradient_options<double>(config, "ep").phases.free;
+    options.step = RelaxationStep(config).of(one.network->circuit());
+    options.max_steps = 20000;
+    Matrix<double> z = Matrix<double>::Zero(one.network->rows(), one.network->cols());
+    SettleWorkspace<double> scratch;
+    CHECK(settle<double>(one.dynamics, z, options, scratch).status == Status::converged);
+    if (expected.size() == 0) expected = z;
+    // |F|/|z| of 1e-10 over the slowest decay of a few nodes, above 1e-4.
+    CHECK((z - expected).norm() < 1e-6 * expected.norm());
+  }
+}
+
 TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
   for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);

@@ -136,7 +136,9 @@ TEST_CASE("resistive diodes: a phase that has not settled says so", "[resistive]
 }
 
 TEST_CASE("resistive diodes: what cannot be is refused", "[resistive]") {
-  CHECK_THROWS_WITH(diodes({"relaxation.solver=euler"}), Contains("must be coordinate for resistive.diode = shockley"));
+  CHECK_THROWS_WITH(diodes({"relaxation.solver=euler"}),
+                    Contains("relaxation.solver = euler (does not fit: resistive.diode = shockley has diodes") &&
+                        Contains("; coordinate would)"));
   CHECK_THROWS_WITH(diodes({"circuit.temperature=0 K"}), Contains("must be above 0 for resistive.diode = shockley"));
   CHECK_THROWS_WITH(diodes({"resistive.saturation_current=0 A"}), Contains("resistive.saturation_current"));
   CHECK_THROWS_WITH(diodes({"resistive.saturation_current=1 V"}), Contains("resistive.saturation_current"));

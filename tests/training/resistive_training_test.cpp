@@ -60,13 +60,18 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   refused("device.iv_sinh=0.25 V", lines);
   refused("circuit.phase_adc_bits=12", lines);
   refused("crossbar.update=tiki_taka", "must be a rule of single devices for network.kind = resistive");
-  refused("relaxation.solver=anderson", "must be euler or coordinate for network.kind = resistive");
+  refused("relaxation.solver=anderson",
+          "does not fit: resistive.diode = ideal keeps states in a box, onto which it does not project; euler or "
+          "coordinate would");
   refused("resistive.gain=[-1]", "resistive.gain");
   refused("resistive.hidden=[0]", "resistive.hidden");
   refused("resistive.bias=ground", "one of none, rails, current");
   CHECK_NOTHROW(digits({"crossbar.row_resistance=1 Ohm"}));  // no device: nothing to refuse
-  CHECK_THROWS_WITH(parse_program_config("t", "[relaxation]\nsolver = 'coordinate'\n"),
-                    Contains("must not be coordinate unless network.kind = resistive"));
+  CHECK_THROWS_WITH(
+      parse_program_config("t", "[relaxation]\nsolver = 'coordinate'\n"),
+      Contains("t:2:1: relaxation.solver = coordinate (does not fit: units of network.kind = block act on each "
+               "other within a node, or are loaded by what they do; euler, rk4, dopri5, anderson or "
+               "newton_gmres would)"));
   CHECK_THROWS_WITH(
       digits({"task.kind=characters"}),
       Contains("must be block, stack, transformer, sequence_model or free_transformer for task.kind = characters"));

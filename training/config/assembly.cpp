@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/assembly.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/netlist/netlist_term.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "circuits/terms/node_terms.hpp"
+#include "devices/device_config.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
 #include "sim/read_timing.hpp"
-#include "sim/steady/solvers.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/stuck_maps.hpp"
@@ -174,22 +177,48 @@ double RelaxationStep::of(const Circuit<S>& circuit) const {
 
 namespace {
 
+/// All but what estimators alone ask, which reads the netlist of a network that is one.
 RunFacts run_facts(const Config& config) {
   const PhaseOptions options = phase_options(config);
   const NetworkKind& kind = network_kind(config);
+  const CircuitSpec circuit = circuit_section().read(config);
   RunFacts facts;
   facts.network = kind.name;
-  facts.has_energy = kind.contrastive != nullptr && kind.contrastive(config);
   facts.feed_forward = kind.feed_forward(config);
-  if (kind.lacks_layer_energy != nullptr) facts.without_layer_energy = kind.lacks_layer_energy(config);
+  if (kind.states != nullptr) facts.states = kind.states(config);
   facts.solver = options.phases.free.solver;
   facts.sweeps = options.sweeps();
-  facts.whole_steps = options.fixed_step == 1;
+  facts.step = options.fixed_step;
   facts.centered = options.phases.sides == NudgeSides::centered;
+  facts.exact_nudge = options.phases.frozen_cost || cost_choice_section().read(config).name == "auto";
+  facts.lags = circuit.amplifier_bandwidth_Hz > 0;
+  facts.unequal_leaks = circuit.leak_spread > 0;
+  facts.node_noise = on_devices(config) && circuit.thermal_noise;
+  facts.physical = on_devices(config) && hardware_section().read(config).level != HardwareLevel::ideal;
   return facts;
 }
 
 }  // namespace
+
+std::string phase_misfit(const Config& config, const std::string& key, bool noisy_reads) {
+  if (!network_kind(config).is_circuit()) return "";
+  const auto of = [&](const Config& one) {
+    const std::vector<Requirement> needs = phase_needs(key, one.text(key));
+    if (needs.empty()) return std::string();
+    RunFacts facts = run_facts(one);
+    facts.noisy_reads = noisy_reads;
+    return first_broken(needs, facts);
+  };
+  const std::string why = of(config);
+  if (why.empty()) return "";
+  std::vector<std::string> fitting;
+  for (const std::string& value : find_row(config.table(), key)->choices) {
+    Config other = config;
+    other.set_from_text(key, value);
+    if (of(other).empty()) fitting.push_back(value);
+  }
+  return fmt::format("does not fit: {}{}", why, fitting.empty() ? "" : "; " + alternatives_text(fitting) + " would");
+}
 
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
   const NetworkKind& kind = network_kind(config);
@@ -200,11 +229,10 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
   const EstimatorKind* how = find_estimator(estimator);
   if (how == nullptr) return estimator == own_estimator_name ? own_estimator_missing : "";
   if (!kind.is_circuit()) return "network.kind = " + kind.name + " does not settle: it learns by backprop";
-  const RunFacts facts = run_facts(config);
-  for (const Requirement& need : how->needs) {
-    if (std::string broken = need.broken(facts); !broken.empty()) return broken;
-  }
-  return "";
+  RunFacts facts = run_facts(config);
+  facts.has_energy = kind.contrastive != nullptr && kind.contrastive(config);
+  if (kind.lacks_layer_energy != nullptr) facts.without_layer_energy = kind.lacks_layer_energy(config);
+  return first_broken(how->needs, facts);
 }
 
 namespace {

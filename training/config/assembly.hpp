@@ -63,6 +63,10 @@ class RelaxationStep {
   NodeLeak leak_;
 };
 
+/// Why the value of relaxation.solver, relaxation.schedule or nudge.form does not fit the rest of the config (phase_needs), and which would;
+/// or nothing. Whether reads have fresh noise only devices tell.
+std::string phase_misfit(const Config& config, const std::string& key, bool noisy_reads = false);
+
 /// Why an estimator cannot work as the config relaxes, or nothing: the first of its requirements (EstimatorKind::needs) that is broken.
 std::string estimator_misfit(const Config& config, const std::string& estimator);
 

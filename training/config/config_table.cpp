@@ -35,8 +35,8 @@ namespace {
 
 bool settles(const Config& c) { return network_kind(c).is_circuit(); }
 
-Condition by_network(bool (*holds)(const Config& config), const char* needs, bool strict = false) {
-  return {"network.kind", holds, needs, strict};
+Condition by_network(bool (*holds)(const Config& config), const char* needs, Unread unread = Unread::refused) {
+  return {"network.kind", holds, needs, unread};
 }
 
 /// Whether a run, gradcheck or comparison of this config asks the estimator.
@@ -66,8 +66,8 @@ ParamTable growth_rows() {
   const Condition alone =
       by_network([](const Config& c) { return !network_kind(c).couples_rows; }, "a network of independent samples");
   // Of resistors and diodes every direction decays.
-  const Condition active =
-      by_network([](const Config& c) { return !network_kind(c).bare; }, "a network that is not passive", true);
+  const Condition active = by_network([](const Config& c) { return !network_kind(c).bare; },
+                                      "a network that is not passive", Unread::refused_always);
   const Section<GrowthOptions>& all = growth_section();
   ParamTable rows = read_with(grows, read_with(looked_at, all.rows_without({&GrowthOptions::samples})));
   add_rows(rows, read_with(active, read_with(grows, read_with(alone, all.rows_of({&GrowthOptions::samples})))));
@@ -101,12 +101,12 @@ ParamTable circuit_rows() {
   add_rows(rows, read_with(digital, hardware_aware_section().rows()));
   add_rows(rows, hardware_section().rows());
   add_rows(rows, device_rows());
-  add_rows(rows, cost_section().rows());
+  add_rows(rows, read_with(devices_or_warning(), cost_section().rows()));
   add_rows(rows, rows_beside(read_policy_rows(), rows));
   using T = TrainOptions;
   add_rows(rows, train_section().rows_of({&T::step_time, &T::skip_ratio, &T::cosine_every}));
-  const Condition with_readout =
-      by_network([](const Config& c) { return !network_kind(c).bare; }, "a network with a read-out", true);
+  const Condition with_readout = by_network([](const Config& c) { return !network_kind(c).bare; },
+                                            "a network with a read-out", Unread::refused_always);
   add_rows(rows, read_with(with_readout, train_section().rows_of({&T::learns})));
   return rows;
 }
@@ -116,7 +116,7 @@ ParamTable training_rows() {
   const Condition in_parts =
       by_network([](const Config& c) { return !settles(c) || network_kind(c).takes != Rows::features; },
                  "a network of sequences (held-out samples are taken whole)");
-  const Condition circuit = by_network(settles, "a network that settles", true);
+  const Condition circuit = by_network(settles, "a network that settles", Unread::refused_always);
   ParamTable rows = read_with(in_parts, train_section().rows_of({&T::evaluation_batches, &T::test_batches}));
   add_rows(rows, read_with(circuit, train_section().rows_of({&T::beside})));
   return rows;
@@ -202,17 +202,8 @@ Config of_training(Config config) {
 
 }  // namespace
 
-std::vector<std::string> idle_device_keys(const Config& config) {
-  if (on_devices(config) || varies(config, "device.model")) return {};
-  const std::vector<Member<CrossbarSpec>> circuit = {&CrossbarSpec::circuit, &CrossbarSpec::tokens};
-  ParamTable of_devices = device_param_rows();
-  add_rows(of_devices, crossbar_section().rows_without(circuit));
-  add_rows(of_devices, cost_section().rows());
-  std::vector<std::string> idle;
-  for (const ParamRow& row : of_devices) {
-    if (!config.at_default(row.key) || varies(config, row.key)) idle.push_back(row.key);
-  }
-  return idle;
+std::vector<std::string> idle_keys(const Config& config) {
+  return idle_keys(config, [&](const std::string& key) { return varies(config, key); });
 }
 
 void expect_keys_read(const Config& config) {

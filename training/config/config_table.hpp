@@ -21,6 +21,9 @@ const ConfigSchema& program_schema();
 void expect_keys_read(const Config& config);
 void expect_training_reads(const Config& config);
 
+/// The keys that were set, or that a sweep or comparison varies, and that no training of this config reads, though other commands may.
+std::vector<std::string> idle_keys(const Config& config);
+
 /// Whether a training of this config reads the key: else another value of it makes the same run.
 bool training_reads(const Config& config, const std::string& key);
 

@@ -5,7 +5,7 @@
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/steady/solvers.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/models/registry.hpp"
@@ -17,26 +17,18 @@ void expect_sound_devices(const Config& config) {
   validate_linear_map(spec);
   CrossbarSpec resistors = spec;
   const SettleSolver solver = phase_options(config).phases.free.solver;
-  const bool coordinate = solver == SettleSolver::coordinate;
-  const bool exact = coordinate || solver == SettleSolver::dopri5 || solver == SettleSolver::anderson ||
-                     solver == SettleSolver::newton_gmres;
   const bool netlist = network_kind(config).name == "netlist";
-  if (coordinate || netlist) resistors.circuit.thermal_noise = false;  // that of their nodes, which is sampled
-  const auto one = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0);
-  if (!(exact || netlist) || !one->noisy()) return;
-  if (netlist) {
+  // That of their nodes is sampled.
+  if (solver == SettleSolver::coordinate || netlist) resistors.circuit.thermal_noise = false;
+  const bool noisy = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0)->noisy();
+  if (noisy && netlist) {
     throw UserError(
         "network.kind = netlist (must have reads without fresh noise: device.read_noise = 0, device.read_saturating = "
-        "0, "
-        "device.noise_white empty, and no slow noise that circuit.noise_within_phases lets move; a solved circuit has "
-        "no "
-        "reads to average)");
+        "0, device.noise_white empty, and no slow noise that circuit.noise_within_phases lets move; a solved circuit "
+        "has no reads to average)");
   }
-  throw UserError(
-      fmt::format("relaxation.solver = {} (must be euler, or reads without fresh noise: device.read_noise = 0, "
-                  "device.read_saturating = 0, device.noise_white empty, and no slow noise that "
-                  "circuit.noise_within_phases lets move; the other solvers follow no noise)",
-                  to_string(solver)));
+  const std::string misfit = phase_misfit(config, "relaxation.solver", noisy);
+  if (!misfit.empty()) throw UserError(fmt::format("relaxation.solver = {} ({})", to_string(solver), misfit));
 }
 
 }  // namespace nudge

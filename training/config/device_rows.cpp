@@ -13,7 +13,7 @@ namespace {
 /// devices and of the noise of their heat is not modelled.
 Condition with_edges() {
   return {"network.kind", [](const Config& c) { return !network_kind(c).bare || !on_devices(c); },
-          "a network whose nodes do not hang on the lines of its arrays", true};
+          "a network whose nodes do not hang on the lines of its arrays", Unread::refused_always};
 }
 
 std::vector<Member<CrossbarSpec>> at_edges() {
@@ -34,6 +34,12 @@ std::vector<Member<CrossbarSpec>> at_edges() {
 
 }  // namespace
 
+Condition devices_or_warning() {
+  Condition devices = with_devices();
+  devices.unread = Unread::warned;
+  return devices;
+}
+
 ParamTable device_rows() {
   std::vector<std::string> presets = {""};
   for (const DevicePreset& preset : device_presets()) presets.push_back(preset.name);
@@ -43,10 +49,13 @@ ParamTable device_rows() {
                     "`nudge devices show NAME` tells what it is; empty: none.")};
   for (ParamRow& row : device_param_rows()) {
     if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_edges(), std::move(row));
-    table.push_back(std::move(row));
+    table.push_back(read_with(devices_or_warning(), std::move(row)));
   }
   Section<CrossbarSpec> arrays = crossbar_section();
-  add_rows(table, arrays.where(with_edges(), at_edges()).rows());
+  arrays.where(with_edges(), at_edges());
+  const std::vector<Member<CrossbarSpec>> circuit = {&CrossbarSpec::circuit, &CrossbarSpec::tokens};
+  add_rows(table, read_with(devices_or_warning(), arrays.rows_without(circuit)));
+  add_rows(table, arrays.rows_of(circuit));
   return table;
 }
 

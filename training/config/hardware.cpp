@@ -201,17 +201,4 @@ std::vector<std::string> ideal_parts(const Config& config) {
   return parts;
 }
 
-ConfigRule physical_solver() {
-  return {
-      {"relaxation.solver", "hardware.level", "device.model"}, [](const Config& c) {
-        const std::string& solver = c.text("relaxation.solver");
-        const bool physical = on_devices(c) && hardware_section().read(c).level != HardwareLevel::ideal;
-        if (!physical || solver == "euler" || solver == "rk4" || solver == "coordinate" || solver == "direct")
-          return std::string();
-        return std::string(
-            "must be euler or rk4 on devices, whose noise the other solvers do not follow; or hardware.level must be "
-            "ideal");
-      }};
-}
-
 }  // namespace nudge

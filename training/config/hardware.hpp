@@ -35,7 +35,4 @@ bool pulses_multiply(const Config& config);
 /// Whether it learns at hardware.level = local.
 bool is_local(const Config& config);
 
-/// A physical circuit relaxes in its own time.
-ConfigRule physical_solver();
-
 }  // namespace nudge

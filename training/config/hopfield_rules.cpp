@@ -46,14 +46,6 @@ ConfigRule feedback_has_a_form() {
           }};
 }
 
-ConfigRule boxes_need_euler() {
-  return {{"relaxation.solver", "hopfield.form", "network.kind"}, [](const Config& c) {
-            return layered(c) && c.text("hopfield.form") == "projected" && c.text("relaxation.solver") != "euler"
-                       ? "must be euler for hopfield.form = projected: the others do not project onto a box"
-                       : "";
-          }};
-}
-
 /// Links that act both ways have no law of the difference alone (TermTraits::takes_difference).
 ConfigRule links_are_driven_by_states() {
   return {{"nudge.drive", "hopfield.feedback", "network.kind"}, [](const Config& c) {
@@ -139,7 +131,6 @@ std::vector<ConfigRule> hopfield_rules() {
           simultaneous_drives(),
           projected_output(),
           feedback_has_a_form(),
-          boxes_need_euler(),
           links_are_driven_by_states(),
           readout_alone(),
           odd_kernels(),

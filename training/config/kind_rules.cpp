@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kinds of networks and of tasks require of each other, and of the keys that are theirs.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <functional>
-
+#include "circuits/rules/rule_kinds.hpp"
+#include "devices/device_config.hpp"
+#include "sim/config/reading.hpp"
+#include "training/config/feed_forward.hpp"
 #include "training/config/rows.hpp"
 #include "training/learning/cost_kinds.hpp"
 #include "training/models/own/own_network.hpp"
@@ -14,15 +15,13 @@ namespace nudge {
 namespace {
 
 /// "hopfield, convolutional or resistive"
-template <class Kind>
-std::string names_of(const std::vector<Kind>& kinds, const std::function<bool(const Kind&)>& fits) {
+template <class Kind, class Fits>
+std::string names_of(const std::vector<Kind>& kinds, const Fits& fits) {
   std::vector<std::string> names;
   for (const Kind& kind : kinds) {
     if (fits(kind)) names.push_back(kind.name);
   }
-  const std::string last = names.back();
-  names.pop_back();
-  return names.empty() ? last : fmt::format("{} or {}", fmt::join(names, ", "), last);
+  return alternatives_text(names);
 }
 
 bool can_learn(const NetworkKind& network, const TaskKind& task) {
@@ -31,22 +30,21 @@ bool can_learn(const NetworkKind& network, const TaskKind& task) {
 }
 
 ConfigRule network_takes_task() {
-  return {
-      {"network.kind", "task.kind"}, [](const Config& c) {
-        const NetworkKind& network = network_kind(c);
-        const TaskKind& task = task_kind(c);
-        if (can_learn(network, task)) return std::string();
-        const std::string why = network.takes == task.rows   ? ": " + task.summary
-                                : task.rows == Rows::symbols ? ", which has symbols"
-                                                             : ", which has features";
-        return fmt::format(
-            "must be {} for task.kind = {}{}; or task.kind must be {}",
-            names_of<NetworkKind>(network_kinds(),
-                                  [&](const NetworkKind& n) {
-                                    return can_learn(n, task) && (n.name != "own" || own_network_missing(c).empty());
-                                  }),
-            task.name, why, names_of<TaskKind>(task_kinds(), [&](const TaskKind& t) { return can_learn(network, t); }));
-      }};
+  return {{"network.kind", "task.kind"}, [](const Config& c) {
+            const NetworkKind& network = network_kind(c);
+            const TaskKind& task = task_kind(c);
+            if (can_learn(network, task)) return std::string();
+            const std::string why = network.takes == task.rows   ? ": " + task.summary
+                                    : task.rows == Rows::symbols ? ", which has symbols"
+                                                                 : ", which has features";
+            return fmt::format(
+                "must be {} for task.kind = {}{}; or task.kind must be {}",
+                names_of(network_kinds(),
+                         [&](const NetworkKind& n) {
+                           return can_learn(n, task) && (n.name != "own" || own_network_missing(c).empty());
+                         }),
+                task.name, why, names_of(task_kinds(), [&](const TaskKind& t) { return can_learn(network, t); }));
+          }};
 }
 
 ConfigRule own_is_lent() {
@@ -87,10 +85,35 @@ ConfigRule mask_hides_answers() {
           }};
 }
 
+/// Conductances of bare devices are neither several arrays nor of one sign of change.
+ConfigRule rules_of_bare_devices() {
+  return {{"crossbar.update", "network.kind", "device.model"}, [](const Config& c) {
+            const RuleKind* rule = find_rule(c.text("crossbar.update"));
+            const NetworkKind& network = network_kind(c);
+            if (!network.bare || !on_devices(c) || rule == nullptr) return std::string();
+            if (rule->arrays(RuleSpec{}) <= 1 && !rule->one_sided) return std::string();
+            return fmt::format(
+                "must be a rule of single devices for network.kind = {}, whose weights are the conductances of bare "
+                "devices",
+                network.name);
+          }};
+}
+
+ConfigRule units_of_a_perceptron() {
+  return {{"train.beside", "network.kind"}, [](const Config& c) {
+            const std::string& kind = c.text("network.kind");
+            const bool none = kind == "thermal" || kind == "oscillator" || kind == "netlist";
+            return none && c.text("train.beside") == feed_forward_name
+                       ? "must not be feed_forward for network.kind = " + kind + ", whose units no perceptron has"
+                       : "";
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> kind_rules() {
-  return {own_is_lent(), network_takes_task(), costs_of_samples(), tables_of_symbols(), mask_hides_answers()};
+  return {own_is_lent(),        network_takes_task(),    costs_of_samples(),     tables_of_symbols(),
+          mask_hides_answers(), rules_of_bare_devices(), units_of_a_perceptron()};
 }
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network that is a netlist asks of the solver, and the solver of it.
+// What the times of a netlist ask of each other.
 #include "devices/device_config.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
@@ -10,18 +10,6 @@ namespace nudge {
 namespace {
 
 NetlistKeys drawn(const Config& c) { return netlist_section().read(c); }
-bool solves_itself(const Config& c) { return phase_options(c).phases.free.solver == SettleSolver::direct; }
-
-ConfigRule samples_have_one_capacitance() {
-  return {
-      {"netlist.capacitances", "circuit.thermal_noise", "relaxation.solver", "device.model"}, [](const Config& c) {
-        const bool sampled = c.flag("circuit.thermal_noise") && on_devices(c) && solves_itself(c);
-        return sampled && !drawn(c).capacitances.empty()
-                   ? "must be [] where samples of relaxation.solver = direct have thermal noise: all nodes have one "
-                     "kT/C, that of netlist.node_capacitance (circuit.thermal_noise = false, or solver euler)"
-                   : "";
-      }};
-}
 
 /// Where time passes: steps of Euler's method, reads before a phase has settled, frequencies, and samples with kT/C.
 ConfigRule time_has_capacitances() {
@@ -29,11 +17,9 @@ ConfigRule time_has_capacitances() {
           [](const Config& c) {
             const NetlistKeys keys = drawn(c);
             if (keys.node_capacitance == 0) return "";
-            const SettleSolver solver = phase_options(c).phases.free.solver;
-            if (solver == SettleSolver::rk4 || solver == SettleSolver::dopri5)
-              return "must be auto for a relaxation.solver that moves all nodes in one time (take euler or direct)";
+            const bool direct = phase_options(c).phases.free.solver == SettleSolver::direct;
             const bool noisy = on_devices(c) && c.flag("circuit.thermal_noise");
-            const bool idle = solves_itself(c) && !keys.timed() && !noisy && run_options(c).estimator != "frequency";
+            const bool idle = direct && !keys.timed() && !noisy && run_options(c).estimator != "frequency";
             return idle ? "must be auto: direct solutions take no time (netlist.delay, netlist.clock, estimator = "
                           "frequency, or solver euler would)"
                         : "";
@@ -60,24 +46,6 @@ ConfigRule one_way_to_leak() {
 
 }  // namespace
 
-std::vector<ConfigRule> netlist_rules() {
-  return {{{"relaxation.solver", "network.kind"},
-           [](const Config& c) {
-             return c.text("relaxation.solver") == "direct" && c.text("network.kind") != "netlist"
-                        ? "must not be direct unless network.kind = netlist: other networks do not solve their own "
-                          "equations"
-                        : "";
-           }},
-          samples_have_one_capacitance(),
-          time_has_capacitances(),
-          delay_within_clock(),
-          one_way_to_leak(),
-          {{"train.beside", "network.kind"}, [](const Config& c) {
-             return c.text("train.beside") == "feed_forward" && c.text("network.kind") == "netlist"
-                        ? "must not be feed_forward for network.kind = netlist, which has no layers whose widths a "
-                          "perceptron could have"
-                        : "";
-           }}};
-}
+std::vector<ConfigRule> netlist_rules() { return {time_has_capacitances(), delay_within_clock(), one_way_to_leak()}; }
 
 }  // namespace nudge

@@ -13,17 +13,6 @@ namespace {
 
 bool swings(const Config& c) { return phase_options(c).phases.oscillation.on(); }
 
-ConfigRule swing_needs_time() {
-  return {{"nudge.form", "relaxation.solver", "relaxation.schedule"}, [](const Config& c) {
-            if (!swings(c)) return "";
-            const PhaseOptions options = phase_options(c);
-            if (options.sweeps()) return "must be static for relaxation.schedule = sweep, whose steps are no time";
-            return options.phases.free.solver != SettleSolver::euler
-                       ? "must be static unless relaxation.solver = euler, whose steps a lock-in listens to"
-                       : "";
-          }};
-}
-
 /// A step lasts at least its epsilon (sim/read_timing.hpp).
 ConfigRule steps_follow_swing() {
   return {{"nudge.frequency", "nudge.form", "nudge.harmonic", "relaxation.step", "relaxation.step_fraction"},
@@ -48,6 +37,6 @@ ConfigRule odd_harmonic() {
 
 }  // namespace
 
-std::vector<ConfigRule> oscillation_rules() { return {swing_needs_time(), steps_follow_swing(), odd_harmonic()}; }
+std::vector<ConfigRule> oscillation_rules() { return {steps_follow_swing(), odd_harmonic()}; }
 
 }  // namespace nudge

@@ -86,6 +86,32 @@ const Section<PhaseOptions>& phase_section() {
   return section;
 }
 
+namespace {
+
+std::vector<Requirement> solver_needs(SettleSolver solver) {
+  using namespace needs;
+  switch (solver) {
+    case SettleSolver::euler: return {no_stiffness};
+    case SettleSolver::rk4: return {no_box, no_stiffness, one_time, no_amplifiers};
+    case SettleSolver::dopri5: return {no_box, no_stiffness, one_time, no_amplifiers, ideal_devices, quiet_reads};
+    case SettleSolver::anderson:
+    case SettleSolver::newton_gmres: return {no_box, no_stiffness, no_amplifiers, ideal_devices, quiet_reads};
+    case SettleSolver::coordinate: return {known_loads, no_amplifiers, quiet_reads};
+    case SettleSolver::direct: return {own_solution, one_noise, no_amplifiers};
+    case SettleSolver::sample: return {own_bath, short_steps, no_amplifiers, quiet_nodes, ideal_devices};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Requirement> phase_needs(const std::string& key, const std::string& value) {
+  if (key == "relaxation.solver") return solver_needs(settle_solver(value));
+  if (value == "sweep") return {needs::euler, needs::no_amplifiers, needs::equal_leaks};
+  if (value == "oscillating") return {needs::no_sweeps, needs::euler};
+  return {};
+}
+
 PhaseOptions phase_options(const Config& config) {
   PhaseOptions options = phase_section().read(config);
   estimator_section().fill(config, options.phases);

@@ -3,6 +3,7 @@
 
 #include "sim/config/section.hpp"
 #include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/requirement.hpp"
 
 namespace nudge {
 
@@ -17,6 +18,10 @@ struct PhaseOptions {
   bool sweeps() const { return phases.free.schedule == RelaxationSchedule::sweep; }
 };
 const Section<PhaseOptions>& phase_section();
+
+/// What a value of relaxation.solver, relaxation.schedule or nudge.form asks of the run, in the order in which it is told.
+std::vector<Requirement> phase_needs(const std::string& key, const std::string& value);
+
 PhaseOptions phase_options(const Config& config);
 
 }  // namespace nudge

@@ -6,7 +6,6 @@
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/assembly.hpp"
-#include "training/config/hardware.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -192,33 +191,13 @@ ConfigRule compares_something() {
           [](const Config& c) { return c.texts("gradcheck.estimators").empty() ? "must name one, or all" : ""; }};
 }
 
-/// Of those that were asked for by name; the defaults and `all` leave out what does not fit.
-ConfigRule compared_fit() {
-  return {{"gradcheck.estimators", "relaxation.schedule", "relaxation.solver", "relaxation.step", "network.kind",
-           "nudge.sides", "transformer.feedback", "hopfield.feedback"},
-          [](const Config& c) {
-            if (c.at_default("gradcheck.estimators")) return std::string();
-            for (const std::string& name : c.texts("gradcheck.estimators")) {
-              const std::string misfit = estimator_misfit(c, name);
-              if (!misfit.empty()) return fmt::format("names {}, which does not fit: {}; or take all", name, misfit);
-            }
-            return std::string();
-          }};
-}
-
-ConfigRule lag_needs_euler() {
-  return {{"circuit.amplifier_bandwidth", "relaxation.solver"}, [](const Config& c) {
-            const bool lags = c.real("circuit.amplifier_bandwidth") > 0;
-            return lags && c.text("relaxation.solver") != "euler"
-                       ? "must be 0 unless relaxation.solver = euler: the other solvers know no amplifiers"
-                       : "";
-          }};
+/// What the phases ask of the rest, and the estimators; the keys that they name place the message.
+ConfigRule phase_fits(const std::string& key) {
+  return {{key}, [key](const Config& c) { return phase_misfit(c, key); }};
 }
 
 ConfigRule estimator_fits(const std::string& key) {
-  return {{key, "relaxation.schedule", "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback",
-           "nudge.sides", "hopfield.feedback"},
-          [key](const Config& c) {
+  return {{key}, [key](const Config& c) {
             const Layer layer = c.origin(key).layer;  // what physical devices imply is no choice
             const bool set = (layer == Layer::file || layer == Layer::option) && !c.at_default(key);
             const bool chosen = network_kind(c).is_circuit() || set;
@@ -227,21 +206,15 @@ ConfigRule estimator_fits(const std::string& key) {
           }};
 }
 
-/// Sweeps visit nodes by Euler steps without amplifiers between.
-ConfigRule sweep_needs_euler() {
-  return {{"relaxation.schedule", "relaxation.solver", "circuit.amplifier_bandwidth"}, [](const Config& c) {
-            const bool sweeps = c.text("relaxation.schedule") == "sweep";
-            return sweeps && (c.text("relaxation.solver") != "euler" || c.real("circuit.amplifier_bandwidth") > 0)
-                       ? "must be parallel unless relaxation.solver = euler and circuit.amplifier_bandwidth = 0"
-                       : "";
-          }};
-}
-
-ConfigRule sweep_needs_equal_leaks() {
-  return {{"circuit.leak_spread", "relaxation.schedule"}, [](const Config& c) {
-            return c.text("relaxation.schedule") == "sweep" && c.real("circuit.leak_spread") > 0
-                       ? "must be 0 for relaxation.schedule = sweep, whose steps follow the nominal leak"
-                       : "";
+/// Of those that were asked for by name; the defaults and `all` leave out what does not fit.
+ConfigRule compared_fit() {
+  return {{"gradcheck.estimators"}, [](const Config& c) {
+            if (c.at_default("gradcheck.estimators")) return std::string();
+            for (const std::string& name : c.texts("gradcheck.estimators")) {
+              const std::string misfit = estimator_misfit(c, name);
+              if (!misfit.empty()) return fmt::format("names {}, which does not fit: {}; or take all", name, misfit);
+            }
+            return std::string();
           }};
 }
 
@@ -364,17 +337,16 @@ std::vector<ConfigRule> program_rules() {
       text_needs_characters(),
       estimator_fits("estimator"),
       estimator_fits("train.beside"),
-      sweep_needs_euler(),
-      sweep_needs_equal_leaks(),
       rotary_needs_even_heads(),
       transformer_has_hidden_units(),
       delay_within_phase(),
       compares_something(),
       compared_fit(),
-      lag_needs_euler(),
-      physical_solver()};
-  for (const auto more : {kind_rules, hopfield_rules, resistive_rules, netlist_rules, thermal_rules, oscillation_rules,
-                          local_rules, motion_rules, preset_rules}) {
+      phase_fits("relaxation.solver"),
+      phase_fits("relaxation.schedule"),
+      phase_fits("nudge.form")};
+  for (const auto more :
+       {kind_rules, hopfield_rules, netlist_rules, oscillation_rules, local_rules, motion_rules, preset_rules}) {
     for (ConfigRule& rule : more()) rules.push_back(std::move(rule));
   }
   return rules;

@@ -8,6 +8,7 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
+#include "training/learning/estimators/requirement.hpp"
 #include "training/models/mixer_term.hpp"
 #include "training/models/network.hpp"
 #include "training/models/network_plan.hpp"
@@ -37,6 +38,8 @@ struct NetworkKind {
   NodeLeak (*leak)(const Config& config) = [](const Config&) { return NodeLeak{}; };
   /// Returns true if every node is driven by earlier ones alone (Circuit::feed_forward).
   bool (*feed_forward)(const Config& config) = [](const Config&) { return true; };
+  /// Returns the facts of its states that solvers must know; null: they are in no box, no bath, and no solver is theirs alone.
+  StateFacts (*states)(const Config& config) = nullptr;
   /// True if rows are coupled (NetworkPlan::couples_rows).
   bool couples_rows = true;
   /// Rows of its input: the task must have such rows (TaskKind::rows).

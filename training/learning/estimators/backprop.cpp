@@ -94,11 +94,8 @@ SequenceReport BackpropThroughTime<S>::through_sweep(Example<S>& example) {
   SequenceReport report;
   Matrix<S>& z = *example.state;
   Layered<S>* layered = example.dynamics->layered();
-  const DynamicsTraits<S> traits = example.dynamics->traits();
-  if (layered == nullptr || !traits.feed_forward || options_.free.step != 1.0 || traits.leak != 1.0) {
-    throw UserError(
-        "bptt with relaxation.schedule = sweep needs a feed-forward network and relaxation.step = 1 (use parallel)");
-  }
+  NUDGE_EXPECT(layered != nullptr && example.dynamics->traits().feed_forward && example.dynamics->traits().leak == 1.0);
+  NUDGE_EXPECT(options_.free.step == 1.0);
   compute_derivatives(example);
   Linearization<S>& at = free_.run(example, options_.free, report);
   example.dynamics->begin_reads(ReadClass::stored);

@@ -51,10 +51,7 @@ void ImplicitEstimator<S>::solve_gmres(Linearization<S>& at, SequenceReport& rep
 template <class S>
 void ImplicitEstimator<S>::solve_direct(Example<S>& example, SequenceReport& report) {
   Direct<S>* direct = example.dynamics->direct();
-  if (direct == nullptr) {
-    throw UserError(
-        "estimator adjoint: this network does not solve itself (it is for network.kind = netlist; take implicit)");
-  }
+  NUDGE_EXPECT(direct != nullptr);  // needs::solves_itself
   report.nudged = direct->solve_transposed(cost_gradient_, this->adjoint_).status;
   report.cost_in_forces += 1;
 }

@@ -40,21 +40,14 @@ void NudgedDynamics<S>::bind(Example<S>& example, Linearization<S>* at, const st
   if (anchored_) read_anchor();
 }
 
-/// Some solvers have a step of their own for the nudge, which needs its curvature.
+/// Some solvers have a step of their own for the nudge, which needs its curvature, and one of them for the circuit's own law alone.
 template <class S>
 void NudgedDynamics<S>::check_solver(const EstimatorOptions& options) const {
-  const SettleSolver solver = options.free.solver;
-  if (solver == SettleSolver::direct && base().direct() != nullptr &&
-      (law_ != NudgeLaw::plain || anchored_ || example_->filter != nullptr)) {
-    throw UserError(
-        "relaxation.solver = direct: the circuit solves its own equations, which have no corrected or anchored force "
-        "(take estimator = ep, ep_contrastive, coupled_learning or adjoint, or relaxation.solver = euler)");
-  }
-  if ((solver != SettleSolver::direct && solver != SettleSolver::coordinate) || frozen_ || curvature_ > 0) return;
-  throw UserError(
-      fmt::format("relaxation.solver = {}: a nudge by this cost has no exact step (take squared error, or "
-                  "nudge.cost_current = frozen, or solver euler)",
-                  to_string(solver)));
+  const bool direct = options.free.solver == SettleSolver::direct;
+  const bool own_law = law_ == NudgeLaw::plain && !anchored_ && example_->filter == nullptr;
+  const bool has_step = frozen_ || curvature_ > 0;
+  if ((!direct && options.free.solver != SettleSolver::coordinate) || (has_step && (own_law || !direct))) return;
+  throw ContractViolation("an estimator under a solver that has no step for its law (EstimatorKind::needs)");
 }
 
 /// Whether eigenvalues of J at z* lie as far out as its diagonal: J is triangular, or symmetric along an arbitrary direction.

@@ -33,7 +33,7 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   /// NumericalFailure where a known curvature leaves an output no minimum: D + β c ≤ 0, or Euler steps pass it: ε (D + β c) ≥ 2.
   /// D is its load, or without loads −∂F_j/∂z_j at z*; looked at where the leak raises the question, and J is symmetric or
   /// triangular, so that the diagonal bounds its eigenvalues. Not in a box, and not of noisy reads.
-  /// UserError for a solver that has no step for this law or this cost.
+  /// ContractViolation for a solver that has no step for this law or this cost.
   void bind(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
             const EstimatorOptions& options);
 

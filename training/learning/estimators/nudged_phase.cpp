@@ -102,11 +102,7 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   const bool swings = options.oscillation.on();
   SettleOptions settling = nudged_settling(options);
   const bool sweeps = sweeping(*example.dynamics, settling.schedule) != nullptr;
-  if (swings && (sweeps || settling.solver != SettleSolver::euler)) {
-    throw UserError(
-        "nudge.form = oscillating: it takes time, in which all nodes move at once (set relaxation.schedule = "
-        "parallel and relaxation.solver = euler)");
-  }
+  NUDGE_EXPECT(!swings || (!sweeps && settling.solver == SettleSolver::euler));  // phase_needs()
   system_.bind(example, at, betas, law, anchored, options);
   const ReadTiming timing = begin_nudged_reads(example, options);
   const bool noisy = example.dynamics->noisy();

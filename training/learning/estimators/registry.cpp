@@ -49,6 +49,7 @@ using OptionList = std::vector<Member<E>>;
 /// What nudged phases read, and `more`.
 EstimatorKind nudging(EstimatorKind kind, OptionList more, std::initializer_list<ReadClass> reads = {}) {
   more.insert(more.end(), {&E::beta, &E::sides, &E::below_rounding, &E::below_noise, &E::nudged_steps});
+  kind.needs.push_back(needs::step_of_nudge);
   kind.keys = estimator_section().rows_of(more);
   kind.keys.push_back(read_policy_row(ReadClass::nudged));
   for (const ReadClass one : reads) kind.keys.push_back(read_policy_row(one));
@@ -169,7 +170,7 @@ std::vector<EstimatorKind> our_kinds() {
           iterating(computed<LinearAdjointEstimator>("linear_adjoint")),
           solved,
           dense,
-          needing(bptt, {needs::euler_steps}),
+          needing(bptt, {needs::euler, needs::unit_sweeps}),
           needing(alternating, {needs::layer_energies}),
           frequency,
           needing(contrasting(coupled), {needs::energy, needs::solves_itself}),

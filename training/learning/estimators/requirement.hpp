@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fits what: an estimator states what it needs of a run, in facts and not in names of networks or solvers that it would have to know.
-// `config check` and the run read the one list.
+// What fits what: an estimator, a solver, a schedule states what it needs of a run, in facts and not in names of networks that it would have
+// to know. `config check`, gradcheck and the run read the one list.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/settle.hpp"
 
 namespace nudge {
 
-/// What a run is like, as far as estimators ask.
+/// What solvers must know of the states of a network. A text says which key makes them so; empty: they are not.
+struct StateFacts {
+  std::string boxed = {};    ///< kept in a box (DynamicsTraits::box)
+  std::string stiff = {};    ///< pulled back beyond any step of all nodes at once
+  std::string timed = {};    ///< nodes have time constants of their own
+  std::string unequal = {};  ///< nodes have capacitances of their own, and no one kT/C
+  bool loads = false;        ///< what loads a unit is known and stands still (Layered::loads)
+  bool direct = false;       ///< it solves itself (Dynamics::direct)
+  bool bath = false;         ///< it is in one (Powers::bath)
+};
+
+/// What a run is like, as far as estimators, solvers, schedules and forms of nudges ask.
 struct RunFacts {
   std::string network;  ///< the kind, for words
   bool has_energy =
@@ -18,10 +30,17 @@ struct RunFacts {
   bool feed_forward = false;  ///< every node is driven by earlier ones alone
   /// Weights that have no energy of their layer, in words; empty: all have one. Nothing: the network has no such energies.
   std::optional<std::string> without_layer_energy = {};
+  StateFacts states = {};
   SettleSolver solver = SettleSolver::euler;
   bool sweeps = false;
-  bool whole_steps = false;  ///< relaxation.step = 1
-  bool centered = true;      ///< nudge.sides
+  double step = 0;          ///< relaxation.step; 0: it follows the leak
+  bool centered = true;     ///< nudge.sides
+  bool exact_nudge = true;  ///< by a cost, or a frozen current, whose step solvers of their own can take
+  bool lags = false;        ///< amplifiers have a bandwidth
+  bool unequal_leaks = false;
+  bool node_noise = false;   ///< thermal, of nodes on devices
+  bool physical = false;     ///< devices and circuits whose noise is on
+  bool noisy_reads = false;  ///< fresh noise
 };
 
 /// One thing that a piece of a run asks of the rest.
@@ -31,6 +50,9 @@ struct Requirement {
 
   bool operator==(const Requirement&) const = default;
 };
+
+/// The first that is broken, in its words; empty: all are fulfilled.
+std::string first_broken(const std::vector<Requirement>& needs, const RunFacts& facts);
 
 namespace needs {
 extern const Requirement all_at_once;  ///< state and adjoint of all nodes move together: no sweeps
@@ -43,7 +65,25 @@ extern const Requirement no_bath;         ///< states that settle
 extern const Requirement bath;            ///< states that are drawn
 extern const Requirement solves_itself;   ///< a circuit with a solver of its own (Dynamics::direct)
 extern const Requirement moves_itself;    ///< none: the nudged law is not that of the circuit
-extern const Requirement euler_steps;     ///< steps that can be unrolled
+extern const Requirement euler;           ///< steps of one length
+extern const Requirement unit_sweeps;     ///< the sweep that is a forward pass, or none
+extern const Requirement step_of_nudge;   ///< a solver with steps of its own knows that of the nudge
+
+// Of solvers, schedules and forms of nudges.
+extern const Requirement no_sweeps;  ///< steps that are time
+extern const Requirement no_box;
+extern const Requirement no_stiffness;
+extern const Requirement one_time;       ///< all nodes move in one
+extern const Requirement one_noise;      ///< of all nodes
+extern const Requirement no_amplifiers;  ///< between force and node
+extern const Requirement equal_leaks;
+extern const Requirement quiet_reads;
+extern const Requirement ideal_devices;
+extern const Requirement known_loads;   ///< of every unit
+extern const Requirement own_solution;  ///< the network's
+extern const Requirement own_bath;      ///< the network's
+extern const Requirement quiet_nodes;   ///< no thermal noise beside that of the bath
+extern const Requirement short_steps;   ///< stable over a leak of 1
 }  // namespace needs
 
 }  // namespace nudge

@@ -41,7 +41,7 @@ class TrackedDynamics final : public Dynamics<S> {
     f.bottomRows(tokens) += beta_ * gradient_.bottomRows(tokens) + asymmetry_;
   }
   Linearization<S>& linearize(ConstMatrixRef<S>) override {
-    throw UserError("aep_tracked: its law follows the states and has no Newton step (take relaxation.solver = euler)");
+    throw ContractViolation("linearize of a law that follows the states");  // needs::fixed_law
   }
   double drive() const { return static_cast<double>(gradient_.norm()) / std::sqrt(2.0); }
 

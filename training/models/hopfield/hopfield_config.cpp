@@ -220,4 +220,9 @@ bool hopfield_feeds_forward(const Config& config) {
   return hopfield_section().read(config).feedback == HopfieldFeedback::none;
 }
 
+StateFacts hopfield_states(const Config& config) {
+  if (hopfield_section().read(config).form != HopfieldForm::projected) return {};
+  return {.boxed = "hopfield.form = projected"};
+}
+
 }  // namespace nudge

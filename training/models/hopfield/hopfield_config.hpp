@@ -5,6 +5,7 @@
 
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
+#include "training/learning/estimators/requirement.hpp"
 #include "training/models/hopfield/hopfield_plan.hpp"
 #include "training/models/network.hpp"
 
@@ -58,6 +59,7 @@ bool hopfield_contrasts(const Config& config);
 std::string hopfield_lacks_energy(const Config& config);
 /// True if hopfield.feedback = none.
 bool hopfield_feeds_forward(const Config& config);
+StateFacts hopfield_states(const Config& config);
 
 /// Inputs of a transient of a layered Hopfield network, besides its weights.
 struct HopfieldNetlist {

@@ -205,6 +205,14 @@ std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, cons
   return std::make_shared<NetlistPlan>(std::move(netlist), std::move(choice), features, values);
 }
 
+StateFacts netlist_states(const Config& config) {
+  const NetlistKeys keys = netlist_section().read(config);
+  StateFacts facts{.direct = true};
+  if (keys.node_capacitance > 0) facts.timed = "netlist.node_capacitance";
+  if (!keys.capacitances.empty()) facts.unequal = "netlist.capacitances";
+  return facts;
+}
+
 bool netlist_contrasts(const Config& config) {
   try {
     const Netlist netlist = read_config_netlist(config);

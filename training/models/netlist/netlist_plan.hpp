@@ -8,6 +8,7 @@
 #include "circuits/netlist/netlist_term.hpp"
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
+#include "training/learning/estimators/requirement.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
@@ -113,6 +114,7 @@ void check_netlist_keys(const Config& config);
 /// True if all elements of the netlist are reciprocal, or balanced amplifiers (NodeCoordinates::reciprocal); false
 /// where it cannot be read.
 bool netlist_contrasts(const Config& config);
+StateFacts netlist_states(const Config& config);
 
 /// Table of the keys that a netlist network reads.
 ParamTable netlist_keys();

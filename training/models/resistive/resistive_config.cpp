@@ -92,8 +92,21 @@ ParamTable resistive_keys() {
   return rows;
 }
 
+StateFacts resistive_states(const Config& config) {
+  StateFacts facts{.loads = true};
+  const HiddenDiode diode = resistive_section().read(config).diode;
+  if (diode == HiddenDiode::ideal) facts.boxed = "resistive.diode = ideal";
+  if (diode == HiddenDiode::shockley) facts.stiff = "resistive.diode = shockley";
+  return facts;
+}
+
 void check_resistive(const Config& config) {
   const ResistiveOptions options = resistive_section().read(config);
+  if (options.diode == HiddenDiode::shockley && circuit_section().read(config).temperature_K == 0) {
+    throw UserError(
+        "circuit.temperature = 0 K (must be above 0 for resistive.diode = shockley, whose voltages are in units of k "
+        "T/q)");
+  }
   const std::size_t gains = options.gain.size(), most = options.hidden.size() + 1;
   if (gains <= most) return;
   throw UserError(

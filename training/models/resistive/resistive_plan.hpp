@@ -9,6 +9,7 @@
 #include "circuits/resistive/resistive_network.hpp"
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
+#include "training/learning/estimators/requirement.hpp"
 #include "training/models/network.hpp"
 #include "training/models/network_plan.hpp"
 
@@ -104,6 +105,7 @@ std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const Ta
 
 /// Table of the keys that a resistive network reads. Its nodes hang on the lines of its arrays (NetworkKind::bare).
 ParamTable resistive_keys();
+StateFacts resistive_states(const Config& config);
 
 /// Checks the keys: at most one gain behind the inputs and each hidden layer.
 void check_resistive(const Config& config);

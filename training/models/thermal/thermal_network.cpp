@@ -111,6 +111,7 @@ NetworkKind thermal_network() {
                 return NodeLeak{.constant = thermal_section().read(config).units == ThermalUnits::binary ? 0.0 : 1.0};
               },
           .feed_forward = [](const Config&) { return false; },
+          .states = [](const Config&) { return StateFacts{.bath = true}; },
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
