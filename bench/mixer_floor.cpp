@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/mixer_floor.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -20,8 +21,8 @@ MixerFloor::MixerFloor(const SequenceShape& s) {
   }
   const MixerOptions options = sequence_mixer(s.mixer, s.width, s.heads, s.tokens).options;
   const bool free_energy = s.mixer.rfind("fem", 0) == 0;
-  const Index keys = (free_energy ? options.keys : s.width) / s.heads;
-  const Index values = free_energy ? 2 * options.values / s.heads : s.width / s.heads;
+  const Index keys = (free_energy ? options.of<FreeEnergyOptions>().keys : s.width) / s.heads;
+  const Index values = free_energy ? 2 * options.of<FreeEnergyOptions>().values / s.heads : s.width / s.heads;
   reads_ = s.blocks * s.heads;
   read_ = {filled(s.tokens, keys), filled(s.tokens, keys), filled(s.tokens, values), filled(s.tokens, s.tokens),
            filled(s.tokens, values)};

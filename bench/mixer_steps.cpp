@@ -11,6 +11,7 @@
 
 #include "bench/fastest_product.hpp"
 #include "bench/mixer_floor.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 #include "mixers/mixer.hpp"
 #include "mixers/ops/operations.hpp"
 #include "mixers/ops/reads.hpp"
@@ -157,9 +158,9 @@ struct Evaluated {
 
   explicit Evaluated(const char* name) : kind(mixer_kind<float>(name)) {
     options.width = 32;
-    options.values = 16;
-    options.heads = options.decays = options.groups = 2;
-    options.keys = 16;
+    options.of<FreeEnergyOptions>().values = 16;
+    options.heads = options.of<FreeEnergyOptions>().decays = options.of<FreeEnergyOptions>().groups = 2;
+    options.of<FreeEnergyOptions>().keys = 16;
     spec = kind.spec(options);
     for (const Field& field : spec.parameters) {
       parameters.push_back(0.3F * normal(field.rows(), field.cols(), static_cast<std::uint32_t>(parameters.size())));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
@@ -29,6 +30,15 @@ Value<S> NamedValues<S>::operator[](const std::string& name) const {
 }
 
 NUDGE_BOTH_PRECISIONS_OF(NamedValues)
+
+MixerKeys rope_key(const MixerOptions& made) {
+  if (made.rope) return {};
+  return {
+      {param::flag("mixer.rope", "false",
+                   "Rotary positions, for an even head width: mha, *_stack, mha2nd*, light2nd*, fem_softmax (fem_gla "
+                   "always)."),
+       [](const Config& c, MixerOptions& o) { o.rope = c.flag("mixer.rope"); }}};
+}
 
 void require_positive(const std::string& name, double value) {
   if (!(value > 0) || !std::isfinite(value)) {

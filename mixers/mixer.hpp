@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +10,6 @@
 #include "mixers/options.hpp"
 #include "mixers/tape.hpp"
 #include "sim/base/matrix.hpp"
-#include "sim/base/member.hpp"
 
 namespace nudge {
 
@@ -74,20 +72,25 @@ struct MixerKind {
   /// Energy F*(z_t; context) of every token, (tokens, 1), of the inputs "z" and "context", which forward() descends in z with its
   /// context held. Only for kinds whose weights are all those of this energy; null: some weight (W_v, W_o) belongs to no energy.
   Value<S> (*energy)(const MixerCall<S>& call) = nullptr;
-  /// Options of MixerOptions that it reads beside width and heads.
-  std::vector<Member<MixerOptions>> options = {};
-
-  bool reads(const Member<MixerOptions>& option) const {
-    return std::any_of(options.begin(), options.end(), [&](const auto& own) { return own.holds(option); });
-  }
+  /// The keys of [mixer] that it reads beside those of all, made with these options: what they leave out no key can.
+  using Keys = MixerKeys (*)(const MixerOptions& made);
+  Keys keys = [](const MixerOptions&) { return MixerKeys(); };
+  /// Sizes of 0 become those that follow from width and heads.
+  using Fit = void (*)(MixerOptions& options);
+  Fit fit = [](MixerOptions&) {};
 };
 
-/// Adds to a kind the options that it reads.
+/// The kind with the keys that it reads.
 template <class S>
-MixerKind<S> reading(MixerKind<S> kind, std::vector<Member<MixerOptions>> options) {
-  kind.options = std::move(options);
+MixerKind<S> reading(MixerKind<S> kind, typename MixerKind<S>::Keys keys,
+                     typename MixerKind<S>::Fit fit = MixerKind<S>().fit) {
+  kind.keys = keys;
+  kind.fit = fit;
   return kind;
 }
+
+/// The key of rotary positions, unless they are there.
+MixerKeys rope_key(const MixerOptions& made);
 
 /// Checks of options: UserError "name = value (must be ...)".
 void require_positive(const std::string& name, double value);

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "mixers/attention/gradient_descent.hpp"
+#include "mixers/attention/heads.hpp"
+#include "mixers/baselines/mamba2.hpp"
 #include "mixers/fem/free_energy_mixer.hpp"
 #include "sim/base/errors.hpp"
 
@@ -27,10 +30,10 @@ MixerOptions rotary(Index width, Index heads) {
 
 MixerOptions attention(Index width, Index heads) {
   MixerOptions o = rotary(width, heads);
-  o.head_width = width / heads;
-  if (o.head_width % 2 != 0) {
+  const Index head_width = o.of<AttentionOptions>().head_width = width / heads;
+  if (head_width % 2 != 0) {
     throw UserError(fmt::format("heads = {}: head width {} is odd (rotary positions turn pairs: use an even width)",
-                                heads, o.head_width));
+                                heads, head_width));
   }
   return o;
 }
@@ -38,15 +41,16 @@ MixerOptions attention(Index width, Index heads) {
 /// Options of a Free Energy Mixer with d values and queries and keys of `keys` columns.
 MixerOptions free_energy(Index width, Index heads, Index values, Index keys) {
   MixerOptions o = rotary(width, heads);
-  o.values = values;
-  o.keys = keys;
-  o.gate_groups = heads;
+  FreeEnergyOptions& own = o.of<FreeEnergyOptions>();
+  own.values = values;
+  own.keys = keys;
+  own.gate_groups = heads;
   return o;
 }
 
 MixerOptions gated_linear(MixerOptions o, Index tokens, Index decays) {
-  o.decays = decays;
-  o.quadratic = tokens <= kQuadraticUpTo;
+  o.of<FreeEnergyOptions>().decays = decays;
+  o.of<FreeEnergyOptions>().quadratic = tokens <= kQuadraticUpTo;
   return o;
 }
 
@@ -54,7 +58,7 @@ MixerOptions gated_linear(MixerOptions o, Index tokens, Index decays) {
 MixerOptions with_inner_gate(Index width, Index heads) {
   require_divides("8", 8, "channels", width);
   MixerOptions o = free_energy(width, heads, 3 * width / 4, 7 * width / 8);
-  o.outer_gate = false;
+  o.of<FreeEnergyOptions>().outer_gate = false;
   return o;
 }
 
@@ -68,10 +72,11 @@ std::optional<MixerOptions> of_other_prior(const std::string& name, Index width,
   const Index values = selective ? (whole ? 3 * width / 4 : 5 * width / 4) : (whole ? width : 2 * width);
   MixerOptions o = free_energy(width, heads, values, width);
   require_divides("heads", heads, "values", values);
-  o.groups = o.decays = heads;
-  o.states = std::max<Index>(1, width / 8);
-  o.log_sum_exp = o.inner_gate = o.outer_gate = whole;
-  o.hidden = std::max<Index>(1, width / 16);
+  FreeEnergyOptions& own = o.of<FreeEnergyOptions>();
+  own.groups = own.decays = heads;
+  own.states = std::max<Index>(1, width / 8);
+  own.log_sum_exp = own.inner_gate = own.outer_gate = whole;
+  own.hidden = std::max<Index>(1, width / 16);
   return o;
 }
 
@@ -79,29 +84,29 @@ MixerOptions options_of(const std::string& name, Index width, Index heads, Index
   if (name == "fem_softmax" || name == "fem_softmax_ltg" || name == "fem_gla") {
     MixerOptions o = free_energy_budget(Budget::half, width, heads);
     o.rope = true;
-    o.hidden = std::max<Index>(1, width / 16);  // appendix K
-    if (name == "fem_softmax") o.modulation = Modulation::before;
+    o.of<FreeEnergyOptions>().hidden = std::max<Index>(1, width / 16);  // appendix K
+    if (name == "fem_softmax") o.of<FreeEnergyOptions>().modulation = Modulation::before;
     return name == "fem_gla" ? gated_linear(o, tokens, heads) : o;
   }
   if (const auto prior = of_other_prior(name, width, heads)) return *prior;
   if (name == "fem_softmax_lt") return with_inner_gate(width, heads);
   if (name == "fem_softmax_l") {
     MixerOptions o = free_energy(width, heads, width, width);
-    o.inner_gate = o.outer_gate = false;
+    o.of<FreeEnergyOptions>().inner_gate = o.of<FreeEnergyOptions>().outer_gate = false;
     return o;
   }
   if (name == "linear" || name == "gla") {
     const bool gated = name == "gla";
     if (gated) require_divides("2", 2, "channels", width);
     MixerOptions o = free_energy(width, heads, width, gated ? width / 2 : width);
-    o.log_sum_exp = false;
-    o.outer_gate = gated;
+    o.of<FreeEnergyOptions>().log_sum_exp = false;
+    o.of<FreeEnergyOptions>().outer_gate = gated;
     return gated_linear(o, tokens, gated ? heads : 0);
   }
   MixerOptions o = attention(width, heads);
-  o.temperature = 1;
-  if (name == "gated_deltanet") o.head_width /= 2;
-  if (name == "mamba2") o.states = std::max<Index>(1, width / 2);
+  o.of<DescentOptions>().temperature = 1;
+  if (name == "gated_deltanet") o.of<AttentionOptions>().head_width /= 2;
+  if (name == "mamba2") o.of<MambaOptions>().states = std::max<Index>(1, width / 2);
   return o;
 }
 
@@ -138,6 +143,19 @@ const std::vector<std::string>& sequence_mixer_names() {
                                                  "fem_ssmsel",
                                                  "ssmsel"};
   return names;
+}
+
+MixerKeys SequenceMixer::keys() const {
+  MixerKeys own = mixer_kind<float>(kind).keys(options);
+  if (rule != StepRule::residual) own = own + keys_of(momentum_section(), {&MomentumOptions::momentum_start});
+  return own;
+}
+
+MixerOptions one_head() {
+  MixerOptions options;
+  options.heads = options.of<FreeEnergyOptions>().decays = 1;
+  options.of<AttentionOptions>().head_width = options.width;
+  return options;
 }
 
 SequenceMixer sequence_mixer(const std::string& name, Index width, Index heads, Index tokens) {

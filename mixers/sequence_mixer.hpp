@@ -21,7 +21,13 @@ struct SequenceMixer {
   std::string kind;  ///< name in the mixer registry
   StepRule rule = StepRule::residual;
   MixerOptions options;
+
+  /// The keys of [mixer] that it reads.
+  MixerKeys keys() const;
 };
+
+/// A size that every kind accepts: one head as wide as the state.
+MixerOptions one_head();
 
 /// Names of the sequence mixers, in the order of tables:
 ///   mha            softmax attention

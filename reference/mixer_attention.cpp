@@ -2,6 +2,8 @@
 // Cases of the attention family: sizes come from the shapes of the weights, the rest from attributes.
 #include <fmt/format.h>
 
+#include "mixers/attention/gradient_descent.hpp"
+#include "mixers/attention/heads.hpp"
 #include "reference/case_kind.hpp"
 #include "reference/tape_case.hpp"
 
@@ -16,7 +18,7 @@ MixerOptions sizes_of(const H5Reader& file, const std::string& projection) {
   }
   MixerOptions options;
   options.heads = shape[0];
-  options.head_width = shape[1];
+  options.of<AttentionOptions>().head_width = shape[1];
   options.width = shape[2];
   options.observe = true;
   // Linear attention has one head whatever H says.
@@ -32,41 +34,41 @@ std::vector<CaseDataset> plain(const H5Reader& file) { return compute(file, size
 
 std::vector<CaseDataset> energy(const H5Reader& file) {
   MixerOptions options = sizes_of(file, "params/W1");
-  options.temperature = positive_real(file, "T_temp");
-  options.eta = finite_real(file, "eta");
+  options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
+  options.of<DescentOptions>().eta = finite_real(file, "eta");
   return compute(file, options);
 }
 
 std::vector<CaseDataset> loop(const H5Reader& file) {
   MixerOptions options = sizes_of(file, "params/W1");
-  options.temperature = positive_real(file, "T_temp");
-  options.eta = finite_real(file, "eta");
+  options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
+  options.of<DescentOptions>().eta = finite_real(file, "eta");
   options.iterations = static_cast<int>(positive_size(file, "K"));
-  options.refresh = flag_of(file, "refresh");
+  options.of<DescentOptions>().refresh = flag_of(file, "refresh");
   return compute(file, options);
 }
 
 std::vector<CaseDataset> stack(const H5Reader& file) {
   MixerOptions options = sizes_of(file, "params/l0_Wq");
-  options.layers = static_cast<int>(positive_size(file, "layers"));
-  if (const auto last = fmt::format("params/l{}_Wq", options.layers - 1); !file.has(last)) {
-    file.fail("attribute layers", fmt::format("{}, but {} is missing", options.layers, last));
+  options.of<MomentumOptions>().layers = static_cast<int>(positive_size(file, "layers"));
+  if (const auto last = fmt::format("params/l{}_Wq", options.of<MomentumOptions>().layers - 1); !file.has(last)) {
+    file.fail("attribute layers", fmt::format("{}, but {} is missing", options.of<MomentumOptions>().layers, last));
   }
   return compute(file, options);
 }
 
 std::vector<CaseDataset> newton(const H5Reader& file) {
   MixerOptions options = sizes_of(file, "params/Wq");
-  options.temperature = positive_real(file, "T_temp");
-  options.eta = finite_real(file, "eta");
+  options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
+  options.of<DescentOptions>().eta = finite_real(file, "eta");
   return compute(file, options);
 }
 
 std::vector<CaseDataset> ridge(const H5Reader& file) {
   MixerOptions options = sizes_of(file, "params/Wq");
-  options.temperature = positive_real(file, "T_temp");
-  options.eta = finite_real(file, "eta");
-  options.ridge = positive_real(file, "eps");
+  options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
+  options.of<DescentOptions>().eta = finite_real(file, "eta");
+  options.of<DescentOptions>().ridge = positive_real(file, "eps");
   return compute(file, options);
 }
 

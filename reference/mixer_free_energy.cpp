@@ -17,9 +17,9 @@ void read_conditioner(const H5Reader& file, MixerOptions& options) {
   if (where != "pre" && where != "post") {
     file.fail("attribute tdc", fmt::format("\"{}\" (must be none, pre or post)", where));
   }
-  options.modulation = where == "pre" ? Modulation::before : Modulation::after;
-  options.hidden = matrix_shape(file, "params/tdc_Wf")[1];
-  options.hidden_scale = finite_real(file, "tdc_norm_scale");
+  options.of<FreeEnergyOptions>().modulation = where == "pre" ? Modulation::before : Modulation::after;
+  options.of<FreeEnergyOptions>().hidden = matrix_shape(file, "params/tdc_Wf")[1];
+  options.of<FreeEnergyOptions>().hidden_scale = finite_real(file, "tdc_norm_scale");
 }
 
 /// Name of the registered mixer for the prior in the attribute.
@@ -36,16 +36,19 @@ std::vector<CaseDataset> composite(const H5Reader& file) {
   MixerOptions o;
   o.observe = true;
   o.width = matrix_shape(file, "params/W_v")[0];
-  o.values = matrix_shape(file, "params/W_v")[1];
+  o.of<FreeEnergyOptions>().values = matrix_shape(file, "params/W_v")[1];
   o.heads = positive_size(file, "H");
-  o.gate_groups = positive_size(file, "g_groups");
-  if (mixer == "fem_softmax" || mixer == "fem_gla") o.keys = matrix_shape(file, "params/W_q")[1];
-  if (mixer == "fem_gla" || mixer == "fem_lrnn") o.decays = matrix_shape(file, "params/W_dec")[1];
-  if (mixer == "fem_gla" || file.has_attribute("eps")) o.epsilon = positive_real(file, "eps");
-  if (mixer == "fem_aft") o.groups = matrix_shape(file, "params/W_k")[1];
-  if (mixer == "fem_ssmlti" || mixer == "fem_ssmsel") o.states = matrix_shape(file, "params/ssm_A")[1];
+  o.of<FreeEnergyOptions>().gate_groups = positive_size(file, "g_groups");
+  if (mixer == "fem_softmax" || mixer == "fem_gla")
+    o.of<FreeEnergyOptions>().keys = matrix_shape(file, "params/W_q")[1];
+  if (mixer == "fem_gla" || mixer == "fem_lrnn")
+    o.of<FreeEnergyOptions>().decays = matrix_shape(file, "params/W_dec")[1];
+  if (mixer == "fem_gla" || file.has_attribute("eps")) o.of<FreeEnergyOptions>().epsilon = positive_real(file, "eps");
+  if (mixer == "fem_aft") o.of<FreeEnergyOptions>().groups = matrix_shape(file, "params/W_k")[1];
+  if (mixer == "fem_ssmlti" || mixer == "fem_ssmsel")
+    o.of<FreeEnergyOptions>().states = matrix_shape(file, "params/ssm_A")[1];
   o.rope = flag_of(file, "rope");
-  check_sizes(file, {{"D", o.width}, {"d", o.values}});
+  check_sizes(file, {{"D", o.width}, {"d", o.of<FreeEnergyOptions>().values}});
   read_conditioner(file, o);
   return compute_mixer_case(file, mixer, o);
 }
@@ -54,9 +57,9 @@ std::vector<CaseDataset> conditioner_alone(const H5Reader& file) {
   MixerOptions o;
   o.observe = true;
   o.width = matrix_shape(file, "params/tdc_Wf")[0];
-  o.hidden = matrix_shape(file, "params/tdc_Wf")[1];
-  o.conditioned = matrix_shape(file, "params/tdc_Wc")[1];
-  o.hidden_scale = finite_real(file, "norm_scale");
+  o.of<FreeEnergyOptions>().hidden = matrix_shape(file, "params/tdc_Wf")[1];
+  o.of<FreeEnergyOptions>().conditioned = matrix_shape(file, "params/tdc_Wc")[1];
+  o.of<FreeEnergyOptions>().hidden_scale = finite_real(file, "norm_scale");
   return compute_mixer_case(file, "tdc", o);
 }
 

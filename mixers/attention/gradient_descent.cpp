@@ -8,7 +8,30 @@
 
 namespace nudge {
 
+const Section<DescentOptions>& descent_section() {
+  using param::real;
+  static const std::string optimizers = "Ren et al., Transformers as Intrinsic Optimizers";
+  static const Section<DescentOptions> section = {
+      field(real("mixer.temperature", "1", above(0), "T of gd_*, loop_*, mha2nd and light2nd.", optimizers),
+            &DescentOptions::temperature),
+      field(real("mixer.eta", "0.5", any_number(), "Step size of gd_*, loop_*, mha2nd and light2nd."),
+            &DescentOptions::eta),
+      field(real("mixer.ridge", "0.1", above(0), "Ridge of light2nd."), &DescentOptions::ridge),
+      field(param::flag("mixer.refresh", "true",
+                        "loop_*: the attended tokens move along; false: they stay at the start."),
+            &DescentOptions::refresh)};
+  return section;
+}
+
 namespace {
+
+MixerKeys step_keys(const MixerOptions& made) {
+  return head_width_key(made) + keys_of(descent_section(), {&DescentOptions::temperature, &DescentOptions::eta});
+}
+
+MixerKeys loop_keys(const MixerOptions& made) {
+  return step_keys(made) + keys_of(descent_section(), {&DescentOptions::refresh});
+}
 
 /// Scores −E/T of every pair of a head.
 template <class S>
@@ -23,7 +46,7 @@ template <class S>
 EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S> w1, Value<S> w2,
                           const MixerOptions& options, const Mask& mask) {
   const Index heads = options.heads;
-  const double temperature = options.temperature;
+  const double temperature = options.of<DescentOptions>().temperature;
   const Value<S> a = product_nt(z, w1);
   const Value<S> b = product_nt(context, w2);
   const Index m = a.cols() / heads;
@@ -37,14 +60,15 @@ EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S
     drives.push_back(kind == PairEnergy::elastic ? drive - a_h : drive);
     add_free_energy(energy, scores, temperature / static_cast<double>(heads), mask);
   }
-  const Value<S> step = affine(product(join_columns(drives), w1), options.eta / static_cast<double>(heads));
+  const Value<S> step =
+      affine(product(join_columns(drives), w1), options.of<DescentOptions>().eta / static_cast<double>(heads));
   return {z + step, energy};
 }
 
 namespace {
 
 MixerSpec energy_spec(const MixerOptions& o) {
-  require_positive("temperature", o.temperature);
+  require_positive("temperature", o.of<DescentOptions>().temperature);
   require_at_least("iterations", o.iterations, 1);
   return state_to_state(o, {head_projection("W1", o), head_projection("W2", o)});
 }
@@ -55,8 +79,8 @@ void loop(MixerCall<S>& call, int iterations) {
   const Value<S> start = call.inputs["z"];
   Value<S> z = start;
   for (int k = 0; k < iterations; ++k) {
-    const auto step = energy_step(kind, z, call.options.refresh ? z : start, call.parameters["W1"],
-                                  call.parameters["W2"], call.options, call.mask);
+    const auto step = energy_step(kind, z, call.options.template of<DescentOptions>().refresh ? z : start,
+                                  call.parameters["W1"], call.parameters["W2"], call.options, call.mask);
     if (call.options.observe) call.observed.add(k == 0 ? "energy" : fmt::format("energy_{}", k), step.energy);
     z = step.z;
   }
@@ -80,8 +104,9 @@ Value<S> energy_against(const MixerCall<S>& call, Value<S> context) {
   const Index m = a.cols() / o.heads;
   Value<S> energy;
   for (Index h = 0; h < o.heads; ++h) {
-    const Value<S> scores = pair_scores(kind, columns(a, h * m, m), columns(b, h * m, m), o.temperature);
-    add_free_energy(energy, scores, o.temperature / static_cast<double>(o.heads), call.mask);
+    const Value<S> scores =
+        pair_scores(kind, columns(a, h * m, m), columns(b, h * m, m), o.of<DescentOptions>().temperature);
+    add_free_energy(energy, scores, o.of<DescentOptions>().temperature / static_cast<double>(o.heads), call.mask);
   }
   return energy;
 }
@@ -93,7 +118,8 @@ Value<S> energy_once(const MixerCall<S>& call) {
 /// Energy of a repeated step. In Algorithm 3 (refresh) the attended tokens have moved along: they are the state itself.
 template <class S, PairEnergy kind>
 Value<S> energy_repeated(const MixerCall<S>& call) {
-  return energy_against<S, kind>(call, call.inputs[call.options.refresh ? "z" : "context"]);
+  return energy_against<S, kind>(call,
+                                 call.inputs[call.options.template of<DescentOptions>().refresh ? "z" : "context"]);
 }
 
 }  // namespace
@@ -106,27 +132,25 @@ template <class S>
 MixerKind<S> gd_elastic_mixer() {
   return reading<S>({"gd_elastic", "gradient step on the free energy of elastic pairs", energy_spec,
                      once<S, PairEnergy::elastic>, energy_once<S, PairEnergy::elastic>},
-                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta});
+                    step_keys, fit_heads);
 }
 template <class S>
 MixerKind<S> gd_inner_mixer() {
   return reading<S>({"gd_inner", "gradient step on the free energy of inner products", energy_spec,
                      once<S, PairEnergy::inner>, energy_once<S, PairEnergy::inner>},
-                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta});
+                    step_keys, fit_heads);
 }
 template <class S>
 MixerKind<S> loop_elastic_mixer() {
   return reading<S>({"loop_elastic", "repeated gradient steps, elastic pairs", energy_spec,
                      repeated<S, PairEnergy::elastic>, energy_repeated<S, PairEnergy::elastic>},
-                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta,
-                     &MixerOptions::iterations, &MixerOptions::refresh});
+                    loop_keys, fit_heads);
 }
 template <class S>
 MixerKind<S> loop_inner_mixer() {
   return reading<S>({"loop_inner", "repeated gradient steps, inner products", energy_spec,
                      repeated<S, PairEnergy::inner>, energy_repeated<S, PairEnergy::inner>},
-                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta,
-                     &MixerOptions::iterations, &MixerOptions::refresh});
+                    loop_keys, fit_heads);
 }
 
 #define NUDGE_GRADIENT_DESCENT(S)                                                                                \

@@ -6,6 +6,15 @@
 
 namespace nudge {
 
+/// Steps of mixers that descend a free energy.
+struct DescentOptions {
+  double temperature = 1.3;  ///< T > 0 of the energies and of MHA2nd and LightMHA2nd
+  double eta = 0.5;          ///< step size of gd_*, loop_*, mha2nd, light2nd
+  double ridge = 0.1;        ///< ε > 0 of light2nd
+  bool refresh = true;       ///< loop_*: the attended tokens move along (Algorithm 2); else they stay at the start
+};
+const Section<DescentOptions>& descent_section();
+
 /// Pair energy of token z and attended token h under a head (Ren et al., "Transformers as Intrinsic Optimizers", sections 2 and A.3).
 enum class PairEnergy {
   elastic,  ///< ½‖W1 z − W2 h‖²
@@ -28,6 +37,13 @@ struct EnergyStep {
 template <class S>
 EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S> w1, Value<S> w2,
                           const MixerOptions& options, const Mask& mask);
+
+/// Of momen, nag and *_stack, and of sequence models with momentum between their layers.
+struct MomentumOptions {
+  int layers = 2;               ///< of *_stack
+  double momentum_start = 0.9;  ///< beta before learning (Intrinsic Optimizers, section 3.1)
+};
+const Section<MomentumOptions>& momentum_section();
 
 /// Point at which a step with momentum evaluates its update U.
 enum class LookAhead {

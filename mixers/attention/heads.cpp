@@ -10,6 +10,34 @@
 #include "sim/base/errors.hpp"
 
 namespace nudge {
+
+const Section<AttentionOptions>& head_section() {
+  using param::integer;
+  using param::zero_is;
+  static const Section<AttentionOptions> section = {
+      field(zero_is("auto", integer("mixer.head_width", "auto", between(0, 65536),
+                                    "Channels of the queries, keys and values of one head; auto: C/H.")),
+            &AttentionOptions::head_width),
+      field(zero_is("auto", integer("mixer.key_value_heads", "auto", between(0, 65536),
+                                    "Heads G of keys and values, each read by H/G heads of queries (grouped-query "
+                                    "attention): mha, momen, nag, *_stack and free_transformer; auto: H.",
+                                    "Ainslie et al., arXiv:2305.13245")),
+            &AttentionOptions::key_value_heads)};
+  return section;
+}
+
+MixerKeys head_width_key(const MixerOptions& /*made*/) {
+  return keys_of(head_section(), {&AttentionOptions::head_width});
+}
+
+MixerKeys attention_keys(const MixerOptions& made) {
+  return head_width_key(made) + keys_of(head_section(), {&AttentionOptions::key_value_heads}) + rope_key(made);
+}
+
+void fit_heads(MixerOptions& options) {
+  Index& width = options.of<AttentionOptions>().head_width;
+  if (width == 0) width = options.width / options.heads;
+}
 namespace {
 
 double fan_in_deviation(Index inputs) { return 1.0 / std::sqrt(static_cast<double>(inputs)); }
@@ -18,17 +46,21 @@ double fan_in_deviation(Index inputs) { return 1.0 / std::sqrt(static_cast<doubl
 
 Field head_projection(const std::string& name, const MixerOptions& options) {
   require_at_least("heads", options.heads, 1);
-  require_at_least("head_width", options.head_width, 1);
+  require_at_least("head_width", options.of<AttentionOptions>().head_width, 1);
   require_at_least("width", options.width, 1);
-  if (options.rope && options.head_width % 2 != 0) {
-    throw UserError(
-        fmt::format("head_width = {} is odd (rotary positions turn pairs: use an even width)", options.head_width));
+  if (options.rope && options.of<AttentionOptions>().head_width % 2 != 0) {
+    throw UserError(fmt::format("head_width = {} is odd (rotary positions turn pairs: use an even width)",
+                                options.of<AttentionOptions>().head_width));
   }
-  return {name, {options.heads, options.head_width, options.width}, 0, fan_in_deviation(options.width)};
+  return {name,
+          {options.heads, options.of<AttentionOptions>().head_width, options.width},
+          0,
+          fan_in_deviation(options.width)};
 }
 
 Index key_value_heads(const MixerOptions& options) {
-  return options.key_value_heads > 0 ? options.key_value_heads : options.heads;
+  return options.of<AttentionOptions>().key_value_heads > 0 ? options.of<AttentionOptions>().key_value_heads
+                                                            : options.heads;
 }
 
 Field shared_projection(const std::string& name, const MixerOptions& options) {
@@ -40,9 +72,9 @@ Field shared_projection(const std::string& name, const MixerOptions& options) {
 
 Field head_output(const std::string& name, const MixerOptions& options) {
   return {name,
-          {options.heads, options.width, options.head_width},
+          {options.heads, options.width, options.of<AttentionOptions>().head_width},
           0,
-          fan_in_deviation(options.heads * options.head_width)};
+          fan_in_deviation(options.heads * options.of<AttentionOptions>().head_width)};
 }
 
 MixerSpec state_to_state(const MixerOptions& options, std::vector<Field> parameters) {

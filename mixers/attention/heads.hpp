@@ -10,6 +10,19 @@
 
 namespace nudge {
 
+/// Sizes of the heads of attention.
+struct AttentionOptions {
+  Index head_width = 4;  ///< of queries, keys and values of one head
+  Index key_value_heads =
+      0;  ///< of mha, momen, nag, *_stack: G heads of keys and values, each for H/G of queries; 0: H
+};
+const Section<AttentionOptions>& head_section();
+
+/// The key of the width of a head; both; a width of 0 is C/H.
+MixerKeys head_width_key(const MixerOptions& made);
+MixerKeys attention_keys(const MixerOptions& made);
+void fit_heads(MixerOptions& options);
+
 /// Weights of an attention layer in the layout of Ren et al., "Transformers as Intrinsic Optimizers": Wq, Wk, Wv (H, dh, d), used
 /// as q_h = Wq_h z, and Wo (H, d, dh). Names get the prefix; training starts from numbers of standard deviation 1/√(fan-in).
 Field head_projection(const std::string& name, const MixerOptions& options);

@@ -8,7 +8,7 @@ namespace nudge {
 namespace {
 
 MixerSpec linear_spec(const MixerOptions& o) {
-  if (o.heads != 1 || o.head_width != o.width) {
+  if (o.heads != 1 || o.of<AttentionOptions>().head_width != o.width) {
     throw UserError("heads, head_width: linear attention has one head of the state's width");
   }
   return state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o), head_projection("Wv", o)});
@@ -33,7 +33,7 @@ MixerKind<S> linattn_mixer() {
                        if (call.options.observe) call.observed.add("energy", affine(row_sum(pairs * pairs), -0.5));
                        call.outputs = {z + product(pairs, product_nt(z, call.parameters["Wv"]))};
                      }},
-                    {&MixerOptions::head_width});
+                    head_width_key, fit_heads);
 }
 
 /// glinattn: y_t = z_t + Σ_{i≤t} exp(Σ_{τ=i+1..t} g_τ) (Wq z_t·Wk h_i) Wv h_i with g = −softplus(g_raw); input g_raw
@@ -55,7 +55,7 @@ MixerKind<S> glinattn_mixer() {
                            decay_matrix(affine(apply(Function::softplus, call.inputs["g_raw"]), -1.0));
                        call.outputs = {z + product(decay * scores(call, z), product_nt(z, call.parameters["Wv"]))};
                      }},
-                    {&MixerOptions::head_width});
+                    head_width_key, fit_heads);
 }
 
 #define NUDGE_LINEAR_ATTENTION(S)           \

@@ -8,7 +8,26 @@
 #include "mixers/attention/heads.hpp"
 
 namespace nudge {
+
+const Section<MomentumOptions>& momentum_section() {
+  static const Section<MomentumOptions> section = {
+      field(param::real("mixer.momentum_start", "0.9", from_below(0, 1),
+                        "beta of momen, nag and *_stack before learning.",
+                        "Ren et al., Transformers as Intrinsic Optimizers, section 3.1"),
+            &MomentumOptions::momentum_start),
+      field(param::integer("mixer.layers", "2", between(1, 64), "Layers of *_stack."), &MomentumOptions::layers)};
+  return section;
+}
+
 namespace {
+
+MixerKeys momentum_keys(const MixerOptions& made) {
+  return attention_keys(made) + keys_of(momentum_section(), {&MomentumOptions::momentum_start});
+}
+
+MixerKeys stack_keys(const MixerOptions& made) {
+  return momentum_keys(made) + keys_of(momentum_section(), {&MomentumOptions::layers});
+}
 
 std::vector<Field> attention_fields(const MixerOptions& o, const std::string& prefix) {
   return {head_projection(prefix + "Wq", o), shared_projection(prefix + "Wk", o), shared_projection(prefix + "Wv", o),
@@ -20,7 +39,7 @@ MixerSpec momentum_spec(const MixerOptions& o) {
                  attention_fields(o, ""),
                  {{"z", {-1, o.width}}, {"p", {-1, o.width}}}};
   spec.residual = true;
-  spec.parameters.push_back({"beta", {}, o.momentum_start});
+  spec.parameters.push_back({"beta", {}, o.of<MomentumOptions>().momentum_start});
   spec.parameters.push_back({"eta", {}, 1.0});
   return spec;
 }
@@ -34,19 +53,19 @@ void momentum(MixerCall<S>& call) {
 }
 
 MixerSpec stack_spec(const MixerOptions& o) {
-  require_at_least("layers", o.layers, 1);
+  require_at_least("layers", o.of<MomentumOptions>().layers, 1);
   MixerSpec spec{{{"z", {-1, o.width}}}, {}, {{"z", {-1, o.width}}, {"p", {-1, o.width}}}};
   spec.residual = true;
   const Index inner = 4 * o.width;
   const double first = 1.0 / std::sqrt(static_cast<double>(o.width));
-  for (int l = 0; l < o.layers; ++l) {
+  for (int l = 0; l < o.of<MomentumOptions>().layers; ++l) {
     const std::string prefix = fmt::format("l{}_", l);
     for (Field& field : attention_fields(o, prefix)) spec.parameters.push_back(std::move(field));
     spec.parameters.push_back({prefix + "W1", {o.width, inner}, 0, first});
     spec.parameters.push_back({prefix + "W2", {inner, o.width}, 0, first / 2});
     spec.parameters.push_back({prefix + "b1", {inner}});
     spec.parameters.push_back({prefix + "b2", {o.width}});
-    spec.parameters.push_back({prefix + "beta", {2}, o.momentum_start});
+    spec.parameters.push_back({prefix + "beta", {2}, o.of<MomentumOptions>().momentum_start});
     spec.parameters.push_back({prefix + "eta", {2}, 1.0});
   }
   return spec;
@@ -56,7 +75,7 @@ template <class S, LookAhead look_ahead>
 void stack(MixerCall<S>& call) {
   const Value<S> z = call.inputs["z"];
   Motion<S> at{z, z.tape->constant(Matrix<S>::Zero(z.rows(), z.cols()))};
-  for (int l = 0; l < call.options.layers; ++l) {
+  for (int l = 0; l < call.options.template of<MomentumOptions>().layers; ++l) {
     const std::string prefix = fmt::format("l{}_", l);
     const auto parameter = [&](const char* name) { return call.parameters[prefix + name]; };
     const auto attention = [&](Value<S> x) {
@@ -87,36 +106,32 @@ void stack(MixerCall<S>& call) {
 /// + b2, LN without scale: the paper leaves the place of the norm open, this is pre-norm inside U.
 template <class S>
 MixerKind<S> momen_mixer() {
-  return reading<S>(
-      {"momen", "attention with momentum", momentum_spec, momentum<S, LookAhead::none>},
-      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start});
+  return reading<S>({"momen", "attention with momentum", momentum_spec, momentum<S, LookAhead::none>}, momentum_keys,
+                    fit_heads);
 }
 template <class S>
 MixerKind<S> nag_mixer() {
   return reading<S>(
       {"nag", "attention with Nesterov momentum as printed", momentum_spec, momentum<S, LookAhead::paper>},
-      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start});
+      momentum_keys, fit_heads);
 }
 template <class S>
 MixerKind<S> nag_sutskever_mixer() {
-  return reading<S>(
-      {"nag_sutskever", "attention with Nesterov momentum, consistent look-ahead", momentum_spec,
-       momentum<S, LookAhead::sutskever>},
-      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start});
+  return reading<S>({"nag_sutskever", "attention with Nesterov momentum, consistent look-ahead", momentum_spec,
+                     momentum<S, LookAhead::sutskever>},
+                    momentum_keys, fit_heads);
 }
 template <class S>
 MixerKind<S> momen_stack_mixer() {
   return reading<S>(
       {"momen_stack", "layers of attention and feed-forward with momentum", stack_spec, stack<S, LookAhead::none>},
-      {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope, &MixerOptions::momentum_start,
-       &MixerOptions::layers});
+      stack_keys, fit_heads);
 }
 template <class S>
 MixerKind<S> nag_stack_mixer() {
   return reading<S>({"nag_stack", "layers of attention and feed-forward with Nesterov momentum", stack_spec,
                      stack<S, LookAhead::paper>},
-                    {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope,
-                     &MixerOptions::momentum_start, &MixerOptions::layers});
+                    stack_keys, fit_heads);
 }
 
 #define NUDGE_MOMENTUM(S)                         \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "mixers/attention/gradient_descent.hpp"
 #include "mixers/attention/heads.hpp"
 #include "mixers/mixer.hpp"
 #include "mixers/ops/operations.hpp"
@@ -9,6 +10,16 @@
 
 namespace nudge {
 namespace {
+
+MixerKeys first_order_keys(const MixerOptions& made) { return head_width_key(made) + rope_key(made); }
+
+MixerKeys newton_keys(const MixerOptions& made) {
+  return first_order_keys(made) + keys_of(descent_section(), {&DescentOptions::temperature, &DescentOptions::eta});
+}
+
+MixerKeys light_keys(const MixerOptions& made) {
+  return newton_keys(made) + keys_of(descent_section(), {&DescentOptions::ridge});
+}
 
 /// Covariance of the attended k under p, applied to r: Σ_i p_i ((k_i − k̄)·r) k_i. Three products, no T·dh² array.
 template <class S>
@@ -32,8 +43,9 @@ struct Heads {
 };
 
 MixerSpec second_order_spec(const MixerOptions& o) {
-  require_positive("temperature", o.temperature);
-  if (o.head_width > o.width) throw UserError("head_width: Wq needs full row rank, so at most the state's width");
+  require_positive("temperature", o.of<DescentOptions>().temperature);
+  if (o.of<AttentionOptions>().head_width > o.width)
+    throw UserError("head_width: Wq needs full row rank, so at most the state's width");
   return state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o)});
 }
 
@@ -47,15 +59,16 @@ void second_order(MixerCall<S>& call) {
   const Value<S> step = sum_over_heads<S>(heads.count, [&](Index h) {
     const Value<S> q = heads.query(h);
     const Value<S> k = heads.key(h);
-    const Value<S> scores = affine(squared_distance(q, k), -0.5 / o.temperature);
-    if (o.observe) add_free_energy(energy, scores, o.temperature / static_cast<double>(heads.count), call.mask);
+    const Value<S> scores = affine(squared_distance(q, k), -0.5 / o.of<DescentOptions>().temperature);
+    if (o.observe)
+      add_free_energy(energy, scores, o.of<DescentOptions>().temperature / static_cast<double>(heads.count), call.mask);
     const Value<S> p = softmax(scores, call.mask);
-    const Value<S> newton = covariance_solve(p, k, q - product(p, k), 1.0, -1.0 / o.temperature);
+    const Value<S> newton = covariance_solve(p, k, q - product(p, k), 1.0, -1.0 / o.of<DescentOptions>().temperature);
     const Value<S> w = head(call.parameters["Wq"], h, heads.count);
     return product(newton, solve(product_nt(w, w), w));  // x ↦ M x by rows, M = Wqᵀ (Wq Wqᵀ)⁻¹
   });
   if (o.observe) call.observed.add("energy", energy);
-  call.outputs = {z + affine(step, -o.eta / static_cast<double>(heads.count))};
+  call.outputs = {z + affine(step, -o.of<DescentOptions>().eta / static_cast<double>(heads.count))};
 }
 
 /// Energy whose Newton step second_order() is.
@@ -65,8 +78,9 @@ Value<S> second_order_energy(const MixerCall<S>& call) {
   const Heads<S> heads(call, call.inputs["z"], call.inputs["context"]);
   Value<S> energy;
   for (Index h = 0; h < heads.count; ++h) {
-    const Value<S> scores = affine(squared_distance(heads.query(h), heads.key(h)), -0.5 / o.temperature);
-    add_free_energy(energy, scores, o.temperature / static_cast<double>(heads.count), call.mask);
+    const Value<S> scores =
+        affine(squared_distance(heads.query(h), heads.key(h)), -0.5 / o.of<DescentOptions>().temperature);
+    add_free_energy(energy, scores, o.of<DescentOptions>().temperature / static_cast<double>(heads.count), call.mask);
   }
   return energy;
 }
@@ -74,7 +88,8 @@ Value<S> second_order_energy(const MixerCall<S>& call) {
 MixerSpec first_order_spec(const MixerOptions& o) {
   MixerSpec spec = state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o), head_output("Wo", o)});
   // T starts at √(2 dh) (the paper's b_h is then 0.01 of it: see below).
-  spec.parameters.push_back({"Tp", {o.heads}, std::sqrt(2.0 * static_cast<double>(o.head_width))});
+  spec.parameters.push_back(
+      {"Tp", {o.heads}, std::sqrt(2.0 * static_cast<double>(o.of<AttentionOptions>().head_width))});
   spec.parameters.push_back({"taub", {o.heads}, 0.01});
   return spec;
 }
@@ -122,7 +137,7 @@ void first_order(MixerCall<S>& call) {
 template <class S>
 MixerKind<S> mha2nd_mixer() {
   return reading<S>({"mha2nd", "Newton step per head", second_order_spec, second_order<S>, second_order_energy<S>},
-                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta, &MixerOptions::rope});
+                    newton_keys, fit_heads);
 }
 
 /// mha2nd1st: y = z + Σ_h Wo_h Wv_h M_h (r + τ_h Cov_p(k) r), r = q − k̄, p_i ∝ exp(−‖q − k_i‖²/2T_h): the Newton
@@ -138,13 +153,13 @@ MixerKind<S> mha2nd1st_mixer() {
                        return spec;
                      },
                      first_order<S, true>},
-                    {&MixerOptions::head_width, &MixerOptions::rope});
+                    first_order_keys, fit_heads);
 }
 template <class S>
 MixerKind<S> mha2nd1st_nov_mixer() {
   return reading<S>(
       {"mha2nd1st_nov", "Newton step per head to first order, without values", first_order_spec, first_order<S, false>},
-      {&MixerOptions::head_width, &MixerOptions::rope});
+      first_order_keys, fit_heads);
 }
 
 namespace {
@@ -182,21 +197,22 @@ void light(MixerCall<S>& call, double temperature, double scale, F f) {
 /// eta, ridge.
 template <class S>
 MixerKind<S> light2nd_mixer() {
-  return reading<S>({"light2nd", "preconditioned attention, ridge inverse",
-                     [](const MixerOptions& o) {
-                       require_positive("temperature", o.temperature);
-                       require_positive("ridge", o.ridge);
-                       return light_spec<S>(o);
-                     },
-                     [](MixerCall<S>& call) {
-                       const MixerOptions& o = call.options;
-                       light(call, o.temperature, -o.eta / (static_cast<double>(o.heads) * o.temperature),
-                             [&](Index, Value<S> p, Value<S> v, Value<S> mean) {
-                               return covariance_solve(p, v, mean, o.ridge, 1.0);
-                             });
-                     }},
-                    {&MixerOptions::head_width, &MixerOptions::temperature, &MixerOptions::eta, &MixerOptions::ridge,
-                     &MixerOptions::rope});
+  return reading<S>(
+      {"light2nd", "preconditioned attention, ridge inverse",
+       [](const MixerOptions& o) {
+         require_positive("temperature", o.of<DescentOptions>().temperature);
+         require_positive("ridge", o.of<DescentOptions>().ridge);
+         return light_spec<S>(o);
+       },
+       [](MixerCall<S>& call) {
+         const MixerOptions& o = call.options;
+         light(call, o.of<DescentOptions>().temperature,
+               -o.of<DescentOptions>().eta / (static_cast<double>(o.heads) * o.of<DescentOptions>().temperature),
+               [&](Index, Value<S> p, Value<S> v, Value<S> mean) {
+                 return covariance_solve(p, v, mean, o.of<DescentOptions>().ridge, 1.0);
+               });
+       }},
+      light_keys, fit_heads);
 }
 
 /// light2nd1st: y = z + Σ_h Wo_h (v̄ + τ_h Cov_p(v) v̄), p = softmax(q·k/√dh). τ_h = tau is learned and starts at 0.01;
@@ -204,20 +220,20 @@ MixerKind<S> light2nd_mixer() {
 /// Options: width, heads, head_width, rope.
 template <class S>
 MixerKind<S> light2nd1st_mixer() {
-  return reading<S>({"light2nd1st", "preconditioned attention to first order",
-                     [](const MixerOptions& o) {
-                       MixerSpec spec = light_spec<S>(o);
-                       spec.parameters.push_back({"tau", {o.heads}, 0.01});
-                       return spec;
-                     },
-                     [](MixerCall<S>& call) {
-                       light(call, std::sqrt(static_cast<double>(call.options.head_width)), 1.0,
-                             [&](Index h, Value<S> p, Value<S> v, Value<S> mean) {
-                               return mean +
-                                      covariance_product(p, v, mean, mean) * columns(call.parameters["tau"], h, 1);
-                             });
-                     }},
-                    {&MixerOptions::head_width, &MixerOptions::rope});
+  return reading<S>(
+      {"light2nd1st", "preconditioned attention to first order",
+       [](const MixerOptions& o) {
+         MixerSpec spec = light_spec<S>(o);
+         spec.parameters.push_back({"tau", {o.heads}, 0.01});
+         return spec;
+       },
+       [](MixerCall<S>& call) {
+         light(call, std::sqrt(static_cast<double>(call.options.template of<AttentionOptions>().head_width)), 1.0,
+               [&](Index h, Value<S> p, Value<S> v, Value<S> mean) {
+                 return mean + covariance_product(p, v, mean, mean) * columns(call.parameters["tau"], h, 1);
+               });
+       }},
+      first_order_keys, fit_heads);
 }
 
 #define NUDGE_SECOND_ORDER(S)                     \

@@ -25,7 +25,7 @@ MixerKind<S> mha_mixer() {
                        }
                        call.outputs = {z + update};
                      }},
-                    {&MixerOptions::head_width, &MixerOptions::key_value_heads, &MixerOptions::rope});
+                    attention_keys, fit_heads);
 }
 
 template MixerKind<float> mha_mixer<float>();

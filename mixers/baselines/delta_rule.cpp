@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "mixers/attention/heads.hpp"
 #include "mixers/baselines/short_convolution.hpp"
 #include "mixers/mixer.hpp"
 #include "mixers/ops/operations.hpp"
@@ -12,9 +13,9 @@ enum class Forgets { never, by_gate };
 
 MixerSpec delta_spec(const MixerOptions& o, Forgets forgets) {
   require_at_least("heads", o.heads, 1);
-  require_at_least("head_width", o.head_width, 1);
+  require_at_least("head_width", o.of<AttentionOptions>().head_width, 1);
   require_divides("heads", o.heads, "width", o.width);
-  const Index keys = o.heads * o.head_width, c = o.width;
+  const Index keys = o.heads * o.of<AttentionOptions>().head_width, c = o.width;
   std::vector<Field> all = {dense("Wq", c, keys),         dense("Wk", c, keys),         dense("Wv", c, c),
                             taps("cq", kShortTaps, keys), taps("ck", kShortTaps, keys), taps("cv", kShortTaps, c),
                             dense("Wb", c, o.heads)};
@@ -70,14 +71,14 @@ MixerKind<S> deltanet_mixer() {
   return reading<S>(
       {"deltanet", "memory corrected by the delta rule",
        [](const MixerOptions& o) { return delta_spec(o, Forgets::never); }, delta_rule<S, Forgets::never>},
-      {&MixerOptions::head_width});
+      head_width_key, fit_heads);
 }
 template <class S>
 MixerKind<S> gated_deltanet_mixer() {
   return reading<S>(
       {"gated_deltanet", "memory that fades and is corrected by the delta rule",
        [](const MixerOptions& o) { return delta_spec(o, Forgets::by_gate); }, delta_rule<S, Forgets::by_gate>},
-      {&MixerOptions::head_width});
+      head_width_key, fit_heads);
 }
 
 #define NUDGE_DELTA_RULE(S)                  \

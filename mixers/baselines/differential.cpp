@@ -60,7 +60,7 @@ void differential(MixerCall<S>& call) {
 template <class S>
 MixerKind<S> differential_mixer() {
   return reading<S>({"differential", "difference of two softmax attentions", differential_spec, differential<S>},
-                    {&MixerOptions::rope});
+                    rope_key);
 }
 
 template MixerKind<float> differential_mixer<float>();

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mixers/baselines/mamba2.hpp"
+
 #include "mixers/baselines/short_convolution.hpp"
 
 namespace nudge {
 namespace {
 
+MixerKeys state_keys(const MixerOptions& /*made*/) {
+  static const Section<MambaOptions> section = {field(
+      param::integer("mixer.states", "16", between(1, 65536), "fem_ssm*: states N per channel; mamba2: per head."),
+      &MambaOptions::states)};
+  return keys_of(section, {&MambaOptions::states});
+}
+
 MixerSpec mamba_spec(const MixerOptions& o) {
   require_at_least("heads", o.heads, 1);
-  require_at_least("states", o.states, 1);
+  require_at_least("states", o.of<MambaOptions>().states, 1);
   require_divides("heads", o.heads, "width", o.width);
-  const Index c = o.width, n = o.states;
+  const Index c = o.width, n = o.of<MambaOptions>().states;
   return causal_update(c, {dense("Wx", c, c),
                            dense("Wz", c, c),
                            dense("WB", c, n),
@@ -51,8 +60,7 @@ void mamba(MixerCall<S>& call) {
 /// common to all heads. Inner width = width (published: twice). Options: width, heads, states.
 template <class S>
 MixerKind<S> mamba2_mixer() {
-  return reading<S>({"mamba2", "state-space duality with a decay per head", mamba_spec, mamba<S>},
-                    {&MixerOptions::states});
+  return reading<S>({"mamba2", "state-space duality with a decay per head", mamba_spec, mamba<S>}, state_keys);
 }
 
 template MixerKind<float> mamba2_mixer<float>();

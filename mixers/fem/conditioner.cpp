@@ -30,7 +30,8 @@ Value<S> conditioner(Value<S> x, const MixerCall<S>& call, Value<S>* hidden_stat
   const Value<S> a = apply(Function::softplus, product(normed, p["tdc_Ws"]));
   // κ a/√(Σa² + ε) = κ/√n · a/√(mean a² + ε/n)
   const auto n = static_cast<double>(a.cols());
-  const Value<S> unit = affine(rms_norm(a, 1, 1e-12 / n), call.options.hidden_scale / std::sqrt(n));
+  const Value<S> unit =
+      affine(rms_norm(a, 1, 1e-12 / n), call.options.template of<FreeEnergyOptions>().hidden_scale / std::sqrt(n));
   if (hidden_state != nullptr) *hidden_state = hidden;
   const Value<S> state = layer_norm(hidden) * p["tdc_ln2_w"] + p["tdc_ln2_b"];
   return product(apply(Function::silu, unit) * state, p["tdc_Wc"]);
@@ -40,19 +41,19 @@ Value<S> conditioner(Value<S> x, const MixerCall<S>& call, Value<S>* hidden_stat
 /// hidden_scale, conditioned. Observed: "htilde". Streams.
 template <class S>
 MixerKind<S> tdc_mixer() {
-  return reading<S>({"tdc", "time-decay conditioner",
-                     [](const MixerOptions& o) {
-                       return MixerSpec{{{"x", {-1, o.width}}},
-                                        conditioner_fields(o.width, o.hidden, o.conditioned),
-                                        {{"y", {-1, o.conditioned}}},
-                                        false};
-                     },
-                     [](MixerCall<S>& call) {
-                       Value<S> hidden;
-                       call.outputs = {conditioner(call.inputs["x"], call, &hidden)};
-                       if (call.options.observe) call.observed.add("htilde", hidden);
-                     }},
-                    {&MixerOptions::hidden, &MixerOptions::hidden_scale, &MixerOptions::conditioned});
+  return {"tdc", "time-decay conditioner",
+          [](const MixerOptions& o) {
+            return MixerSpec{
+                {{"x", {-1, o.width}}},
+                conditioner_fields(o.width, o.of<FreeEnergyOptions>().hidden, o.of<FreeEnergyOptions>().conditioned),
+                {{"y", {-1, o.of<FreeEnergyOptions>().conditioned}}},
+                false};
+          },
+          [](MixerCall<S>& call) {
+            Value<S> hidden;
+            call.outputs = {conditioner(call.inputs["x"], call, &hidden)};
+            if (call.options.observe) call.observed.add("htilde", hidden);
+          }};
 }
 
 #define NUDGE_CONDITIONER(S)                                                  \

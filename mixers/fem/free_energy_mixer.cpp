@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "mixers/ops/operations.hpp"
@@ -34,19 +35,70 @@ Value<S> gated_read(const Branches<S>& branches, const Value<S>* lambda, const V
   return gate != nullptr ? read * *gate : read;
 }
 
+const Section<FreeEnergyOptions>& free_energy_section() {
+  using param::flag;
+  using param::integer;
+  using param::zero_is;
+  static const std::string energy = "Lu and Yang, Free Energy Mixer";
+  // auto: none, but where sequence_mixer() has another, which a key at its default leaves as it is.
+  static const Choices<Modulation> modulations{{"auto", Modulation::none},
+                                               {"none", Modulation::none},
+                                               {"before", Modulation::before},
+                                               {"after", Modulation::after}};
+  using O = FreeEnergyOptions;
+  const Range size = between(0, 65536);
+  static const Section<O> section = {
+      field(zero_is("auto", integer("mixer.values", "auto", size, "fem_*: channels d that are read; auto: C/2.",
+                                    energy + ", appendix H.7")),
+            &O::values),
+      field(
+          zero_is("auto", integer("mixer.keys", "auto", size, "fem_softmax, fem_gla: columns of W_q and W_k; auto: C.",
+                                  energy + ", appendix H.7")),
+          &O::keys),
+      field(zero_is("auto",
+                    integer("mixer.decays", "auto", size,
+                            "fem_gla: auto or H is a decay per head, mixer.keys one per feature; fem_lrnn: groups, "
+                            "auto: H.")),
+            &O::decays),
+      field(integer("mixer.groups", "1", between(1, 65536), "fem_aft: groups of channels that share a weight."),
+            &O::groups),
+      field(integer("mixer.states", "16", between(1, 65536), "fem_ssm*: states N per channel; mamba2: per head."),
+            &O::states),
+      field(param::real("mixer.epsilon", "1e-6", above(0), "fem_gla: added to the features."), &O::epsilon),
+      field(zero_is("auto",
+                    integer("mixer.gate_groups", "auto", size, "fem_*: groups of the outer gate's norm; auto: H.")),
+            &O::gate_groups),
+      field(param::named("mixer.conditioner", "auto",
+                         "fem_*: the time-decay conditioner modulates nothing, or the gates before or after their "
+                         "nonlinearity; auto: before in the fem_softmax of a sequence model, else none.",
+                         energy + ", appendix I; before keeps lambda in [0, 1]"),
+            modulations, &O::modulation),
+      field(zero_is("auto",
+                    integer("mixer.conditioner_width", "auto", size,
+                            "fem_*: channels of the conditioner; auto: C/16, at least 1.", energy + ", appendix K")),
+            &O::hidden),
+      field(flag("mixer.log_sum_exp", "true", "fem_*: false leaves out the free energy (ablation L)."),
+            &O::log_sum_exp),
+      field(flag("mixer.inner_gate", "true", "fem_*: false leaves out the learned temperature (ablation T)."),
+            &O::inner_gate),
+      field(flag("mixer.outer_gate", "true", "fem_*: false leaves out the gate (ablation G)."), &O::outer_gate)};
+  return section;
+}
+
 MixerOptions free_energy_budget(Budget budget, Index width, Index heads) {
   MixerOptions o;
+  FreeEnergyOptions& own = o.of<FreeEnergyOptions>();
   o.width = width;
-  o.heads = o.gate_groups = heads;
+  o.heads = own.gate_groups = heads;
   if (budget == Budget::half) {
     require_divides("2", 2, "width", width);
-    o.values = width / 2;
-    o.keys = width;
+    own.values = width / 2;
+    own.keys = width;
   } else {
     require_divides("3", 3, "width", width);
-    o.values = o.keys = 2 * width / 3;
+    own.values = own.keys = 2 * width / 3;
   }
-  require_divides("heads", heads, "values", o.values);
+  require_divides("heads", heads, "values", own.values);
   return o;
 }
 
@@ -56,7 +108,8 @@ namespace {
 template <class S>
 class Modulations {
  public:
-  Modulations(const MixerCall<S>& call, Value<S> x) : modulation_(call.options.modulation) {
+  Modulations(const MixerCall<S>& call, Value<S> x)
+      : modulation_(call.options.template of<FreeEnergyOptions>().modulation) {
     if (modulation_ != Modulation::none) all_ = conditioner(x, call);
   }
   /// Scales x ∘ (1 + η) with the next x.cols() columns as η.
@@ -85,42 +138,44 @@ struct Widths {
   Index q = 0, k = 0, decay = 0;
 };
 
-Widths widths(const MixerOptions& o, Prior prior) {
+Widths widths(const FreeEnergyOptions& own, Prior prior) {
   switch (prior) {
-    case Prior::softmax: return {o.keys, o.keys, 0};
-    case Prior::gla: return {o.keys, o.keys, o.decays};
-    case Prior::aft: return {0, o.groups, 0};
-    case Prior::lrnn: return {0, 0, o.decays};
+    case Prior::softmax: return {own.keys, own.keys, 0};
+    case Prior::gla: return {own.keys, own.keys, own.decays};
+    case Prior::aft: return {0, own.groups, 0};
+    case Prior::lrnn: return {0, 0, own.decays};
     default: return {};
   }
 }
 
 void check(const MixerOptions& o, Prior prior) {
+  const FreeEnergyOptions& own = o.of<FreeEnergyOptions>();
   require_at_least("width", o.width, 1);
-  require_at_least("values", o.values, 1);
-  if (o.outer_gate) require_divides("gate_groups", o.gate_groups, "values", o.values);
+  require_at_least("values", own.values, 1);
+  if (own.outer_gate) require_divides("gate_groups", own.gate_groups, "values", own.values);
   if (prior == Prior::softmax || prior == Prior::gla) {
-    require_divides("heads", o.heads, "keys", o.keys);
-    require_divides("heads", o.heads, "values", o.values);
-    if ((prior == Prior::gla || o.rope) && (o.keys / o.heads) % 2 != 0) {
+    require_divides("heads", o.heads, "keys", own.keys);
+    require_divides("heads", o.heads, "values", own.values);
+    if ((prior == Prior::gla || o.rope) && (own.keys / o.heads) % 2 != 0) {
       throw UserError(fmt::format("keys = {}: head width {} is odd (rotary positions turn pairs: use an even width)",
-                                  o.keys, o.keys / o.heads));
+                                  own.keys, own.keys / o.heads));
     }
   }
   if (prior == Prior::gla) {
-    require_positive("epsilon", o.epsilon);
-    if (o.decays != 0 && o.decays != o.heads && o.decays != o.keys) {
-      throw UserError(
-          fmt::format("decays = {} (must be one per head, {}, one per feature, {}, or 0)", o.decays, o.heads, o.keys));
+    require_positive("epsilon", own.epsilon);
+    if (own.decays != 0 && own.decays != o.heads && own.decays != own.keys) {
+      throw UserError(fmt::format("decays = {} (must be one per head, {}, one per feature, {}, or 0)", own.decays,
+                                  o.heads, own.keys));
     }
   }
-  if (prior == Prior::aft) require_divides("groups", o.groups, "values", o.values);
-  if (prior == Prior::lrnn) require_divides("decays", o.decays, "values", o.values);
-  if (prior == Prior::ssm_invariant || prior == Prior::ssm_selective) require_at_least("states", o.states, 1);
+  if (prior == Prior::aft) require_divides("groups", own.groups, "values", own.values);
+  if (prior == Prior::lrnn) require_divides("decays", own.decays, "values", own.values);
+  if (prior == Prior::ssm_invariant || prior == Prior::ssm_selective) require_at_least("states", own.states, 1);
 }
 
 MixerSpec fem_spec(const MixerOptions& o, Prior prior) {
   check(o, prior);
+  const FreeEnergyOptions& own = o.of<FreeEnergyOptions>();
   MixerSpec spec{{{"x", {-1, o.width}}}, {}, {{"y", {-1, o.width}}}};
   spec.only_causal = prior != Prior::softmax;
   constexpr double deviation =
@@ -129,32 +184,32 @@ MixerSpec fem_spec(const MixerOptions& o, Prior prior) {
     spec.parameters.push_back({"W_" + name, {in, out}, 0, deviation});
     spec.parameters.push_back({"b_" + name, {out}});
   };
-  const Widths w = widths(o, prior);
-  linear("v", o.width, o.values);
+  const Widths w = widths(own, prior);
+  linear("v", o.width, own.values);
   if (w.q > 0) linear("q", o.width, w.q);
   if (w.k > 0) linear("k", o.width, w.k);
   if (w.decay > 0) linear("dec", o.width, w.decay);
   if (prior == Prior::ssm_selective) {
-    linear("dt", o.width, o.values);
-    linear("B", o.width, o.states);
-    linear("C", o.width, o.states);
+    linear("dt", o.width, own.values);
+    linear("B", o.width, own.states);
+    linear("C", o.width, own.states);
   }
-  if (o.log_sum_exp && o.inner_gate) linear("lam", o.width, o.values);
-  if (o.outer_gate) linear("g", o.width, o.values);
-  linear("o", o.values, o.width);
-  spec.parameters.push_back({"xb", {o.values}});
+  if (own.log_sum_exp && own.inner_gate) linear("lam", o.width, own.values);
+  if (own.outer_gate) linear("g", o.width, own.values);
+  linear("o", own.values, o.width);
+  spec.parameters.push_back({"xb", {own.values}});
   if (prior == Prior::ssm_invariant || prior == Prior::ssm_selective) {
-    spec.parameters.push_back({"ssm_A", {o.values, o.states}, 0, 1});
-    spec.parameters.push_back({"ssm_D", {o.values}});
+    spec.parameters.push_back({"ssm_A", {own.values, own.states}, 0, 1});
+    spec.parameters.push_back({"ssm_D", {own.values}});
   }
   if (prior == Prior::ssm_invariant) {
-    spec.parameters.push_back({"ssm_B", {o.values, o.states}, 0, 1});
-    spec.parameters.push_back({"ssm_C", {o.values, o.states}, 0, 1});
-    spec.parameters.push_back({"ssm_dt", {o.values}, 0, 1});
+    spec.parameters.push_back({"ssm_B", {own.values, own.states}, 0, 1});
+    spec.parameters.push_back({"ssm_C", {own.values, own.states}, 0, 1});
+    spec.parameters.push_back({"ssm_dt", {own.values}, 0, 1});
   }
-  if (o.modulation != Modulation::none) {
-    const Index gates = (o.log_sum_exp && o.inner_gate ? o.values : 0) + (o.outer_gate ? o.values : 0);
-    for (Field& field : conditioner_fields(o.width, o.hidden, o.values + w.q + w.k + w.decay + gates)) {
+  if (own.modulation != Modulation::none) {
+    const Index gates = (own.log_sum_exp && own.inner_gate ? own.values : 0) + (own.outer_gate ? own.values : 0);
+    for (Field& field : conditioner_fields(o.width, own.hidden, own.values + w.q + w.k + w.decay + gates)) {
       spec.parameters.push_back(std::move(field));
     }
   }
@@ -165,6 +220,7 @@ MixerSpec fem_spec(const MixerOptions& o, Prior prior) {
 template <class S>
 Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> beta, Modulations<S>& modulations) {
   const MixerOptions& o = call.options;
+  const FreeEnergyOptions& own = o.of<FreeEnergyOptions>();
   const auto& p = call.parameters;
   Streams<S>* streams = call.streams;
   const auto linear = [&](const std::string& name) { return product(x, p["W_" + name]) + p["b_" + name]; };
@@ -176,7 +232,7 @@ Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> bet
   if (o.observe) call.observed.add("v", v);
   // A recurrence that nobody asks for a free energy carries half as much.
   std::optional<Value<S>> tilt;
-  if (o.log_sum_exp || o.observe) tilt = beta;
+  if (own.log_sum_exp || o.observe) tilt = beta;
   switch (prior) {
     case Prior::softmax:
     case Prior::gla: {
@@ -188,11 +244,11 @@ Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> bet
         k = rotate_positions(k, o.heads, first);
       }
       if (prior == Prior::softmax) return softmax_prior(q, k, v, beta, o.heads, call.mask);
-      const Value<S> g = o.decays > 0 ? decays() : x.tape->constant(Matrix<S>::Zero(x.rows(), o.heads));
-      if (o.quadratic && streams == nullptr && g.cols() == o.heads) {
-        return gla_prior_quadratic<S>(q, k, o.decays > 0 ? &g : nullptr, v, beta, o.heads, o.epsilon, call.mask);
+      const Value<S> g = own.decays > 0 ? decays() : x.tape->constant(Matrix<S>::Zero(x.rows(), o.heads));
+      if (own.quadratic && streams == nullptr && g.cols() == o.heads) {
+        return gla_prior_quadratic<S>(q, k, own.decays > 0 ? &g : nullptr, v, beta, o.heads, own.epsilon, call.mask);
       }
-      return gla_prior<S>(q, k, g, v, tilt, o.heads, o.epsilon, streams);
+      return gla_prior<S>(q, k, g, v, tilt, o.heads, own.epsilon, streams);
     }
     case Prior::aft: return aft_prior<S>(modulations.scale(linear("k")), v, tilt, streams);
     case Prior::lrnn: return lrnn_prior<S>(decays(), v, tilt, streams);
@@ -208,6 +264,7 @@ Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> bet
 template <class S, Prior prior>
 void fem(MixerCall<S>& call) {
   const MixerOptions& o = call.options;
+  const FreeEnergyOptions& own = o.of<FreeEnergyOptions>();
   const auto& p = call.parameters;
   const Value<S> x = call.inputs["x"];
   Modulations<S> modulations(call, x);
@@ -216,42 +273,52 @@ void fem(MixerCall<S>& call) {
   const auto linear = [&](const std::string& name) { return product(x, p["W_" + name]) + p["b_" + name]; };
   Value<S> lambda;
   Value<S> gate;
-  const bool mixed = o.log_sum_exp && o.inner_gate;
+  const bool mixed = own.log_sum_exp && own.inner_gate;
   if (mixed) lambda = modulations.gate(linear("lam"), [](Value<S> raw) { return apply(Function::sigmoid, raw); });
-  if (o.outer_gate) gate = modulations.gate(linear("g"), [&](Value<S> raw) { return outer_gate(raw, o.gate_groups); });
-  const Branches<S> used = o.log_sum_exp ? branches : Branches<S>{branches.mean, branches.mean};
-  const Value<S> u = gated_read(used, mixed ? &lambda : nullptr, o.outer_gate ? &gate : nullptr);
+  if (own.outer_gate)
+    gate = modulations.gate(linear("g"), [&](Value<S> raw) { return outer_gate(raw, own.gate_groups); });
+  const Branches<S> used = own.log_sum_exp ? branches : Branches<S>{branches.mean, branches.mean};
+  const Value<S> u = gated_read(used, mixed ? &lambda : nullptr, own.outer_gate ? &gate : nullptr);
   call.outputs = {product(u, p["W_o"]) + p["b_o"]};
   if (call.streams != nullptr) call.streams->position += x.rows();
   if (!o.observe) return;
   call.observed.add("mu", branches.mean);
   call.observed.add("Fmax", branches.free_energy);
   if (mixed) call.observed.add("lam", lambda);
-  if (o.outer_gate) call.observed.add("g", gate);
+  if (own.outer_gate) call.observed.add("g", gate);
 }
 
-/// Options that a prior reads beside those of all priors.
-std::vector<Member<MixerOptions>> prior_options(Prior prior) {
-  using O = MixerOptions;
-  switch (prior) {
-    case Prior::softmax: return {&O::keys, &O::rope};
-    case Prior::gla: return {&O::keys, &O::decays, &O::epsilon, &O::quadratic};
-    case Prior::aft: return {&O::groups};
-    case Prior::lrnn: return {&O::decays};
-    case Prior::ssm_invariant:
-    case Prior::ssm_selective: return {&O::states};
-  }
-  return {};
+/// What a prior reads, and what all do.
+template <Prior prior>
+MixerKeys fem_keys(const MixerOptions& made) {
+  using O = FreeEnergyOptions;
+  const O& own = made.of<O>();
+  std::vector<Member<O>> read = {&O::values, &O::modulation, &O::hidden};
+  if (own.log_sum_exp) read.emplace_back(&O::log_sum_exp);
+  if (own.log_sum_exp && own.inner_gate) read.emplace_back(&O::inner_gate);
+  if (own.outer_gate) read.insert(read.end(), {&O::outer_gate, &O::gate_groups});
+  if constexpr (prior == Prior::softmax || prior == Prior::gla) read.emplace_back(&O::keys);
+  if constexpr (prior == Prior::gla || prior == Prior::lrnn) read.emplace_back(&O::decays);
+  if constexpr (prior == Prior::gla) read.emplace_back(&O::epsilon);
+  if constexpr (prior == Prior::aft) read.emplace_back(&O::groups);
+  if constexpr (prior == Prior::ssm_invariant || prior == Prior::ssm_selective) read.emplace_back(&O::states);
+  return keys_of(free_energy_section(), read) + (prior == Prior::softmax ? rope_key(made) : MixerKeys());
+}
+
+void fit_fem(MixerOptions& options) {
+  FreeEnergyOptions& own = options.of<FreeEnergyOptions>();
+  const auto fill = [](Index& size, Index otherwise) { size = size > 0 ? size : otherwise; };
+  fill(own.values, options.width / 2);
+  fill(own.keys, options.width);
+  fill(own.decays, options.heads);
+  fill(own.gate_groups, options.heads);
+  fill(own.hidden, std::max<Index>(1, options.width / 16));
 }
 
 template <class S, Prior prior>
 MixerKind<S> fem_kind(const std::string& name, const std::string& summary) {
-  using O = MixerOptions;
-  std::vector<Member<O>> options = prior_options(prior);
-  options.insert(options.end(), {&O::values, &O::gate_groups, &O::modulation, &O::hidden, &O::hidden_scale,
-                                 &O::log_sum_exp, &O::inner_gate, &O::outer_gate});
   return reading<S>({name, summary, [](const MixerOptions& o) { return fem_spec(o, prior); }, fem<S, prior>},
-                    std::move(options));
+                    fem_keys<prior>, fit_fem);
 }
 
 }  // namespace

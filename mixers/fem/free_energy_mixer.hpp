@@ -12,6 +12,33 @@
 
 namespace nudge {
 
+/// Where the time-decay conditioner acts on the gates of the Free Energy Mixer.
+enum class Modulation {
+  none,    ///< no conditioner
+  before,  ///< on their pre-activations (default of the published code; keeps λ in [0, 1])
+  after,   ///< on λ and g themselves, as printed in the paper's eqs. H.5 and 34d
+};
+
+struct FreeEnergyOptions {
+  Index values = 4;        ///< d, channels that are read
+  Index keys = 8;          ///< columns of W_q and W_k: heads times the head's key width
+  Index decays = 2;        ///< columns of W_dec: gla 1 per head, 1 per feature (keys) or 0: none, lrnn one per group
+  Index groups = 1;        ///< aft: columns of W_k
+  Index states = 3;        ///< N of the state-space priors
+  double epsilon = 1e-6;   ///< added to gla's features
+  bool quadratic = false;  ///< gla with decays per head or none: as T x T products, faster for short sequences
+  Index gate_groups = 1;   ///< groups of the RMS norm of the outer gate
+  Modulation modulation = Modulation::none;
+  Index hidden = 3;           ///< Hc of the time-decay conditioner
+  double hidden_scale = 1.0;  ///< factor of its unit-norm gate: 1 (paper) or √Hc (published code)
+  Index conditioned = 5;      ///< output columns of the conditioner alone (kind tdc)
+  bool log_sum_exp = true;    ///< ablation L: the branch F; without it μ is read alone
+  bool inner_gate = true;     ///< ablation T: the learned λ between μ and F; without it λ = 1
+  bool outer_gate = true;     ///< ablation G: the gate g
+};
+
+const Section<FreeEnergyOptions>& free_energy_section();
+
 /// Priors of the Free Energy Mixer.
 enum class Prior { softmax, gla, aft, lrnn, ssm_invariant, ssm_selective };
 

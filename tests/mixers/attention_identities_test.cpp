@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mixers/attention/gradient_descent.hpp"
+#include "mixers/attention/heads.hpp"
 #include "mixers/ops/operations.hpp"
 #include "mixers/ops/softmax.hpp"
 #include "sim/base/decompositions.hpp"
@@ -27,11 +28,13 @@ constexpr double kExact = 1e-12;
 M tokens(std::uint64_t seed = 1, Index count = kTokens) {
   return random_matrix<double>(count, MixerOptions().width, seed);
 }
-M head_rows(const M& w, Index h, const MixerOptions& o) { return w.middleRows(h * o.head_width, o.head_width); }
+M head_rows(const M& w, Index h, const MixerOptions& o) {
+  return w.middleRows(h * o.of<AttentionOptions>().head_width, o.of<AttentionOptions>().head_width);
+}
 /// Wo (H, d, dh) with W_h (d, dh) = scale · f(h).
 template <class F>
 M outputs(const MixerOptions& o, F f) {
-  M wo(o.heads * o.width, o.head_width);
+  M wo(o.heads * o.width, o.of<AttentionOptions>().head_width);
   for (Index h = 0; h < o.heads; ++h) wo.middleRows(h * o.width, o.width) = f(h);
   return wo;
 }
@@ -77,11 +80,12 @@ Moments elastic_moments(const M& q, const M& k, Index t, double temperature) {
 TEST_CASE("multi-head attention with tied weights is gradient descent on the inner free energy") {
   // Wo_h = (η/H) W1_hᵀ, Wv = W2 (the paper prints a factor T more), with its energy at T = √dh.
   MixerOptions o;
-  o.temperature = std::sqrt(static_cast<double>(o.head_width));
-  o.eta = 0.7;
+  o.of<DescentOptions>().temperature = std::sqrt(static_cast<double>(o.of<AttentionOptions>().head_width));
+  o.of<DescentOptions>().eta = 0.7;
   const Named w = random_parameters("gd_inner", o);
-  const M wo = outputs(
-      o, [&](Index h) { return M(o.eta / static_cast<double>(o.heads) * head_rows(w.at("W1"), h, o).transpose()); });
+  const M wo = outputs(o, [&](Index h) {
+    return M(o.of<DescentOptions>().eta / static_cast<double>(o.heads) * head_rows(w.at("W1"), h, o).transpose());
+  });
   const Mask mask = Mask::causal(kTokens);
   const Named descent = evaluate("gd_inner", o, mask, {{"z", tokens()}}, w);
   const Named attention = evaluate("mha", o, mask, {{"z", tokens()}},
@@ -105,13 +109,14 @@ TEST_CASE("the inner energy falls by at least η|gradient|² for any η, the ela
   const double largest = symmetric_eigenvalues(mean).maxCoeff();
   for (const PairEnergy kind : {PairEnergy::inner, PairEnergy::elastic}) {
     for (const double eta : {0.01, 1.0, 100.0}) {
-      o.eta = kind == PairEnergy::inner ? eta : std::min(eta, 2.0) / largest;
+      o.of<DescentOptions>().eta = kind == PairEnergy::inner ? eta : std::min(eta, 2.0) / largest;
       Step first(kind, tokens(), context, w.at("W1"), w.at("W2"), o, mask);
       Step second(kind, first.out.z.matrix(), context, w.at("W1"), w.at("W2"), o, mask);
       const M gradient = first.gradient();
       for (Index t = 0; t < kTokens; ++t) {
         const double before = first.out.energy.matrix()(t, 0);
-        const double least = kind == PairEnergy::inner ? o.eta * gradient.row(t).squaredNorm() : 0.0;
+        const double least =
+            kind == PairEnergy::inner ? o.of<DescentOptions>().eta * gradient.row(t).squaredNorm() : 0.0;
         const double after = second.out.energy.matrix()(t, 0);
         CHECK(after <= before - least + 1e-13 * (std::abs(before) + std::abs(after) + least));
       }
@@ -122,14 +127,14 @@ TEST_CASE("the inner energy falls by at least η|gradient|² for any η, the ela
 TEST_CASE("one elastic head with W1 = 1 and η = 1 is a mean shift") {
   MixerOptions o;
   o.heads = 1;
-  o.head_width = o.width;
-  o.eta = 1;
+  o.of<AttentionOptions>().head_width = o.width;
+  o.of<DescentOptions>().eta = 1;
   const M w2 = random_matrix<double>(o.width, o.width, 3, 0.5);
   const Named step = evaluate("gd_elastic", o, Mask::causal(kTokens), {{"z", tokens()}},
                               {{"W1", M::Identity(o.width, o.width)}, {"W2", w2}});
   const M k = tokens() * w2.transpose();
   for (Index t = 0; t < kTokens; ++t) {
-    const Moments m = elastic_moments(tokens(), k, t, o.temperature);
+    const Moments m = elastic_moments(tokens(), k, t, o.of<DescentOptions>().temperature);
     CHECK((step.at("y").row(t).transpose() - m.mean).norm() < kExact);
   }
 }
@@ -137,12 +142,12 @@ TEST_CASE("one elastic head with W1 = 1 and η = 1 is a mean shift") {
 TEST_CASE("linear attention is gradient descent on −½ Σ (q·k)², its gates at zero decay, its recurrence") {
   MixerOptions o;
   o.heads = 1;
-  o.head_width = o.width;
-  o.eta = 0.3;
+  o.of<AttentionOptions>().head_width = o.width;
+  o.of<DescentOptions>().eta = 0.3;
   const Mask mask = Mask::causal(kTokens);
   Named w = random_parameters("linattn", o);
   // Theorem 2: W_V = ηT Wqᵀ Wk, T = 1; frozen context.
-  w["Wv"] = o.eta * w["Wq"].transpose() * w["Wk"];
+  w["Wv"] = o.of<DescentOptions>().eta * w["Wq"].transpose() * w["Wk"];
   Tape<double> tape;
   const auto z = tape.input(tokens());
   const auto context = tape.constant(tokens());
@@ -152,7 +157,7 @@ TEST_CASE("linear attention is gradient descent on −½ Σ (q·k)², its gates 
   tape.add_cotangent(energy, M::Ones(1, 1));
   tape.pull_back();
   const Named y = evaluate("linattn", o, mask, {{"z", tokens()}}, w);
-  CHECK(relative_error(M(y.at("y") - tokens()), M(-o.eta * tape.cotangent(z))) < kExact);
+  CHECK(relative_error(M(y.at("y") - tokens()), M(-o.of<DescentOptions>().eta * tape.cotangent(z))) < kExact);
   CHECK(y.at("observed/energy").sum() == Approx(energy.matrix()(0, 0)).epsilon(kExact));
   // softplus(−800) = 0 in double: no decay.
   const Named open = evaluate("glinattn", o, mask, {{"z", tokens()}, {"g_raw", M::Constant(kTokens, 1, -800)}}, w);
@@ -197,13 +202,13 @@ TEST_CASE("momentum: none is attention, two steps are a heavy ball, both look-ah
 
 TEST_CASE("MHA2nd is the Newton step of every head's free energy, and of the whole for orthogonal heads") {
   MixerOptions o;
-  o.temperature = 9;  // above the largest eigenvalue of Cov: C is definite and Newton descends
-  o.eta = 0.7;
+  o.of<DescentOptions>().temperature = 9;  // above the largest eigenvalue of Cov: C is definite and Newton descends
+  o.of<DescentOptions>().eta = 0.7;
   const Mask mask = Mask::causal(kTokens);
   Named w = random_parameters("mha2nd", o);
   MixerOptions one = o;
   one.heads = 1;
-  one.eta = 1;
+  one.of<DescentOptions>().eta = 1;
   const auto newton = [&](const Named& weights) {
     M sum = M::Zero(kTokens, o.width);
     for (Index h = 0; h < o.heads; ++h) {
@@ -232,13 +237,13 @@ TEST_CASE("MHA2nd is the Newton step of every head's free energy, and of the who
   };
   const Named y = evaluate("mha2nd", o, mask, {{"z", tokens()}}, w);
   const M step = y.at("y") - tokens();
-  CHECK(relative_error(step, M(-o.eta / static_cast<double>(o.heads) * newton(w))) < 1e-11);
+  CHECK(relative_error(step, M(-o.of<DescentOptions>().eta / static_cast<double>(o.heads) * newton(w))) < 1e-11);
   // Orthonormal rows: the Hessian of F = (1/H) Σ F_h is block diagonal, so full Newton is H times the step per head.
   const Square basis = orthonormal_basis(random_matrix<double>(o.width, o.width, 7));
   w["Wq"] = basis;
   const M orthogonal = evaluate("mha2nd", o, mask, {{"z", tokens()}}, w).at("y") - tokens();
   MixerOptions all = o;
-  all.eta = 1;
+  all.of<DescentOptions>().eta = 1;
   Step whole(PairEnergy::elastic, tokens(), tokens(), w["Wq"], w["Wk"], all, mask);
   const M gradient = whole.gradient();
   for (Index t = 0; t < kTokens; ++t) {
@@ -252,14 +257,14 @@ TEST_CASE("MHA2nd is the Newton step of every head's free energy, and of the who
       hessian.col(c) -= whole.tape.tangent(whole.out.z).row(t).transpose();
     }
     const Eigen::VectorXd full = solution(hessian, gradient.row(t).transpose());
-    const Eigen::VectorXd expected = -o.eta / static_cast<double>(o.heads) * full;
+    const Eigen::VectorXd expected = -o.of<DescentOptions>().eta / static_cast<double>(o.heads) * full;
     CHECK((orthogonal.row(t).transpose() - expected).norm() < 1e-11 * expected.norm());
   }
 }
 
 TEST_CASE("identical tokens have no covariance: MHA2nd is M (q − k), the first-order kinds their zeroth order") {
   MixerOptions o;
-  o.eta = 0.7;
+  o.of<DescentOptions>().eta = 0.7;
   const Mask mask = Mask::full(kTokens, kTokens);
   const M z = tokens().row(0).replicate(kTokens, 1);
   const Named w = random_parameters("mha2nd", o);
@@ -267,7 +272,7 @@ TEST_CASE("identical tokens have no covariance: MHA2nd is M (q − k), the first
   for (Index h = 0; h < o.heads; ++h) {
     const Square wq = head_rows(w.at("Wq"), h, o), wk = head_rows(w.at("Wk"), h, o);
     const Square m = wq.transpose() * inverse_of(wq * wq.transpose());
-    expected -= o.eta / static_cast<double>(o.heads) * z * (m * (wq - wk)).transpose();
+    expected -= o.of<DescentOptions>().eta / static_cast<double>(o.heads) * z * (m * (wq - wk)).transpose();
   }
   CHECK(relative_error(evaluate("mha2nd", o, mask, {{"z", z}}, w).at("y"), expected) < 1e-11);
   for (const auto& [kind, name] : {std::pair("mha2nd1st", "taub"), std::pair("light2nd1st", "tau")}) {
@@ -301,16 +306,17 @@ TEST_CASE("MHA2nd1st is its form without values with Wo Wv M, and Newton to firs
   w["taub"].setConstant(1 / temperature);
   w["Wv"] = w["Wq"];
   M expected = tokens();
-  M wo(o.heads * o.width, o.head_width);
+  M wo(o.heads * o.width, o.of<AttentionOptions>().head_width);
   for (Index h = 0; h < o.heads; ++h) {
     const Square wq = head_rows(w.at("Wq"), h, o);
     const Square m = wq.transpose() * inverse_of(wq * wq.transpose());
-    wo.middleRows(h * o.width, o.width) = -o.eta / static_cast<double>(o.heads) * m;
+    wo.middleRows(h * o.width, o.width) = -o.of<DescentOptions>().eta / static_cast<double>(o.heads) * m;
     const M q = tokens() * wq.transpose(), k = tokens() * head_rows(w.at("Wk"), h, o).transpose();
     for (Index t = 0; t < kTokens; ++t) {
       const Moments at = elastic_moments(q, k, t, temperature);
       const Eigen::VectorXd r = q.row(t).transpose() - at.mean;
-      expected.row(t) -= o.eta / static_cast<double>(o.heads) * (m * (r + at.covariance * r / temperature)).transpose();
+      expected.row(t) -= o.of<DescentOptions>().eta / static_cast<double>(o.heads) *
+                         (m * (r + at.covariance * r / temperature)).transpose();
     }
   }
   w["Wo"] = wo;
@@ -336,7 +342,7 @@ TEST_CASE("without positions and mask, permuting the tokens permutes what every 
     MixerOptions sizes = o;
     if (kind.name == "linattn" || kind.name == "glinattn") {
       sizes.heads = 1;
-      sizes.head_width = sizes.width;
+      sizes.of<AttentionOptions>().head_width = sizes.width;
     }
     const MixerSpec spec = kind.spec(sizes);
     if (spec.only_causal || !spec.attends) continue;
@@ -372,22 +378,23 @@ TEST_CASE("grouped-query attention is multi-head attention whose heads share key
   MixerOptions o;
   o.heads = 4;
   o.rope = true;
-  o.key_value_heads = 2;
+  o.of<AttentionOptions>().key_value_heads = 2;
   const Mask mask = Mask::causal(kTokens);
   const Named w = random_parameters("mha", o);
   Named repeated = w;
   for (const char* name : {"Wk", "Wv"}) {
-    M all(o.heads * o.head_width, o.width);
+    M all(o.heads * o.of<AttentionOptions>().head_width, o.width);
     for (Index h = 0; h < o.heads; ++h)
-      all.middleRows(h * o.head_width, o.head_width) = head_rows(w.at(name), h / 2, o);
+      all.middleRows(h * o.of<AttentionOptions>().head_width, o.of<AttentionOptions>().head_width) =
+          head_rows(w.at(name), h / 2, o);
     repeated[name] = all;
   }
   const Named grouped = evaluate("mha", o, mask, {{"z", tokens()}}, w);
   MixerOptions whole = o;
-  whole.key_value_heads = 0;
+  whole.of<AttentionOptions>().key_value_heads = 0;
   const Named full = evaluate("mha", whole, mask, {{"z", tokens()}}, repeated);
   CHECK(relative_error(grouped.at("y"), full.at("y")) < kExact);
   CHECK(relative_error(grouped.at("observed/energy"), full.at("observed/energy")) < kExact);
-  o.key_value_heads = 3;
+  o.of<AttentionOptions>().key_value_heads = 3;
   CHECK_THROWS_WITH(random_parameters("mha", o), Catch::Contains("key_value_heads = 3"));
 }

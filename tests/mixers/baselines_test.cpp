@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "mixers/attention/heads.hpp"
+#include "mixers/baselines/mamba2.hpp"
 #include "mixers/mixer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
@@ -28,7 +30,7 @@ Setting setting(const std::string& kind, const std::function<void(MixerOptions&)
   Setting s;
   s.options.width = kWidth;
   s.options.heads = kHeads;
-  s.options.head_width = kWidth / kHeads;
+  s.options.of<AttentionOptions>().head_width = kWidth / kHeads;
   if (change) change(s.options);
   s.spec = mixer_kind<double>(kind).spec(s.options);
   s.x = random_matrix<double>(kTokens, kWidth, 99);
@@ -89,8 +91,8 @@ constexpr double kRounding = 1e-12;
 TEST_CASE("deltanet and gated_deltanet: S_t = a S (1 - b k k') + b v k', read by q") {
   for (const bool gated : {false, true}) {
     const std::string kind = gated ? "gated_deltanet" : "deltanet";
-    const Setting s = setting(kind, [&](MixerOptions& o) { o.head_width = gated ? 2 : 4; });
-    const Index m = s.options.head_width, n = kWidth / kHeads;
+    const Setting s = setting(kind, [&](MixerOptions& o) { o.of<AttentionOptions>().head_width = gated ? 2 : 4; });
+    const Index m = s.options.of<AttentionOptions>().head_width, n = kWidth / kHeads;
     const double root = std::sqrt(static_cast<double>(m));
     const M q = rms(convolved(s, "Wq", "cq"), kHeads) / root, k = rms(convolved(s, "Wk", "ck"), kHeads) / root;
     const M v = convolved(s, "Wv", "cv"), b = s.x * s.w.at("Wb");
@@ -116,7 +118,7 @@ TEST_CASE("deltanet and gated_deltanet: S_t = a S (1 - b k k') + b v k', read by
 }
 
 TEST_CASE("mamba2: the recurrence of its states") {
-  const Setting s = setting("mamba2", [](MixerOptions& o) { o.states = 3; });
+  const Setting s = setting("mamba2", [](MixerOptions& o) { o.of<MambaOptions>().states = 3; });
   const Index m = kWidth / kHeads;
   const M x = convolved(s, "Wx", "cx"), b = convolved(s, "WB", "cB"), c = convolved(s, "WC", "cC");
   M y(kTokens, kWidth);

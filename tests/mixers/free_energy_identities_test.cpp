@@ -64,7 +64,7 @@ double divergence(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 
 MixerOptions with_all() {
   MixerOptions o;
-  o.epsilon = 0.1;
+  o.of<FreeEnergyOptions>().epsilon = 0.1;
   return o;
 }
 const char* const kPriors[] = {"fem_softmax", "fem_gla", "fem_aft", "fem_lrnn", "fem_ssmlti", "fem_ssmsel"};
@@ -223,7 +223,7 @@ TEST_CASE("every prior: μ ≤ F ≤ maximum, a closed inner gate is the ablatio
     w["b_lam"].setConstant(-800);  // λ = 0
     const M closed = evaluate(kind, o, mask, x, w).at("y");
     MixerOptions without = o;
-    without.log_sum_exp = false;
+    without.of<FreeEnergyOptions>().log_sum_exp = false;
     CHECK(relative_error(closed, evaluate(kind, without, mask, x, w).at("y")) < kExact);
     // F − μ = β Var/2 + O(β²): β = softplus(−8.2) = 2.7e-4 and values of order one.
     w["xb"].setConstant(-10);
@@ -277,10 +277,10 @@ TEST_CASE("time-decay conditioner: its recurrence by loops, and silent with W_c 
   };
   const M n = normed(x, w.at("tdc_ln1_w"), w.at("tdc_ln1_b"));
   const M s = (n * w.at("tdc_Wf")).array().exp().log1p().matrix(), u = n * w.at("tdc_Wx");
-  M hidden = M::Zero(tokens, o.hidden);
+  M hidden = M::Zero(tokens, o.of<FreeEnergyOptions>().hidden);
   for (Index t = 0; t < tokens; ++t) {
     for (Index i = 0; i <= t; ++i) {
-      for (Index c = 0; c < o.hidden; ++c) {
+      for (Index c = 0; c < o.of<FreeEnergyOptions>().hidden; ++c) {
         hidden(t, c) += u(i, c) * std::exp(-s.col(c).segment(i + 1, t - i).sum());
       }
     }
@@ -294,7 +294,7 @@ TEST_CASE("time-decay conditioner: its recurrence by loops, and silent with W_c 
   for (const char* kind : kPriors) {
     CAPTURE(kind);
     MixerOptions conditioned = o;
-    conditioned.modulation = Modulation::before;
+    conditioned.of<FreeEnergyOptions>().modulation = Modulation::before;
     Named all = random_parameters(kind, conditioned);
     all["tdc_Wc"].setZero();
     CHECK(relative_error(evaluate(kind, conditioned, Mask::causal(tokens), {{"x", x}}, all).at("y"),

@@ -124,7 +124,7 @@ TEST_CASE("every O(T) mixer: any split of a sequence gives the rows of the whole
     for (const Modulation modulation : {Modulation::none, Modulation::before}) {
       CAPTURE(name);
       MixerOptions options;
-      options.modulation = modulation;
+      options.of<FreeEnergyOptions>().modulation = modulation;
       const auto& kind = mixer_kind<double>(name);
       const MixerSpec spec = kind.spec(options);
       const M x = random_matrix<double>(tokens, options.width, 1);

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "mixers/attention/gradient_descent.hpp"
+#include "mixers/attention/heads.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 #include "mixers/mixer.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/mixers/derivative_checks.hpp"
@@ -26,30 +28,31 @@ std::vector<MixerOptions> variants(const std::string& name) {
   MixerOptions base;
   if (name == "linattn" || name == "glinattn") {
     base.heads = 1;
-    base.head_width = base.width;
+    base.of<AttentionOptions>().head_width = base.width;
   }
-  base.epsilon = 0.1;  // gla's features 1e-6 apart from a kink of relu bend too much for a difference with h = 1e-5
+  base.of<FreeEnergyOptions>().epsilon =
+      0.1;  // gla's features 1e-6 apart from a kink of relu bend too much for a difference with h = 1e-5
   std::vector<MixerOptions> all = {base};
   const auto variant = [&](auto change) {
     all.push_back(base);
     change(all.back());
   };
-  if (name.rfind("loop", 0) == 0) variant([](MixerOptions& o) { o.refresh = false; });
+  if (name.rfind("loop", 0) == 0) variant([](MixerOptions& o) { o.of<DescentOptions>().refresh = false; });
   if (name.rfind("fem", 0) == 0) {
-    variant([](MixerOptions& o) { o.modulation = Modulation::before; });
-    variant([](MixerOptions& o) { o.modulation = Modulation::after; });
-    variant([](MixerOptions& o) { o.log_sum_exp = false; });
-    variant([](MixerOptions& o) { o.inner_gate = false; });
-    variant([](MixerOptions& o) { o.outer_gate = false; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().modulation = Modulation::before; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().modulation = Modulation::after; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().log_sum_exp = false; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().inner_gate = false; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().outer_gate = false; });
   }
   if (name == "fem_softmax") variant([](MixerOptions& o) { o.rope = true; });
   if (name == "fem_gla") {
-    variant([](MixerOptions& o) { o.decays = o.keys; });
-    variant([](MixerOptions& o) { o.decays = 0; });
-    variant([](MixerOptions& o) { o.quadratic = true; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().decays = o.of<FreeEnergyOptions>().keys; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().decays = 0; });
+    variant([](MixerOptions& o) { o.of<FreeEnergyOptions>().quadratic = true; });
     variant([](MixerOptions& o) {
-      o.quadratic = true;
-      o.decays = 0;
+      o.of<FreeEnergyOptions>().quadratic = true;
+      o.of<FreeEnergyOptions>().decays = 0;
     });
   }
   if (name == "mha" || name == "light2nd1st") variant([](MixerOptions& o) { o.rope = true; });
@@ -141,22 +144,24 @@ TEST_CASE("attention steps are gradient descent on their energy") {
     Tape<double> tape;
     const auto z = tape.input(random_matrix<double>(kTokens, options.width, 1));
     const auto context = tape.constant(random_matrix<double>(kTokens, options.width, 2));
-    const auto w1 = tape.constant(random_matrix<double>(options.heads * options.head_width, options.width, 3, 0.4));
-    const auto w2 = tape.constant(random_matrix<double>(options.heads * options.head_width, options.width, 4, 0.4));
+    const auto w1 = tape.constant(
+        random_matrix<double>(options.heads * options.of<AttentionOptions>().head_width, options.width, 3, 0.4));
+    const auto w2 = tape.constant(
+        random_matrix<double>(options.heads * options.of<AttentionOptions>().head_width, options.width, 4, 0.4));
     const auto step = energy_step(kind, z, context, w1, w2, options, Mask::causal(kTokens));
     tape.add_cotangent(step.energy, Matrix<double>::Ones(kTokens, 1));
     tape.pull_back();
     const Matrix<double> moved = step.z.matrix() - z.matrix();
-    CHECK((moved + options.eta * tape.cotangent(z)).norm() < 1e-13 * moved.norm());
+    CHECK((moved + options.of<DescentOptions>().eta * tape.cotangent(z)).norm() < 1e-13 * moved.norm());
   }
 }
 
 TEST_CASE("a fixed context makes the energy fall") {
   MixerOptions options;
-  options.refresh = false;
+  options.of<DescentOptions>().refresh = false;
   options.observe = true;
   options.iterations = 8;
-  options.eta = 0.2;
+  options.of<DescentOptions>().eta = 0.2;
   for (const char* name : {"loop_inner", "loop_elastic"}) {
     const auto& kind = mixer_kind<double>(name);
     const MixerSpec spec = kind.spec(options);
@@ -183,16 +188,16 @@ TEST_CASE("mixers refuse wrong options, naming them") {
     CHECK_THROWS_WITH(mixer_kind<double>(kind).spec(options), Catch::Contains(word));
   };
   refuses(
-      "gd_inner", [](MixerOptions& o) { o.temperature = 0; }, "temperature = 0");
+      "gd_inner", [](MixerOptions& o) { o.of<DescentOptions>().temperature = 0; }, "temperature = 0");
   refuses(
-      "light2nd", [](MixerOptions& o) { o.ridge = -1; }, "ridge = -1");
+      "light2nd", [](MixerOptions& o) { o.of<DescentOptions>().ridge = -1; }, "ridge = -1");
   refuses(
       "mha", [](MixerOptions& o) { o.heads = 0; }, "heads = 0");
   for (const char* kind : {"mha", "mha2nd", "light2nd1st", "nag_stack"}) {
     refuses(
         kind,
         [](MixerOptions& o) {
-          o.head_width = 3;
+          o.of<AttentionOptions>().head_width = 3;
           o.rope = true;
         },
         "head_width = 3 is odd");
@@ -202,14 +207,14 @@ TEST_CASE("mixers refuse wrong options, naming them") {
   refuses(
       "fem_gla",
       [](MixerOptions& o) {
-        o.keys = 6;
-        o.values = 6;
+        o.of<FreeEnergyOptions>().keys = 6;
+        o.of<FreeEnergyOptions>().values = 6;
       },
       "odd");
   refuses(
       "fem_softmax",
       [](MixerOptions& o) {
-        o.keys = 6;
+        o.of<FreeEnergyOptions>().keys = 6;
         o.rope = true;
       },
       "odd");

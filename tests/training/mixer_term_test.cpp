@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/mixer_term.hpp"
+#include "mixers/attention/heads.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -26,10 +28,11 @@ MixerChoice choice_of(const std::string& kind) {
   MixerChoice choice;
   choice.kind = kind;
   choice.options.width = kChannels;
-  choice.options.epsilon = 0.1;  // gla's features 1e-6 from a kink of relu bend too much for a difference
+  choice.options.of<FreeEnergyOptions>().epsilon =
+      0.1;  // gla's features 1e-6 from a kink of relu bend too much for a difference
   if (kind == "linattn") {
     choice.options.heads = 1;
-    choice.options.head_width = kChannels;
+    choice.options.of<AttentionOptions>().head_width = kChannels;
   }
   return choice;
 }

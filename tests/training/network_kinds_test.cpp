@@ -121,7 +121,7 @@ TEST_CASE("networks: what solvers are told of states is what the circuit has", "
       Matrix<double> loads;
       CHECK(circuit.loads(loads) == facts.loads);
       CHECK((one.dynamics.direct() != nullptr) == facts.direct);
-      CHECK((one.dynamics.powers().bath != nullptr) == facts.bath);
+      CHECK((one.dynamics.capabilities().bath != nullptr) == facts.bath);
     }
   }
 }

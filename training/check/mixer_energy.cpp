@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mixers/mixer.hpp"
+#include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/config/assembly.hpp"
@@ -40,10 +41,7 @@ NamedValues<S> evaluate(Tape<S>& tape, const MixerChoice& choice, const MixerSpe
 }
 
 bool has_energy(const MixerKind<double>& kind) {
-  MixerChoice choice;
-  choice.kind = kind.name;
-  choice.options.heads = choice.options.decays = 1;
-  choice.options.head_width = choice.options.width;
+  MixerChoice choice{kind.name, one_head()};
   choice.options.observe = true;
   const MixerSpec spec = kind.spec(choice.options);
   std::vector<Matrix<double>> values;

@@ -9,6 +9,7 @@
 #include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
 #include "training/learning/estimators/registry.hpp"
+#include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
 
@@ -61,7 +62,7 @@ ConfigRule references_of_a_task() {
 /// What the mixer itself requires of its sizes.
 ConfigRule mixer_sizes() {
   std::vector<std::string> keys = {"model.mixer", "model.channels", "model.heads"};
-  for (const ParamRow& row : mixer_section().rows()) keys.push_back(row.key);
+  for (const ParamRow& row : mixer_rows("model.mixer", force_mixers())) keys.push_back(row.key);
   return {keys, [](const Config& c) {
             const MixerChoice choice = mixer_choice(c);
             if (choice.is_fused()) return std::string();

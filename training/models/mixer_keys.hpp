@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "mixers/sequence_mixer.hpp"
 #include "sim/config/config.hpp"
 #include "training/models/mixer_term.hpp"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mixers/mixer.hpp"
+#include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -14,9 +15,7 @@ namespace {
 
 /// True if a kind maps states to states. One head as wide as the state is a size that every kind accepts.
 bool maps_states(const MixerKind<double>& kind) {
-  MixerOptions options;
-  options.heads = options.decays = 1;
-  options.head_width = options.width;
+  const MixerOptions options = one_head();
   const MixerSpec spec = kind.spec(options);
   return spec.inputs.size() == 1 && spec.outputs.front().rows() < 0 && spec.outputs.front().cols() == options.width;
 }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "mixers/attention/heads.hpp"
 #include "mixers/free_transformer/model.hpp"
 #include "mixers/free_transformer/synthetic.hpp"
 #include "mixers/ops/operations.hpp"
@@ -81,8 +82,9 @@ MixerChoice attention_of(const Config& config) {
   MixerChoice choice{"mha"};
   choice.options.width = model.channels;
   choice.options.heads = model.heads;
-  choice.options.head_width = std::max<Index>(1, model.channels / model.heads);
-  choice.options.key_value_heads = mixer_section().read(config).options.key_value_heads;
+  AttentionOptions& heads = choice.options.of<AttentionOptions>();
+  heads.head_width = std::max<Index>(1, model.channels / model.heads);
+  heads.key_value_heads = head_section().read(config).key_value_heads;
   return choice;
 }
 
@@ -102,7 +104,7 @@ LatentSetting setting_of(const Config& config, const TaskSizes& sizes) {
   shape.inner = shape.encoder_inner = options.inner > 0 ? options.inner : (8 * shape.width / 3 + 31) / 32 * 32;
   shape.vocabulary = sizes.symbols;
   shape.bits = setting.options.bits;
-  shape.key_value_heads = attention_of(config).options.key_value_heads;
+  shape.key_value_heads = attention_of(config).options.of<AttentionOptions>().key_value_heads;
   shape.tied = options.tied;
   return setting;
 }
@@ -285,7 +287,7 @@ NetworkKind free_transformer_network() {
   kind.keys = model_section().rows_of({&ModelOptions::channels, &ModelOptions::heads});
   add_rows(kind.keys,
            sequence_section().rows_of({&SequenceOptions::blocks, &SequenceOptions::inner, &SequenceOptions::tied}));
-  add_rows(kind.keys, mixer_section().rows_of({{&MixerChoice::options, &MixerOptions::key_value_heads}}));
+  add_rows(kind.keys, head_section().rows_of({&AttentionOptions::key_value_heads}));
   add_rows(kind.keys, latent_section().rows());
   kind.mixer = [](const Config& config) { return std::optional(attention_of(config)); };
   return kind;

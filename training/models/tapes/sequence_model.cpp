@@ -100,7 +100,7 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
     }
     for (Field& field : feed_forward_fields(prefix, s.width, inner_width(s))) fields.push_back(std::move(field));
     if (mixer.rule == StepRule::residual) continue;
-    fields.push_back({prefix + "beta", {2}, mixer.choice.options.momentum_start});
+    fields.push_back({prefix + "beta", {2}, mixer.choice.options.of<MomentumOptions>().momentum_start});
     fields.push_back({prefix + "eta", {2}, 1.0});
   }
   fields.push_back({"nf", {s.width}, 1});
