@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "sim/layered.hpp"
+#include "sim/base/matrix.hpp"
 
 namespace nudge {
 
@@ -24,15 +24,5 @@ class Bath {
   /// True if the units of a node are binary.
   virtual bool binary(std::size_t node) const = 0;
 };
-
-/// Moves all nodes by one step, one after the other. push(f, node) changes the force on a node, in its columns of f (working
-/// memory shaped as z), and returns what it adds to the node's leak in every copy.
-template <class S, class Push>
-void bath_sweep(Layered<S>& layered, Bath<S>& bath, MatrixRef<S> z, MatrixRef<S> f, S step, Push push) {
-  for (std::size_t node = 0; node < layered.nodes(); ++node) {
-    layered.node_force(z, f, node);
-    bath.move(z, f, node, step, push(f, node));
-  }
-}
 
 }  // namespace nudge

@@ -11,7 +11,8 @@ from .errors import InputError
 __all__ = ["Dynamics", "EnergyDynamics", "SquaredError", "settle", "estimate", "check"]
 
 
-#: Estimators of networks that solve themselves (netlists), whose layers have energies of their own, or that stand in a bath.
+#: Estimators of networks that solve themselves (netlists), whose layers have energies of their own, or that stand in a bath; and
+#: coupled_learning, which follows the power that holds the outputs and not the cost.
 ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating", "finite_nudge")
 
 

@@ -17,9 +17,11 @@ SettleResult settle_sample(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOp
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
-  while (result.steps < options.max_steps) {
-    bath_sweep<S>(*capabilities.layered, *capabilities.bath, z, scratch.force, static_cast<S>(options.step),
-                  [](MatrixRef<S>, std::size_t) { return std::span<const S>(); });
+  while (result.steps < options.max_steps && !monitor.out_of_bounds(frobenius_norm<S>(z))) {
+    for (std::size_t node = 0; node < capabilities.layered->nodes(); ++node) {
+      capabilities.layered->node_force(z, scratch.force, node);
+      capabilities.bath->move(z, scratch.force, node, static_cast<S>(options.step), {});
+    }
     ++result.force_evaluations;
     ++result.steps;
     result.time = result.steps * options.step;

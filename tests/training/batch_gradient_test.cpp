@@ -134,7 +134,8 @@ TEST_CASE("sequences allocate nothing in their phases", "[batch_gradient]") {
   for (const std::string& name : estimator_names()) {
     if (estimator_kind(name).asks(needs::solves_itself)) continue;  // of circuits that solve themselves
     if (name.starts_with("implicit")) continue;                     // the references build matrices and Krylov spaces
-    if (name == "ep_contrastive") continue;      // the block has no energy of its whole force: hopfield_kind_test.cpp
+    if (estimator_kind(name).asks(needs::energy))
+      continue;                                  // the block has none of its whole force: hopfield_kind_test.cpp
     if (name == "energy_alternating") continue;  // nor has attention one of its own
     if (estimator_kind(name).asks(needs::bath)) continue;  // of a bath: thermal_kind_test.cpp
     const auto count = [&](int steps) {

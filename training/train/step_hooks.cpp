@@ -78,7 +78,8 @@ double phases_of_step(const Config& config) {
   const EstimatorKind* kind = find_estimator(run_options(config).estimator);
   double phases = 1;
   if (kind != nullptr && kind->nudge != Nudge::none) {
-    const bool both = !kind->asks(needs::solves_itself) && phase_options(config).phases.sides == NudgeSides::centered;
+    const bool both =
+        find_row(kind->keys, "nudge.sides") != nullptr && phase_options(config).phases.sides == NudgeSides::centered;
     phases += both ? 2 : 1;
     if (netlist_section().read(config).twin_mismatch > 0) phases -= 1;
   }

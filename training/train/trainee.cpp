@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -149,6 +150,13 @@ void Trainee<S>::note_unsolved(std::uint64_t step, const Batch& batch, const Bat
         report.left_out, times(report.adjoint.norm), times(report.adjoint.gain), times(limit.norm), times(limit.gain));
     log_.event(step, "no gradient: " + unsolved_);
   }
+  const auto lost = std::count_if(report.sequences.begin(), report.sequences.end(), [](const SequenceReport& one) {
+    return one.nudged == Status::diverged && one.free.status != Status::diverged;
+  });
+  if (lost == 0) return;
+  unsolved_ =
+      fmt::format("nudged phases of {} of {} sequences diverge or go to and fro", lost, report.sequences.size());
+  log_.event(step, "no gradient: " + unsolved_);
 }
 
 /// Norms of the gradient, including the factors held by maps that update by them.

@@ -79,6 +79,7 @@ void BackpropThroughTime<S>::backward(Example<S>& example, std::size_t steps) {
     }
     const Matrix<S>& u = lags ? mu_ : lambda_;
     at.accumulate(u, scale * example.weight, *example.sink, change_);
+    if (example.watch != nullptr) example.watch->pull(at, u, scale);
     lambda_ += scale * change_;
     if (lags) mu_ *= S(1) - share;
     if (averaged_ > 1 && k > 0 && k + static_cast<std::size_t>(averaged_) > steps) {

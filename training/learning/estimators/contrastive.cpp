@@ -1,26 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/learning/estimators/nudged_estimators.hpp"
-
 #include "sim/base/errors.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
 
 namespace nudge {
 
-/// Adds −Σ_k w_k ∂E/∂θ(z_k) to the gradient: z* and the nudged states side by side, as far as they have a weight.
+/// In a bath the free state is a phase of β = 0, drawn as the others are.
 template <class S>
-void ContrastiveEstimator<S>::contrast(Example<S>& example, const Matrix<S>& nudged) {
+ContrastiveEstimator<S>::ContrastiveEstimator(NudgeLaw law, Nodes nodes, const EstimatorOptions& options)
+    : GradientEstimator<S>(options), law_(law), nodes_(std::move(nodes)) {
+  if (!drawn() || nodes_.star_weight == 0) return;
+  nodes_.betas.push_back(0);
+  nodes_.weights.push_back(std::exchange(nodes_.star_weight, 0));
+}
+
+/// Adds −share Σ_k w_k ∂E/∂θ(z_k) to the gradient: z* and the nudged states side by side, as far as they have a weight.
+template <class S>
+void ContrastiveEstimator<S>::contrast(Example<S>& example, ConstMatrixRef<S> nudged, GradientSink<S>& sink, S share) {
   scales_.clear();
-  if (nodes_.star_weight != 0) {
-    scales_.push_back(static_cast<S>(nodes_.star_weight) * example.weight);
+  const bool starred = nodes_.star_weight != 0;
+  if (starred) {
+    scales_.push_back(static_cast<S>(nodes_.star_weight) * example.weight * share);
     all_.resize(example.state->rows() + nudged.rows(), nudged.cols());
     all_.topRows(example.state->rows()) = *example.state;
     all_.bottomRows(nudged.rows()) = nudged;
   }
-  for (const double weight : nodes_.weights) scales_.push_back(static_cast<S>(weight) * example.weight);
-  const Matrix<S>& z = nodes_.star_weight != 0 ? all_ : nudged;
-  if (example.dynamics->accumulate_energy_gradient(z, scales_, *example.sink)) return;
+  for (const double weight : nodes_.weights) scales_.push_back(static_cast<S>(weight) * example.weight * share);
+  if (example.dynamics->accumulate_energy_gradient(starred ? ConstMatrixRef<S>(all_) : nudged, scales_, sink)) return;
   throw UserError(
-      "ep_contrastive: the force is not the gradient of an energy whose terms all have the contrastive rule "
-      "(take ep, or an estimator that corrects it)");
+      "the force is not the gradient of an energy whose terms all have the contrastive rule (take estimator = ep, or "
+      "one "
+      "that corrects it)");
+}
+
+template <class S>
+bool ContrastiveEstimator<S>::correlate(Example<S>& example, const Matrix<S>& nudged, GradientSink<S>& sink) {
+  contrast(example, nudged, sink, S(1));
+  return true;
 }
 
 template <class S>
@@ -28,16 +43,19 @@ SequenceReport ContrastiveEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
   nodes_.turn(example.sign);
   free_.settle(example, options_.free, report);
-  const Matrix<S>& states = nudged_.run(example, nullptr, nodes_.betas, NudgeLaw::plain, false, options_, report);
-  this->nudged_states_ = &states;
-  const Index tokens = example.state->rows();
-  this->adjoint_ = static_cast<S>(nodes_.star_weight) * *example.state;
-  for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
-    this->adjoint_ += static_cast<S>(nodes_.weights[k]) * states.middleRows(static_cast<Index>(k) * tokens, tokens);
+  const int drawn_states = drawn() ? nudged_settling(options_).average_last : 0;
+  if (drawn()) {
+    nudged_.each_step = [&](ConstMatrixRef<S> states, int steps) {
+      if (steps <= options_.nudged_steps - drawn_states) return;
+      contrast(example, states, *example.sink, S(1) / static_cast<S>(drawn_states));
+    };
   }
+  const Matrix<S>& states = nudged_.run(example, nullptr, nodes_.betas, law_, false, options_, report);
+  this->nudged_states_ = &states;
+  nodes_.combine(*example.state, states, this->adjoint_);
   this->point_ = *example.state;
   if (this->leave_out(nudged_.drive(), report)) return report;
-  contrast(example, states);
+  if (!drawn()) contrast(example, states, *example.sink, S(1));
   example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
   return report;
 }

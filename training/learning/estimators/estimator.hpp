@@ -42,6 +42,27 @@ struct EstimatorOptions {
   bool below_rounding = false, below_noise = false;  ///< allow a nudge whose gradient is rounding, or noise, alone
 };
 
+/// What a state that settles is part of.
+enum class Phase { free, nudged };
+
+template <class S>
+struct Example;
+template <class S>
+class GradientEstimator;
+
+/// Somebody who looks on while an example is learnt from.
+template <class S>
+class PhaseWatch {
+ public:
+  virtual ~PhaseWatch() = default;
+  /// The state (copies side by side) after so many steps of a phase that settle() makes; 0: where it starts.
+  virtual void step(Phase phase, ConstMatrixRef<S> z, int steps) = 0;
+  /// bptt adds scale · ⟨u, ∂F/∂θ⟩ at a point of the free phase to its gradient: from the last step to the first.
+  virtual void pull(Linearization<S>& at, ConstMatrixRef<S> u, S scale) = 0;
+  /// The gradient is estimated.
+  virtual void end(Example<S>& example, GradientEstimator<S>& estimator) = 0;
+};
+
 /// One example to learn from, a sequence or independent samples side by side. The state enters as z_0 and leaves as the free equilibrium z*.
 template <class S>
 struct Example {
@@ -58,6 +79,7 @@ struct Example {
   Matrix<S>* kept =
       nullptr;  ///< (rows, keeps()): what the estimator keeps of each sample, read and written; null: nothing is kept
   const std::vector<char>* visited = nullptr;  ///< of each row, beside it: whether the sample was there before
+  PhaseWatch<S>* watch = nullptr;              ///< null: nobody
 };
 
 /// The reads that follow, of dynamics and cost, are those of a nudged phase. Returns their timing: a step lasts its duration.
@@ -87,9 +109,9 @@ struct AdjointSize {
 /// What happened to one sequence.
 struct SequenceReport {
   SettleResult free;
-  double loss = 0;                    ///< Σ_t C_t at the free equilibrium
-  Status nudged = Status::converged;  ///< diverged when a nudged state left the finite numbers; max_steps otherwise,
-                                      ///< converged when nudged_residual ≤ 1e-2
+  double loss = 0;  ///< Σ_t C_t at the free equilibrium
+  /// diverged when a nudged state left the finite numbers or goes to and fro; converged when nudged_residual ≤ 1e-2; else max_steps
+  Status nudged = Status::converged;
   double nudged_residual = 0;  ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
   double nudged_time = 0;      ///< simulated time of the nudged phases, one after the other, in units of τ
   double nudge_ratio = 0;      ///< ‖z − z*‖ / ‖z*‖: size of the nudge
@@ -114,6 +136,12 @@ class GradientEstimator {
 
   /// How many numbers it keeps of every sample from visit to visit (Example::kept), in checkpoints, the same for any threads and ranks.
   virtual Index keeps() const { return 0; }
+
+  /// Adds the gradient that nudged states side by side (k·rows, cols) give, of the z* of the last estimate, to the sink. false: its gradient
+  /// is of no such states.
+  virtual bool correlate(Example<S>& /*example*/, const Matrix<S>& /*nudged*/, GradientSink<S>& /*sink*/) {
+    return false;
+  }
 
   /// The adjoint of the last estimate for the cost summed over tokens, (rows, cols); empty for bptt before the last step.
   const Matrix<S>& adjoint() const { return adjoint_; }

@@ -10,7 +10,12 @@ void FreePhase<S>::relax(Example<S>& example, const SettleOptions& options, Sequ
   example.dynamics->begin_reads(ReadClass::free);
   SettleOptions settling = options;
   settling.final_residual = false;
+  if (example.watch != nullptr) {
+    example.watch->step(Phase::free, *example.state, 0);
+    scratch_.each_step = [&](ConstMatrixRef<S> z, int steps) { example.watch->step(Phase::free, z, steps); };
+  }
   report.free = nudge::settle<S>(*example.dynamics, *example.state, settling, scratch_);
+  scratch_.each_step = nullptr;
   force_.resize(example.state->rows(), example.state->cols());
 }
 

@@ -19,7 +19,7 @@ void NudgedDynamics<S>::bind(Example<S>& example, Linearization<S>* at, const st
   law_ = law;
   betas_ = betas;
   anchored_ = anchored;
-  frozen_ = options.frozen_cost;
+  frozen_ = options.frozen_cost || law == NudgeLaw::clamped;
   read_ = false;
   clipped_ = 0;
   clip_ = options.clip;
@@ -34,6 +34,12 @@ void NudgedDynamics<S>::bind(Example<S>& example, Linearization<S>* at, const st
     if (reversed_) std::reverse(columns_.begin(), columns_.end());
   }
   inverses_.clear();
+  loads_.clear();
+  for (const double beta : betas_) loads_.push_back(static_cast<S>(beta * curvature_));
+  bits_ = false;
+  for (std::size_t node = 0; options.free.solver == SettleSolver::sample && node < columns_.size(); ++node) {
+    bits_ = bits_ || (nudged_part(columns_[node]).count > 0 && binary(node));
+  }
   check_solver(options);
   check_minimum(options);
   current_.setZero(rows(), cols());  // outside the columns of the cost it stays so
@@ -43,10 +49,12 @@ void NudgedDynamics<S>::bind(Example<S>& example, Linearization<S>* at, const st
 /// Some solvers have a step of their own for the nudge, which needs its curvature, and one of them for the circuit's own law alone.
 template <class S>
 void NudgedDynamics<S>::check_solver(const EstimatorOptions& options) const {
-  const bool direct = options.free.solver == SettleSolver::direct;
-  const bool own_law = law_ == NudgeLaw::plain && !anchored_ && example_->filter == nullptr;
-  const bool has_step = frozen_ || curvature_ > 0;
-  if ((!direct && options.free.solver != SettleSolver::coordinate) || (has_step && (own_law || !direct))) return;
+  const SettleSolver solver = options.free.solver;
+  const bool direct = solver == SettleSolver::direct;
+  const bool own_law = (uncorrected() && !anchored_ && example_->filter == nullptr) || base().direct() == nullptr;
+  const bool has_step = frozen_ || curvature_ > 0 || (!direct && solver != SettleSolver::coordinate);
+  if (bits_ && curvature_ != 1) throw UserError("binary units in a bath are nudged by squared error alone");
+  if (has_step && (own_law || !direct)) return;
   throw ContractViolation("an estimator under a solver that has no step for its law (EstimatorKind::needs)");
 }
 
@@ -90,7 +98,7 @@ Matrix<S> NudgedDynamics<S>::held_by(bool explicit_step) {
 /// all nodes at once diverge where ε (D + β c) ≥ 2.
 template <class S>
 void NudgedDynamics<S>::check_minimum(const EstimatorOptions& options) {
-  if (curvature_ == 0) return;
+  if (curvature_ == 0 || options.free.solver == SettleSolver::sample) return;
   const bool swept = sweeping(base(), options.free.schedule) != nullptr;
   const bool explicit_step = options.free.solver == SettleSolver::euler && options.free.lag == 0 && !swept &&
                              base().box() == nullptr && base().inertia() == nullptr;
@@ -126,13 +134,13 @@ void NudgedDynamics<S>::read_anchor() {
   if (const Box<S>* box = base().box()) box->hold(z, anchor_, anchor_, {0, z.cols()});
 }
 
-/// current_ ← ∂C/∂z of all copies: at their states, or as it was stored at z*.
+/// current_ ← ∂C/∂z of all copies: at their states, or what stays as it was read, at z* or of bits.
 template <class S>
 void NudgedDynamics<S>::read_current(ConstMatrixRef<S> z) {
-  if (!frozen_) return example_->cost->own_gradient(z, current_);
+  if (!frozen_ && !bits_) return example_->cost->own_gradient(z, current_);
   if (read_) return;
   auto first = copy(current_, 0);
-  example_->cost->own_gradient(*example_->state, first);
+  example_->cost->own_gradient(bits_ ? Matrix<S>::Constant(one(), cols(), S(0.5)) : *example_->state, first);
   for (Index k = 1; k < copies(); ++k) copy(current_, k) = first;
   read_ = true;
 }
@@ -144,25 +152,37 @@ void NudgedDynamics<S>::apply_law(ConstMatrixRef<S> z, MatrixRef<S> f, int node)
     case NudgeLaw::transposed: return laws_.transposed(point_, z, f, node);
     case NudgeLaw::corrected: return laws_.corrected(point_, z, f);
     case NudgeLaw::clipped: clipped_ += laws_.clipped(point_, z, f, static_cast<S>(clip_)); return;
-    case NudgeLaw::plain: break;
+    case NudgeLaw::plain:
+    case NudgeLaw::clamped: break;
   }
   if (node == kAllNodes) return base().force(z, f);
   layered().node_force(z, f, static_cast<std::size_t>(node));
 }
 
-/// f −= β_k current + anchor in the given columns; the cost acts on its own alone.
+/// x −= β_k ∂C/∂z in the given columns; the cost acts on its own alone.
 template <class S>
-void NudgedDynamics<S>::add_nudge(MatrixRef<S> f, Columns columns, const Matrix<S>& current, bool anchored) const {
-  const Index first = std::max(columns.begin, nudged_.begin);
-  const Index both = std::min(columns.end(), nudged_.end()) - first;
-  for (Index k = 0; k < copies(); ++k) {
-    auto own = copy(f, k);
-    if (both > 0) {
-      own.middleCols(first, both) -=
-          static_cast<S>(betas_[static_cast<std::size_t>(k)]) * copy(current, k).middleCols(first, both);
-    }
-    if (anchored) own.middleCols(columns.begin, columns.count) -= anchor_.middleCols(columns.begin, columns.count);
+void NudgedDynamics<S>::add_current(MatrixRef<S> x, Columns columns) const {
+  const auto [first, both] = nudged_part(columns);
+  for (Index k = 0; both > 0 && k < copies(); ++k) {
+    copy(x, k).middleCols(first, both) -=
+        static_cast<S>(betas_[static_cast<std::size_t>(k)]) * copy(current_, k).middleCols(first, both);
   }
+}
+
+/// f −= β_k ∂C/∂z + anchor in the given columns; 0 where outputs are held.
+template <class S>
+void NudgedDynamics<S>::add_nudge(MatrixRef<S> f, Columns columns) const {
+  if (law_ == NudgeLaw::clamped) return hold_outputs(f, columns);
+  add_current(f, columns);
+  for (Index k = 0; anchored_ && k < copies(); ++k) {
+    copy(f, k).middleCols(columns.begin, columns.count) -= anchor_.middleCols(columns.begin, columns.count);
+  }
+}
+
+template <class S>
+void NudgedDynamics<S>::hold_outputs(MatrixRef<S> f, Columns columns) const {
+  const auto [first, both] = nudged_part(columns);
+  if (both > 0) f.middleCols(first, both).setZero();
 }
 
 template <class S>
@@ -170,22 +190,21 @@ void NudgedDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   if (part != Part::all) throw ContractViolation("a part of a nudged force");
   apply_law(z, f, kAllNodes);
   read_current(z);
-  add_nudge(f, {0, cols()}, current_, anchored_);
+  add_nudge(f, {0, cols()});
 }
 
 template <class S>
 void NudgedDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
   if (node == 0) read_current(z);
   apply_law(z, f, static_cast<int>(of(node)));
-  add_nudge(f, columns_[node], current_, anchored_);
+  add_nudge(f, columns_[node]);
 }
 
 template <class S>
 NodeMove NudgedDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) {
   const Columns columns = columns_[node];
-  const Index first = std::max(columns.begin, nudged_.begin);
-  const Index both = std::min(columns.end(), nudged_.end()) - first;
-  if (law_ == NudgeLaw::plain && !anchored_ && both <= 0) {  // free but for the nudge of another node
+  const auto [first, both] = nudged_part(columns);
+  if (uncorrected() && !anchored_ && both <= 0) {  // free but for the nudge of another node
     if (node == 0) read_current(z);
     return layered().node_step(z, f, of(node), epsilon);
   }
@@ -218,7 +237,16 @@ void NudgedDynamics<S>::solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Ma
   }
 }
 
-/// Every copy to where F(z) − β (C'(z*) + c (z − z*)) = 0: the cost is a current and a conductance at the outputs.
+/// A draw of a node, whose leak is larger by what the cost adds.
+template <class S>
+void NudgedDynamics<S>::move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t node, S step,
+                             std::span<const S> /*added*/) {
+  const bool loaded = nudged_part(columns_[node]).count > 0;
+  base().powers().bath->move(z, f, of(node), step, loaded ? std::span<const S>(loads_) : std::span<const S>());
+}
+
+/// Every copy to where F(z) − β (C'(z*) + c (z − z*)) = 0: the cost is a current and a conductance at the outputs. Or to where they
+/// are held.
 template <class S>
 DirectResult NudgedDynamics<S>::solve(MatrixRef<S> z, const DirectLoad<S>& /*load*/) {
   const Matrix<S>& star = *example_->state;
@@ -230,7 +258,10 @@ DirectResult NudgedDynamics<S>::solve(MatrixRef<S> z, const DirectLoad<S>& /*loa
   DirectResult all;
   for (Index k = 0; k < copies(); ++k) {
     const auto beta = static_cast<S>(betas_[static_cast<std::size_t>(k)]);
-    const DirectLoad<S> load{DirectLoad<S>::Kind::driven, nudged_, -beta * current, beta * c};
+    DirectLoad<S> load{DirectLoad<S>::Kind::driven, nudged_, -beta * current, beta * c};
+    if (law_ == NudgeLaw::clamped) {
+      load = {DirectLoad<S>::Kind::held, nudged_, copy(z, k).middleCols(nudged_.begin, nudged_.count), S(0)};
+    }
     const DirectResult found = base().direct()->solve(copy(z, k), load);
     if (found.status != Status::converged) all.status = found.status;
     all.iterations += found.iterations;
@@ -247,7 +278,16 @@ Capabilities<S> NudgedDynamics<S>::capabilities() {
   all.inertia = own.inertia;
   if (own.layered != nullptr) all.layered = this;
   if (own.direct != nullptr) all.direct = this;
+  if (own.bath != nullptr) all.bath = this;
   return all;
+}
+
+template <class S>
+void NudgedDynamics<S>::start(MatrixRef<S> z) {
+  for (Index k = 0; k < copies(); ++k) copy(z, k) = *example_->state;
+  if (law_ != NudgeLaw::clamped) return;
+  read_current(z);
+  add_current(z, nudged_);
 }
 
 template <class S>
@@ -285,11 +325,12 @@ Linearization<S>& NudgedDynamics<S>::linearize(ConstMatrixRef<S> /*z*/) {
 
 template <class S>
 void NudgedDynamics<S>::Slope::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part /*part*/) {
-  if (owner_.law_ == NudgeLaw::plain) {
+  if (owner_.uncorrected()) {
     owner_.point_.at->jvp(v, out);
   } else {  // all corrected laws have the Jacobian Jᵀ at z*
     owner_.laws_.vjp(owner_.point_, v, out);
   }
+  if (owner_.law_ == NudgeLaw::clamped) owner_.hold_outputs(out, owner_.nudged_);
   const auto [begin, count] = owner_.nudged_;
   for (Index k = 0; k < owner_.copies(); ++k) {
     owner_.copy(out, k).middleCols(begin, count) -=

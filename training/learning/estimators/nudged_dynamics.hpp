@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/nudged_law.hpp"
@@ -14,10 +15,12 @@ enum class NudgeLaw {
   corrected,   ///< F(z) − (J − Jᵀ)(z − z*), J at z*: the founding note's AEP
   clipped,     ///< the same with the correction clipped elementwise
   transposed,  ///< F_c(z) − F_c(z*) + Jᵀ (z − z*), J at z* of the non-conservative terms; always anchored
+  clamped,     ///< F(z), and the columns of the cost are held at z* − β ∂C/∂z(z*) (coupled learning)
 };
 
 /// A nudged phase as a system that settles, k copies side by side, one per β:
-///     f_k(z) = law(z) − anchor − β_k ∂C/∂z(z),   anchor = F(z*) or 0.
+///     f_k(z) = law(z) − anchor − β_k ∂C/∂z(z),   anchor = F(z*) or 0,
+/// and 0 where outputs are clamped. Of a binary node in a bath ∂C/∂z is that at ½: what ½ |s − y|² rises by from s = 0 to 1.
 /// settle() relaxes it by the solver and the schedule of the free phase. The anchor is read once by anchor reads (of a
 /// noise-free dynamics it is the stored force) and shared by the copies. States (k·rows, cols).
 ///
@@ -25,9 +28,9 @@ enum class NudgeLaw {
 ///     z ← z + ε f/(1 + ε β c),
 /// so that with εL = 1 a node goes to its minimum for β of any size. For β < 0, where the cost takes from what holds the node, it
 /// is explicit: the implicit one diverges where other terms hold a node harder than its leak. Coordinate descent ends at f = 0.
-/// A Newton step takes J of the law at z*, and −β c of the cost where c is known.
+/// A Newton step takes J of the law at z*, and −β c of the cost where c is known. A draw in a bath adds β c to a node's leak.
 template <class S>
-class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direct<S> {
+class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direct<S>, public Bath<S> {
  public:
   /// Starts on an example whose state is z*. `at`: the linearisation there, null for a plain law without an anchor.
   /// NumericalFailure where a known curvature leaves an output no minimum: D + β c ≤ 0, or Euler steps pass it: ε (D + β c) ≥ 2.
@@ -37,6 +40,9 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   void bind(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
             const EstimatorOptions& options);
 
+  /// z (k·rows, cols) ← where the phase begins: z* in every copy, outputs that are held where they are held.
+  void start(MatrixRef<S> z);
+
   /// Replaces β of the only copy: an oscillating nudge.
   void set_beta(double beta) { betas_[0] = beta; }
 
@@ -45,6 +51,9 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
 
   /// Entries of the correction that the clip has changed since bind().
   long clipped() const { return clipped_; }
+
+  /// Whether the cost's current follows the state in steps of which none is known to be small enough, and reads have no noise.
+  bool may_overshoot() const { return curvature_ == 0 && !frozen_ && !base().noisy(); }
 
   /// Whether one sweep settles this phase but for the change of the cost's gradient: a feed-forward system, εL = 1.
   bool settled_by_sweep() const;
@@ -64,6 +73,9 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
   const Matrix<S>* loads() override { return layered().loads(); }
   void solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
+
+  void move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t node, S step, std::span<const S> added) override;
+  bool binary(std::size_t node) const override { return base().powers().bath->binary(of(node)); }
 
   DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) override;
   DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) override;
@@ -98,11 +110,19 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   /// D of the nudged columns; empty: not known, or no β raises the question.
   Matrix<S> held_by(bool explicit_step);
   bool diagonal_bounds();
+  bool uncorrected() const { return law_ == NudgeLaw::plain || law_ == NudgeLaw::clamped; }
+  /// Those of the columns that the cost acts on; a count of 0 or less: none.
+  Columns nudged_part(Columns columns) const {
+    const Index first = std::max(columns.begin, nudged_.begin);
+    return {first, std::min(columns.end(), nudged_.end()) - first};
+  }
   bool implicit(double beta) const { return beta > 0 && curvature_ > 0; }
   void read_anchor();
   void read_current(ConstMatrixRef<S> z);
   void apply_law(ConstMatrixRef<S> z, MatrixRef<S> f, int node);
-  void add_nudge(MatrixRef<S> f, Columns columns, const Matrix<S>& current, bool anchored) const;
+  void add_current(MatrixRef<S> x, Columns columns) const;
+  void add_nudge(MatrixRef<S> f, Columns columns) const;
+  void hold_outputs(MatrixRef<S> f, Columns columns) const;
 
   Example<S>* example_ = nullptr;
   NudgedPoint<S> point_ = {};
@@ -112,11 +132,12 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   std::vector<double> betas_;
   std::vector<Columns> columns_;  ///< of the nodes, in the order of a sweep
   std::vector<Matrix<S>> inverses_;
+  std::vector<S> loads_;  ///< β_k c
   Columns nudged_ = {0, 0};
   Matrix<S> current_, anchor_, before_;
   double step_ = 0, clip_ = 0, curvature_ = 0;
   long clipped_ = 0;
-  bool anchored_ = false, frozen_ = false, read_ = false, reversed_ = false;
+  bool anchored_ = false, frozen_ = false, read_ = false, reversed_ = false, bits_ = false;
 };
 
 }  // namespace nudge

@@ -16,23 +16,34 @@ void NudgedEstimator<S>::Nodes::turn(double to) {
 }
 
 template <class S>
+void NudgedEstimator<S>::Nodes::combine(const Matrix<S>& star, const Matrix<S>& states, Matrix<S>& a) const {
+  a = static_cast<S>(star_weight) * star;
+  for (std::size_t k = 0; k < betas.size(); ++k) {
+    a += static_cast<S>(weights[k]) * states.middleRows(static_cast<Index>(k) * star.rows(), star.rows());
+  }
+}
+
+template <class S>
 SequenceReport NudgedEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
   nodes_.turn(example.sign);
-  Linearization<S>& at = free_.run(example, options_.free, report);
-  const Matrix<S>& states = nudged_.run(example, &at, nodes_.betas, law_, anchored_, options_, report);
+  at_ = &free_.run(example, options_.free, report);
+  const Matrix<S>& states = nudged_.run(example, at_, nodes_.betas, law_, anchored_, options_, report);
   this->nudged_states_ = &states;
-  const Index tokens = example.state->rows();
-  auto& a = this->adjoint_;
-  a = static_cast<S>(nodes_.star_weight) * *example.state;
-  for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
-    a += static_cast<S>(nodes_.weights[k]) * states.middleRows(static_cast<Index>(k) * tokens, tokens);
-  }
+  nodes_.combine(*example.state, states, this->adjoint_);
   this->point_ = *example.state;
   if (this->leave_out(nudged_.drive(), report)) return report;
-  at.accumulate_parameter_gradient(a, example.weight, *example.sink);
+  at_->accumulate_parameter_gradient(this->adjoint_, example.weight, *example.sink);
   example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
   return report;
+}
+
+template <class S>
+bool NudgedEstimator<S>::correlate(Example<S>& example, const Matrix<S>& nudged, GradientSink<S>& sink) {
+  Matrix<S> a;
+  nodes_.combine(*example.state, nudged, a);
+  at_->accumulate_parameter_gradient(a, example.weight, sink);
+  return true;
 }
 
 template <class S>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -25,6 +24,8 @@ class NudgedEstimator final : public GradientEstimator<S> {
 
     /// The same nudges with β of this sign.
     void turn(double to);
+    /// a = star_weight z* + Σ w_k z_k of states side by side.
+    void combine(const Matrix<S>& star, const Matrix<S>& states, Matrix<S>& a) const;
   };
 
   NudgedEstimator(NudgeLaw law, bool anchored, Nodes nodes, const EstimatorOptions& options)
@@ -32,9 +33,11 @@ class NudgedEstimator final : public GradientEstimator<S> {
 
   SequenceReport estimate(Example<S>& example) override;
   Index copies() const override { return static_cast<Index>(nodes_.betas.size()); }
+  bool correlate(Example<S>& example, const Matrix<S>& nudged, GradientSink<S>& sink) override;
 
  private:
   using GradientEstimator<S>::options_;
+  Linearization<S>* at_ = nullptr;
   NudgeLaw law_;
   bool anchored_;
   Nodes nodes_;
@@ -58,47 +61,41 @@ typename NudgedEstimator<S>::Nodes chebyshev_nodes(int points, double beta);
 ///     gradient of θ = Σ_k w_k ∂E/∂θ(z(β_k)) up to the sign of w:  centered  (1/2β) (∂E/∂θ(z₊) − ∂E/∂θ(z₋))
 /// so that every state is correlated with itself and nothing of z* is kept, no linearisation and no difference of states. Equals
 /// ep, whose ⟨a, ∂F/∂θ(z*)⟩ is the first order of it, up to O(β²) when centered, O(β) one-sided.
+///
+/// coupled_learning (Stern, Hexner, Rocks & Liu, Phys. Rev. X 11 (2021) 021045) is the same of a clamped state, whose outputs are held at
+///     v + η (v* − v) = v − η ∂C/∂v            C = ½ |v − v*|²,  v of the free state, η = beta
+/// so that every element sees (1/η) (∂E/∂θ(clamped) − ∂E/∂θ(free)); of resistors E is half the dissipated power. For η → 0 it is the slope of
+/// the power that holds the outputs on their way, not of C: equilibrium propagation by the currents K ∂C/∂v in place of ∂C/∂v, K the
+/// conductances that the outputs see (the Schur complement of −J onto them). Where K is no multiple of 1, and at finite η, it is biased.
+///
+/// finite_nudge is the same of a system in a bath of temperature T (solver sample), states drawn from P_β(z) ∝ exp(−(E + β C)/T), for a nudge
+/// of any size (arXiv:2511.22024):
+///     centered  (1/2β) (⟨∂E/∂θ⟩_β − ⟨∂E/∂θ⟩_−β),     one-sided  (1/β) (⟨∂E/∂θ⟩_β − ⟨∂E/∂θ⟩_0)
+/// F_β = −T ln ∫ exp(−(E + β C)/T) has ∂F_β/∂θ = ⟨∂E/∂θ⟩_β, so that this is the exact gradient of (F_β − F_−β)/2β, or of
+/// (F_β − F_0)/β = −(T/β) ln⟨exp(−β C/T)⟩_0, each ⟨C⟩_0 in the limit of β → 0. A mean is that over the last average_nudged of
+/// nudged_steps sweeps, each state correlated with itself; its error is that of so many states, which are not independent.
 template <class S>
 class ContrastiveEstimator final : public GradientEstimator<S> {
  public:
   using Nodes = typename NudgedEstimator<S>::Nodes;
-  ContrastiveEstimator(Nodes nodes, const EstimatorOptions& options)
-      : GradientEstimator<S>(options), nodes_(std::move(nodes)) {}
+  ContrastiveEstimator(NudgeLaw law, Nodes nodes, const EstimatorOptions& options);
 
   /// UserError for a force that has no such rule.
   SequenceReport estimate(Example<S>& example) override;
   Index copies() const override { return static_cast<Index>(nodes_.betas.size()) + (nodes_.star_weight != 0 ? 1 : 0); }
+  bool correlate(Example<S>& example, const Matrix<S>& nudged, GradientSink<S>& sink) override;
 
  private:
   using GradientEstimator<S>::options_;
-  void contrast(Example<S>& example, const Matrix<S>& nudged);
+  bool drawn() const { return options_.free.solver == SettleSolver::sample; }
+  void contrast(Example<S>& example, ConstMatrixRef<S> nudged, GradientSink<S>& sink, S share);
 
+  NudgeLaw law_;
   Nodes nodes_;
   std::vector<S> scales_;
   Matrix<S> all_;
   FreePhase<S> free_;
   NudgedPhase<S> nudged_;
-};
-
-/// Coupled learning (Stern, Hexner, Rocks & Liu, Phys. Rev. X 11 (2021) 021045) of a system that solves itself (Direct) and whose force is
-/// minus the gradient of an energy E, half the dissipated power of resistors: in the clamped state the outputs are held at
-///     v + η (v* − v) = v − η ∂C/∂v            C = ½ |v − v*|²,  v of the free state, η = beta
-/// and what every element sees of the two states is its rule, (1/η) (∂E/∂θ(clamped) − ∂E/∂θ(free)). For η → 0 it is the slope of the
-/// power that holds the outputs on their way, not of C: equilibrium propagation by the currents K ∂C/∂v in place of ∂C/∂v, K the
-/// conductances that the outputs see (the Schur complement of −J onto them). Where K is no multiple of 1, and at finite η, it is biased.
-template <class S>
-class CoupledLearningEstimator final : public GradientEstimator<S> {
- public:
-  explicit CoupledLearningEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
-
-  /// UserError for a system that does not solve itself, a force without such a rule, or another cost than squared error.
-  SequenceReport estimate(Example<S>& example) override;
-  Index copies() const override { return 2; }
-
- private:
-  using GradientEstimator<S>::options_;
-  FreePhase<S> free_;
-  Matrix<S> states_, cost_gradient_, clamped_, force_;
 };
 
 /// Alternating descent of  cost(z, E) + Σ_l F*_l(z, W_l)  (Ren et al., "Transformers as Intrinsic Optimizers", appendix A.1, Algorithms
@@ -120,38 +117,5 @@ class EnergyAlternatingEstimator final : public GradientEstimator<S> {
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
 };
-
-/// The rule of a system in a bath of temperature T, states drawn from P_β(z) ∝ exp(−(E + β C)/T), for a nudge of any size
-/// (arXiv:2511.22024):
-///     centered  (1/2β) (⟨∂E/∂θ⟩_β − ⟨∂E/∂θ⟩_−β),     one-sided  (1/β) (⟨∂E/∂θ⟩_β − ⟨∂E/∂θ⟩_0)
-/// F_β = −T ln ∫ exp(−(E + β C)/T) has ∂F_β/∂θ = ⟨∂E/∂θ⟩_β, so that this is the exact gradient of (F_β − F_−β)/2β, or of
-/// (F_β − F_0)/β = −(T/β) ln⟨exp(−β C/T)⟩_0, each ⟨C⟩_0 in the limit of β → 0. A mean is that over the last average_nudged of
-/// nudged_steps sweeps, each state correlated with itself; its error is that of so many states, which are not independent.
-template <class S>
-class FiniteNudgeEstimator final : public GradientEstimator<S> {
- public:
-  using Nodes = typename NudgedEstimator<S>::Nodes;
-  /// Without a weight of the free state: a phase of β = 0 has its own.
-  FiniteNudgeEstimator(Nodes nodes, const EstimatorOptions& options)
-      : GradientEstimator<S>(options), nodes_(std::move(nodes)) {}
-
-  /// UserError for a system without a bath or an energy, and for binary units of another cost than squared error.
-  SequenceReport estimate(Example<S>& example) override;
-  Index copies() const override { return static_cast<Index>(nodes_.betas.size()); }
-
- private:
-  using GradientEstimator<S>::options_;
-  void sample(Example<S>& example);
-  void pull(Example<S>& example, MatrixRef<S> f, bool binary);
-
-  Nodes nodes_;
-  FreePhase<S> free_;
-  Matrix<S> states_, means_, force_, cost_, middle_;
-  std::vector<S> scales_, loads_;
-};
-
-/// Phases at β and −β, or at β (−β) and 0.
-template <class S>
-typename NudgedEstimator<S>::Nodes finite_nodes(NudgeSides sides, double beta);
 
 }  // namespace nudge

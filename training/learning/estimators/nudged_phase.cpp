@@ -14,6 +14,9 @@ namespace {
 /// adjoint is of that order (notes on the measured decay of the nudged transient).
 constexpr double kSettledNudge = 1e-2;
 
+/// |z - z*|/|z*| below which a cost's current is about linear: steps that overshoot grow beyond it.
+constexpr double kLargeNudge = 0.1;
+
 }  // namespace
 
 SettleOptions nudged_settling(const EstimatorOptions& options) {
@@ -29,14 +32,21 @@ SettleOptions nudged_settling(const EstimatorOptions& options) {
 
 /// states_ ← where the copies of z* are taken.
 template <class S>
-SettleResult NudgedPhase<S>::relax(Example<S>& example, const EstimatorOptions& options,
-                                   const SettleOptions& settling) {
+SettleResult NudgedPhase<S>::relax(Example<S>& example, const EstimatorOptions& options, const SettleOptions& settling,
+                                   bool counts) {
   const Matrix<S>& z = *example.state;
   states_.resize(system_.rows(), z.cols());
-  for (Index row = 0; row < states_.rows(); row += z.rows()) states_.middleRows(row, z.rows()) = z;
+  system_.start(states_);
   if (example.filter != nullptr) example.filter->restart();
   example.dynamics->begin_reads(ReadClass::nudged);
   scratch_.each_step = nullptr;
+  if (counts && example.watch != nullptr) example.watch->step(Phase::nudged, states_, 0);
+  if (counts && (example.watch != nullptr || each_step)) {
+    scratch_.each_step = [&](ConstMatrixRef<S> state, int steps) {
+      if (example.watch != nullptr) example.watch->step(Phase::nudged, state, steps);
+      if (each_step) each_step(state, steps);
+    };
+  }
   if (options.oscillation.on()) {
     system_.set_beta(options.beta * lock_in_.drive(0));
     scratch_.each_step = [&](ConstMatrixRef<S> state, int steps) {
@@ -61,6 +71,30 @@ void NudgedPhase<S>::keep(Example<S>& example, const EstimatorOptions& options, 
   } else if (example.hold != nullptr) {
     example.hold->take(states_, averaged);
   }
+}
+
+/// Whether steps go to and fro: one of the next ones takes a copy back by as much as the last has moved it.
+template <class S>
+bool NudgedPhase<S>::turns_round(Index rows, SettleOptions settling) {
+  settling.max_steps = settling.window;
+  settling.average_last = 1;
+  settling.final_residual = false;
+  Matrix<S> z = states_, before = z, move = Matrix<S>::Zero(z.rows(), z.cols()), last = move;
+  bool round = false;
+  scratch_.each_step = [&](ConstMatrixRef<S> state, int steps) {
+    last.swap(move);
+    move = state - before;
+    before = state;
+    for (Index row = 0; steps > 1 && row < z.rows(); row += rows) {
+      const auto now = move.middleRows(row, rows), then = last.middleRows(row, rows);
+      const auto size = static_cast<double>(then.squaredNorm());
+      const bool moves = std::sqrt(size) > settling.step * kSettledNudge * static_cast<double>(state.norm());
+      round = round || (moves && -static_cast<double>(now.cwiseProduct(then).sum()) >= 0.99 * size);
+    }
+  };
+  settle<S>(system_, z, settling, scratch_);
+  scratch_.each_step = nullptr;
+  return round;
 }
 
 /// What still pushes the states, over how far the nudge has moved them; what the last period of an oscillating one changed.
@@ -92,6 +126,9 @@ void NudgedPhase<S>::measure(const Matrix<S>& z, const EstimatorOptions& options
     report.nudged = Status::stalled;
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
+  } else if (!swings && system_.may_overshoot() && report.nudge_ratio > kLargeNudge &&
+             turns_round(z.rows(), nudged_settling(options))) {
+    report.nudged = Status::diverged;
   }
 }
 
@@ -107,16 +144,16 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   const ReadTiming timing = begin_nudged_reads(example, options);
   const bool noisy = example.dynamics->noisy();
   const bool twice = example.measures_noise && (noisy || example.hold != nullptr);
-  const auto phase = [&] {
+  const auto phase = [&](bool counts) {
     if (swings) {
       lock_in_.start(options.oscillation, timing.duration, example.state->rows(), example.state->cols());
       settling.max_steps = lock_in_.steps();
     }
-    return relax(example, options, settling);
+    return relax(example, options, settling, counts);
   };
   SettleResult result;
   if (twice) {
-    result = phase();
+    result = phase(false);
     keep(example, options, settling.average_last);
     again_ = states_;
   }
@@ -125,7 +162,7 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   const bool stepped = settling.solver == SettleSolver::euler && !sweeps && settling.average_last == 1;
   settling.final_residual = !swings && (noisy || !stepped) && !(sweeps && system_.settled_by_sweep());
   const double forces = result.force_evaluations, time = result.time;
-  result = phase();
+  result = phase(true);
   measure(*example.state, options, result, report);
   drive_ = system_.drive();
   keep(example, options, settling.average_last);
@@ -140,7 +177,8 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   // One solver moves the copies side by side; a circuit runs its phases one after the other. A direct solution has summed them.
   const double copies = static_cast<double>(betas.size());
   report.nudged_time = (time + result.time) * (settling.solver == SettleSolver::direct ? 1 : copies);
-  const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
+  const bool plain = law == NudgeLaw::plain || law == NudgeLaw::clamped;
+  const double per_step = plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * copies * (forces + result.force_evaluations);
   return states_;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "training/learning/estimators/estimator.hpp"
@@ -22,12 +23,16 @@ class NudgedPhase {
   const Matrix<S>& run(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                        bool anchored, const EstimatorOptions& options, SequenceReport& report);
 
+  /// Called in the run that counts with the states, side by side, and the number of steps after every step (SettleWorkspace::each_step).
+  std::function<void(ConstMatrixRef<S> z, int steps)> each_step;
+
   /// ‖∂C/∂z‖ that drove a state of the last run at its end, root mean square over the states.
   double drive() const { return drive_; }
 
  private:
-  SettleResult relax(Example<S>& example, const EstimatorOptions& options, const SettleOptions& settling);
+  SettleResult relax(Example<S>& example, const EstimatorOptions& options, const SettleOptions& settling, bool counts);
   void keep(Example<S>& example, const EstimatorOptions& options, int averaged);
+  bool turns_round(Index rows, SettleOptions settling);
   void measure(const Matrix<S>& z, const EstimatorOptions& options, const SettleResult& result, SequenceReport& report);
 
   NudgedDynamics<S> system_;
@@ -71,6 +76,7 @@ class TrackedEstimator final : public GradientEstimator<S> {
  public:
   explicit TrackedEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
   SequenceReport estimate(Example<S>& example) override;
+  bool correlate(Example<S>& example, const Matrix<S>& nudged, GradientSink<S>& sink) override;
 
  private:
   using GradientEstimator<S>::options_;

@@ -46,14 +46,20 @@ EstimatorKind kind(const char* name, Nudge nudge, Make /*make*/) {
 using E = EstimatorOptions;
 using OptionList = std::vector<Member<E>>;
 
-/// What nudged phases read, and `more`.
-EstimatorKind nudging(EstimatorKind kind, OptionList more, std::initializer_list<ReadClass> reads = {}) {
-  more.insert(more.end(), {&E::beta, &E::sides, &E::below_rounding, &E::below_noise, &E::nudged_steps});
-  kind.needs.push_back(needs::step_of_nudge);
+/// What a nudged phase reads, and `more`.
+EstimatorKind one_sided(EstimatorKind kind, OptionList more, std::initializer_list<ReadClass> reads = {}) {
+  more.insert(more.end(), {&E::beta, &E::below_rounding, &E::below_noise, &E::nudged_steps});
   kind.keys = estimator_section().rows_of(more);
   kind.keys.push_back(read_policy_row(ReadClass::nudged));
   for (const ReadClass one : reads) kind.keys.push_back(read_policy_row(one));
   return kind;
+}
+
+/// The same of nudges of chosen sides.
+EstimatorKind nudging(EstimatorKind kind, OptionList more, std::initializer_list<ReadClass> reads = {}) {
+  more.emplace_back(&E::sides);
+  kind.needs.push_back(needs::step_of_nudge);
+  return one_sided(std::move(kind), std::move(more), reads);
 }
 
 /// The same of a nudge that may swing.
@@ -106,7 +112,7 @@ std::vector<EstimatorKind> our_kinds() {
   constexpr ReadClass anchor = ReadClass::anchor;
   EstimatorKind ep = kind("ep", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, false, o); });
   EstimatorKind contrastive = kind("ep_contrastive", Nudge::live, []<class S>(O o) -> Made<S> {
-    return std::make_unique<ContrastiveEstimator<S>>(sided_nodes<S>(o.sides, o.beta), o);
+    return std::make_unique<ContrastiveEstimator<S>>(NudgeLaw::plain, sided_nodes<S>(o.sides, o.beta), o);
   });
   EstimatorKind anchored =
       kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); });
@@ -145,15 +151,14 @@ std::vector<EstimatorKind> our_kinds() {
   frequency.beta_in_float = frequency.beta_in_double =
       0.1;  // a current, which linear circuits answer whatever its size
   EstimatorKind coupled = kind("coupled_learning", Nudge::live, []<class S>(O o) -> Made<S> {
-    return std::make_unique<CoupledLearningEstimator<S>>(o);
+    return std::make_unique<ContrastiveEstimator<S>>(NudgeLaw::clamped, sided_nodes<S>(NudgeSides::positive, o.beta),
+                                                     o);
   });
-  coupled.keys = estimator_section().rows_of({&E::beta, &E::below_rounding, &E::below_noise});
-  coupled.keys.push_back(read_policy_row(ReadClass::nudged));
   EstimatorKind adjoint = kind("adjoint", Nudge::none, []<class S>(O o) -> Made<S> {
     return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::direct, o);
   });
   EstimatorKind finite = kind("finite_nudge", Nudge::live, []<class S>(O o) -> Made<S> {
-    return std::make_unique<FiniteNudgeEstimator<S>>(finite_nodes<S>(o.sides, o.beta), o);
+    return std::make_unique<ContrastiveEstimator<S>>(NudgeLaw::plain, sided_nodes<S>(o.sides, o.beta), o);
   });
   finite.beta_in_float = finite.beta_in_double = 0.5;
   finite.needs = {needs::energy, needs::bath};
@@ -173,7 +178,7 @@ std::vector<EstimatorKind> our_kinds() {
           needing(bptt, {needs::euler, needs::unit_sweeps}),
           needing(alternating, {needs::layer_energies}),
           frequency,
-          needing(contrasting(coupled), {needs::energy, needs::solves_itself}),
+          needing(contrasting(one_sided(coupled, {mean})), {needs::energy}),
           needing(adjoint, {needs::solves_itself}),
           nudging(finite, {mean})};
 }
@@ -201,6 +206,8 @@ LentEstimator::~LentEstimator() { lent().reset(); }
 bool EstimatorKind::asks(const Requirement& need) const {
   return std::find(needs.begin(), needs.end(), need) != needs.end();
 }
+
+bool EstimatorKind::correlates_states() const { return nudge != Nudge::none && name != own_estimator_name; }
 
 const std::vector<EstimatorKind>& estimator_kinds() { return list().all(); }
 

@@ -35,6 +35,8 @@ struct EstimatorKind {
   bool leaves_out = false;  ///< train.leave_out_ratio: it knows a sequence's adjoint before it correlates
 
   bool asks(const Requirement& need) const;
+  /// Whether its gradient is one of nudged states (GradientEstimator::correlate); of one's own it is not known to be.
+  bool correlates_states() const;
 };
 
 /// The value of estimator of networks that are no circuits: backprop through the tape. No EstimatorKind, since nothing settles.

@@ -72,6 +72,10 @@ SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
   const auto relax = [&] {
     if (example.filter != nullptr) example.filter->restart();
     states_ = example.state->replicate(2, 1);
+    if (example.watch != nullptr) {
+      example.watch->step(Phase::nudged, states_, 0);
+      scratch_.each_step = [&](ConstMatrixRef<S> z, int steps) { example.watch->step(Phase::nudged, z, steps); };
+    }
     return settle<S>(system, states_, settling, scratch_);
   };
   const bool twice = example.measures_noise && example.dynamics->noisy();
@@ -105,6 +109,15 @@ SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
   example.dynamics->linearize(m).accumulate_parameter_gradient(this->adjoint_, example.weight, *example.sink);
   example.cost->accumulate_parameter_gradient(m, example.weight, *example.sink);
   return report;
+}
+
+template <class S>
+bool TrackedEstimator<S>::correlate(Example<S>& example, const Matrix<S>& nudged, GradientSink<S>& sink) {
+  const Index tokens = example.state->rows();
+  const Matrix<S> m = S(0.5) * (nudged.topRows(tokens) + nudged.bottomRows(tokens));
+  const Matrix<S> a = (nudged.bottomRows(tokens) - nudged.topRows(tokens)) / static_cast<S>(2 * options_.beta);
+  example.dynamics->linearize(m).accumulate_parameter_gradient(a, example.weight, sink);
+  return true;
 }
 
 NUDGE_BOTH_PRECISIONS_OF(TrackedEstimator)
