@@ -229,6 +229,40 @@ Table load_table_with(const H5Reader& file, const std::string& group, const Name
   return table;
 }
 
+/// Of (…, sample, group, step), the curve of a group from the sample at `first` on, averaged.
+std::vector<double> mean_curve(const std::vector<double>& values, const H5Shape& shape, Index first, Index group) {
+  const Index samples = shape.end()[-3], groups = shape.end()[-2], steps = shape.end()[-1];
+  std::vector<double> mean(static_cast<std::size_t>(steps), 0.0);
+  for (Index s = 0; s < samples; ++s) {
+    for (Index t = 0; t < steps; ++t) {
+      const auto at = static_cast<std::size_t>(((first + s) * groups + group) * steps + t);
+      mean[static_cast<std::size_t>(t)] += values[at] / static_cast<double>(samples);
+    }
+  }
+  return mean;
+}
+
+std::vector<StepCurves> load_steps(const H5Reader& file) {
+  std::vector<StepCurves> out;
+  if (!file.has("record/update")) return out;
+  const std::vector<std::string> estimators = file.texts("record/estimator"), groups = file.texts("record/group");
+  const auto size = [](const auto& list) { return static_cast<Index>(list.size()); };
+  const Index samples = file.shape("record/sample").at(0);
+  const H5Shape shape{size(estimators), samples, size(groups), -1};
+  const std::vector<double> update = file.reals<double>("record/update", shape);
+  const H5Shape found = file.shape("record/update");
+  const std::vector<double> bptt = file.reals<double>("record/bptt", H5Shape{samples, size(groups), found.back()});
+  for (Index g = 0; g < size(groups); ++g) {
+    StepCurves one{groups[static_cast<std::size_t>(g)], static_cast<std::size_t>(samples), {}};
+    for (Index e = 0; e < size(estimators); ++e) {
+      one.of_steps.emplace_back(estimators[static_cast<std::size_t>(e)], mean_curve(update, found, e * samples, g));
+    }
+    one.of_steps.emplace_back("bptt", mean_curve(bptt, found, 0, g));
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 void load_facts(const H5Reader& file, RunFile& run) {
   const std::vector<std::string> order{"nudge_version", "started", "wall_time_s", "seed",     "precision",
                                        "threads",       "machine", "compiler",    "libraries"};
@@ -307,6 +341,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   if (file.has_attribute("ideal_parts")) run.ideal_parts = file.text_attribute("ideal_parts");
   run.rows = load_table_with(file, "rows", {}, {});
   run.points = load_table_with(file, "points", {}, {});
+  run.steps = load_steps(file);
   run.arrays = load_table_with(file, "arrays", {}, {});
   run.tuning = load_table_with(file, "tuning", {"entrant", "status"}, {"seed", "validation_loss"});
   run.test = load_table_with(file, "test", {"entrant", "status"}, {"seed"});

@@ -68,6 +68,13 @@ struct Table {
   std::string unit_suffix(const std::string& column) const;  ///< unit as suffix: " (J)"; empty for pure numbers
 };
 
+/// Gradients per step of a parameter group (gradcheck.record), means over the recorded samples: of every estimator, and of bptt.
+struct StepCurves {
+  std::string group;
+  std::size_t samples = 0;
+  std::vector<std::pair<std::string, std::vector<double>>> of_steps;
+};
+
 /// Verdict on what the devices of a run learnt, against the lane where they are frozen.
 struct NullVerdict {
   std::string text;
@@ -87,6 +94,7 @@ struct RunFile {
   std::vector<std::pair<std::size_t, Event>> events;  ///< (trainee, event)
   std::size_t events_left_out = 0;                    ///< number of events that the log of a long run no longer holds
   Table rows, points;
+  std::vector<StepCurves> steps;  ///< gradients per step of a gradcheck that recorded some
   Table tuning, test, entrants;  ///< tables of a comparison
   std::string intervals_hold;    ///< sentence on what the intervals of its differences cover; empty in earlier versions
   std::size_t outside = 0;  ///< number of finished runs of earlier grids that the file keeps, in none of the tables

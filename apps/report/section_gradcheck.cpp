@@ -120,6 +120,29 @@ std::string all_measures(const Table& rows) {
   return "<details><summary>All measures</summary>\n" + table(cells) + "</details>\n";
 }
 
+/// What every step adds to the gradients, a figure per group.
+std::string step_figures(const RunFile& run) {
+  std::string out;
+  for (const StepCurves& one : run.steps) {
+    Chart chart;
+    chart.title = "Gradient per step: " + one.group;
+    chart.x_label = "step of the nudged phase";
+    chart.y_label = "added to the gradient";
+    chart.note = fmt::format(
+        "Along the sum of bptt's, mean over {}. Where an estimator's curve leaves that of bptt, its beta is too large, "
+        "the free phase has not settled, or the forces are not reciprocal.",
+        count(one.samples, "sample"));
+    for (const auto& [name, values] : one.of_steps) {
+      Series series{words(name), {}, values, {}, {}, static_cast<int>(chart.series.size())};
+      for (std::size_t t = 0; t < values.size(); ++t) series.x.push_back(static_cast<double>(t));
+      series.dashed = name == "bptt";
+      chart.series.push_back(std::move(series));
+    }
+    out += chart_figure(chart);
+  }
+  return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
+}
+
 }  // namespace
 
 Section gradcheck_section(const std::vector<RunFile>& runs) {
@@ -142,7 +165,7 @@ Section gradcheck_section(const std::vector<RunFile>& runs) {
       out.opening.sentence += " " + run.name + ": " + opening.sentence;
       out.body += agreement_table(agreement);
     }
-    out.body += all_measures(run.rows) + "</section>\n";
+    out.body += step_figures(run) + all_measures(run.rows) + "</section>\n";
   }
   return out;
 }

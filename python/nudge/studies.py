@@ -115,7 +115,8 @@ def resume(file, config=None, progress=None, system=None, cost=None, estimator=N
 
 class Gradcheck:
     """Estimators against the exact gradient: ``rows`` (dicts: estimator, group, cosine, relative_l2, sign_agreement, snr,
-    force_evaluations), ``diagnostics``, ``table`` (an xarray Dataset over estimator and group) and ``run`` (the file)."""
+    force_evaluations), ``diagnostics``, ``table`` (an xarray Dataset over estimator and group) and ``run`` (the file; with
+    ``gradcheck__record``, without one too: ``run.record`` has states and gradients per step)."""
 
     def __init__(self, result, run=None):
         self.rows, self.diagnostics, self.run = result["rows"], result["diagnostics"], run
@@ -205,7 +206,8 @@ def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cos
         return _own_gradcheck(config, out, progress, {**overrides, "cost": cost})
     with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides) as (source, own), watching(progress) as watcher:
         found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), own, watcher)
-    result = _finite(found, None if out is None else Run(out))
+    image = found.pop("image")
+    result = _finite(found, Run(out, image=image or None) if out is not None or image else None)
     if not found["diagnostics"]["reference_converged"]:
         raise NumericalError("the exact adjoint did not converge everywhere (raise gradcheck.adjoint_iterations or the damping, "
                              "or loosen gradcheck.settle_tolerance)", result)

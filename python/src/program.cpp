@@ -81,6 +81,7 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
   const auto start = std::chrono::steady_clock::now();
   const std::string started = now_utc();
   GradcheckReport report;
+  std::vector<std::byte> image;  // of what is recorded and goes to no file
   const OwnParts parts(own);
   {
     Computing computing;
@@ -101,11 +102,14 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
       report = gradcheck(config, {}, say);
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       if (out) write_gradcheck_file(report, config, started, seconds.count(), *out);
+      if (!out && report.record) image = gradcheck_document(report, config, started, seconds.count()).bytes();
     } catch (const Stopped&) {
     }
     computing.finish();
   }
-  return dict_of(json_of(report));
+  nb::dict found = dict_of(json_of(report));
+  found["image"] = nb::bytes(image.data(), image.size());
+  return found;
 }
 
 /// Runs a sweep into the file `out`. resumes: continue that file; shard: "2/4", or "" for all points. name, own,

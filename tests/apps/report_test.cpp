@@ -14,6 +14,7 @@
 #include "tests/apps/synthetic_runs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "training/gradcheck/phase_record.hpp"
 
 using namespace nudge;
 using namespace nudge::report;
@@ -309,6 +310,28 @@ TEST_CASE("on paper tables are not cut off and the colours of heat maps are prin
   // Behind the rules for the screen, which would win otherwise; and dark colours are for screens alone.
   CHECK(page.find(".scroll { overflow-x: auto; }") < print);
   CHECK(has(page, "@media screen and (prefers-color-scheme: dark)"));
+}
+
+TEST_CASE("a gradcheck that has recorded steps shows what they add, group by group", "[report]") {
+  const test::TemporaryDirectory dir;
+  H5Document file = test::synthetic_gradcheck();
+  PhaseRecord record{{4, 7}, {"ep"}, {"W1", "W2"}, {0.1}, {0, 0}, std::vector<double>(8), {}, {}, {}, 1, 1, 4, 1, 1};
+  for (const double sample : {1.0, 3.0}) {
+    for (const double group : {1.0, 10.0}) {
+      for (const double step : {4.0, 2.0, 1.0}) {
+        record.bptt.push_back(sample * group * step);
+        record.update.push_back(1.5 * sample * group * step);
+        record.distance.push_back(0);
+      }
+    }
+  }
+  write_record(record, file);
+  file.write(dir / "gradcheck.h5", Overwrite::must_not_exist);
+  const std::string page = report_html({dir / "gradcheck.h5"});
+  CHECK(has(page, "Gradient per step: W1"));
+  CHECK(has(page, "mean over 2 samples"));
+  // Means over both samples: (1 + 3)/2 of 10 times 4, 2 and 1, and half as much again.
+  CHECK(has(page, "0,120,80\n1,60,40\n2,30,20\n"));
 }
 
 TEST_CASE("write example pages to the current directory, to be looked at", "[.pages]") {

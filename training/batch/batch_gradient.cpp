@@ -242,7 +242,9 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
     task.kept = &w.kept;
     task.visited = &w.visited;
   }
+  if (watch_) task.watch = watch_(sequence);
   SequenceReport report = w.estimator->estimate(task);
+  if (task.watch != nullptr) task.watch->end(task, *w.estimator);
   take_slots(w, report);
   if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
     w.input_gradient = w.dynamics.input_gradient();

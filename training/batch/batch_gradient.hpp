@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "circuits/correction_path.hpp"
@@ -97,6 +99,9 @@ class BatchGradient {
   /// compute() then throws UserError for a task that does not number its samples (Batch::samples).
   void keep_in(SampleMemory<S>* memory);
 
+  /// Shows the phases of each sequence, on its thread, to whom `who` returns; null: to nobody.
+  void watch(std::function<PhaseWatch<S>*(Index sequence)> who) { watch_ = std::move(who); }
+
   /// Sets the step ε of all phases.
   void set_step(double step);
 
@@ -150,6 +155,7 @@ class BatchGradient {
   std::vector<Factors> factors_;     ///< factors of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;
   SampleMemory<S>* memory_ = nullptr;
+  std::function<PhaseWatch<S>*(Index)> watch_;
 };
 
 }  // namespace nudge

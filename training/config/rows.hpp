@@ -15,6 +15,7 @@ ParamTable compare_rows();       ///< compare.*
 std::vector<ConfigRule> kind_rules();         ///< what networks and tasks require of each other
 std::vector<ConfigRule> netlist_rules();      ///< of network.kind = netlist
 std::vector<ConfigRule> oscillation_rules();  ///< of nudge.form = oscillating
+std::vector<ConfigRule> gradcheck_rules();    ///< of gradcheck.*
 std::vector<ConfigRule> preset_rules();       ///< presets of devices over files that have some
 std::vector<ConfigRule> motion_rules();       ///< steps that rounding does not take back
 std::vector<ConfigRule> local_rules();        ///< of hardware.level = local

@@ -187,11 +187,6 @@ ConfigRule delay_within_phase() {
           }};
 }
 
-ConfigRule compares_something() {
-  return {{"gradcheck.estimators"},
-          [](const Config& c) { return c.texts("gradcheck.estimators").empty() ? "must name one, or all" : ""; }};
-}
-
 /// What the phases ask of the rest, and the estimators; the keys that they name place the message.
 ConfigRule phase_fits(const std::string& key) {
   return {{key}, [key](const Config& c) { return phase_misfit(c, key); }};
@@ -204,18 +199,6 @@ ConfigRule estimator_fits(const std::string& key) {
             const bool chosen = network_kind(c).is_circuit() || set;
             const std::string misfit = chosen ? estimator_misfit(c, c.text(key)) : "";
             return misfit.empty() ? "" : "does not fit: " + misfit;
-          }};
-}
-
-/// Of those that were asked for by name; the defaults and `all` leave out what does not fit.
-ConfigRule compared_fit() {
-  return {{"gradcheck.estimators"}, [](const Config& c) {
-            if (c.at_default("gradcheck.estimators")) return std::string();
-            for (const std::string& name : c.texts("gradcheck.estimators")) {
-              const std::string misfit = estimator_misfit(c, name);
-              if (!misfit.empty()) return fmt::format("names {}, which does not fit: {}; or take all", name, misfit);
-            }
-            return std::string();
           }};
 }
 
@@ -249,22 +232,6 @@ ConfigRule gradcheck_needs_circuit() {
             return c.text("sweep.run") != "train" && !network_kind(c).is_circuit()
                        ? fmt::format("must be train for network.kind = {}, which learns by backprop itself",
                                      network_kind(c).name)
-                       : "";
-          }};
-}
-
-ConfigRule nominal_needs_programmed() {
-  return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
-            const bool unknown =
-                c.text("gradcheck.reference") == "nominal" && c.text("gradcheck.weights") != "programmed";
-            return unknown ? "must be circuit or device unless gradcheck.weights = programmed" : "";
-          }};
-}
-
-ConfigRule age_needs_programmed() {
-  return {{"gradcheck.age", "gradcheck.weights"}, [](const Config& c) {
-            return c.real("gradcheck.age") > 0 && c.text("gradcheck.weights") != "programmed"
-                       ? "must be 0 unless gradcheck.weights = programmed: nothing else is left alone for a time"
                        : "";
           }};
 }
@@ -332,22 +299,18 @@ std::vector<ConfigRule> program_rules() {
           "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
       null_needs_devices(),
       gradcheck_needs_circuit(),
-      nominal_needs_programmed(),
       trainings_are_tested(),
-      age_needs_programmed(),
       text_needs_characters(),
       estimator_fits("estimator"),
       estimator_fits("train.beside"),
       rotary_needs_even_heads(),
       transformer_has_hidden_units(),
       delay_within_phase(),
-      compares_something(),
-      compared_fit(),
       phase_fits("relaxation.solver"),
       phase_fits("relaxation.schedule"),
       phase_fits("nudge.form")};
-  for (const auto more :
-       {kind_rules, hopfield_rules, netlist_rules, oscillation_rules, local_rules, motion_rules, preset_rules}) {
+  for (const auto more : {kind_rules, hopfield_rules, netlist_rules, oscillation_rules, local_rules, motion_rules,
+                          preset_rules, gradcheck_rules}) {
     for (ConfigRule& rule : more()) rules.push_back(std::move(rule));
   }
   return rules;

@@ -114,6 +114,14 @@ const Section<GradcheckOptions>& gradcheck_section() {
                     "Random starts, uniform in -pi to pi, from which samples of the first batch settle: how many end "
                     "where the free phase ends tells how many equilibria a network with an energy has."),
             &GradcheckOptions::starts),
+      field(distinct(param::integers(
+                "gradcheck.record", "[]", at_least(0),
+                "Samples of the first batch, numbered from 0, whose phases the file keeps step by step: states, and "
+                "what every "
+                "step adds to the gradient of an estimator that nudges and to that of bptt, which agree to first order "
+                "in beta. For phases of Euler steps in which all nodes move at once.",
+                "Ernoult et al., arXiv:1905.13633")),
+            &GradcheckOptions::record),
       field(
           choice(
               "gradcheck.weights", "configured", {"configured", "programmed"},

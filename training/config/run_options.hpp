@@ -39,9 +39,10 @@ struct GradcheckOptions {
   int adjoint_iterations = {};
   std::uint64_t train_steps = {};
   std::int64_t starts = {};  ///< 0: none
-  std::string weights;       ///< configured, programmed
-  double age = {};           ///< s
-  std::string reference;     ///< circuit, device, nominal
+  std::vector<std::int64_t> record;
+  std::string weights;    ///< configured, programmed
+  double age = {};        ///< s
+  std::string reference;  ///< circuit, device, nominal
 };
 const Section<GradcheckOptions>& gradcheck_section();
 

@@ -61,6 +61,7 @@ class Check {
       free_phase(batch, k);
       for (std::size_t e = 0; e < names.size(); ++e) estimate(names[e], e, batch, k, reference);
       if (k == 0) once(batch, reference);
+      if (k == 0 && scope_.estimators.empty() && !options_.record.empty()) record(batch, names);
     }
     return out_;
   }
@@ -110,7 +111,7 @@ class Check {
   Network<S>& network() { return device_ ? *device_ : trainee_.network(); }
 
   /// beta 0: that of the config.
-  BatchGradient<S> learner(const std::string& estimator, double beta) {
+  BatchGradientOptions options_of(const std::string& estimator, double beta) const {
     BatchGradientOptions options = gradient_options<S>(config_, estimator);
     if (beta > 0) options.phases.beta = beta;
     options.growth.strength = 0;
@@ -119,7 +120,10 @@ class Check {
     options.phases.step = options.phases.free.step = out_.step;
     options.phases.adjoint_tolerance = exact_options<S>(config_).phases.adjoint_tolerance;
     options.phases.adjoint_iterations = exact_options<S>(config_).phases.adjoint_iterations;
-    return BatchGradient<S>(network(), options);
+    return options;
+  }
+  BatchGradient<S> learner(const std::string& estimator, double beta) {
+    return BatchGradient<S>(network(), options_of(estimator, beta));
   }
 
   void free_phase(const Batch& batch, std::int64_t k) {
@@ -202,6 +206,22 @@ class Check {
       }
     }
     return gates > 0 ? flipped / gates : 0;
+  }
+
+  /// The phases of those that nudge.
+  void record(const Batch& batch, const std::vector<std::string>& names) {
+    tell("phases, step by step");
+    std::vector<RecordedEstimator> recorded;
+    for (std::size_t e = 0; e < names.size(); ++e) {
+      if (estimator_kind(names[e]).correlates_states()) recorded.push_back({names[e], betas_[e]});
+    }
+    const auto options = [&](const RecordedEstimator& one) {
+      BatchGradientOptions its = options_of(one.name, one.beta);
+      its.over_ranks = false;  // every rank has it all
+      its.noise_every = 0;     // a phase runs once
+      return its;
+    };
+    out_.record = record_phases<S>(network(), batch, options_.record, recorded, first_step(), options);
   }
 
   void add_difference(const std::string& group, const Agreement& a, double cost) {

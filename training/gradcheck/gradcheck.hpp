@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/stability.hpp"
 #include "training/data/task.hpp"
+#include "training/gradcheck/phase_record.hpp"
 
 namespace nudge {
 
@@ -82,6 +84,7 @@ struct GradcheckReport {
   int difference_sequences = 0;           ///< 0: none were asked for
   double difference_residual = 0;         ///< largest ‖F‖/‖z‖ of their fixed points
   bool difference_settled = true;
+  std::optional<PhaseRecord> record;  ///< where gradcheck.record asks for it and the whole report is wanted
 
   bool reference_converged() const;
   double snr(const std::string& estimator) const;  ///< of its nudge; NaN without noise or nudge

@@ -96,6 +96,7 @@ void write_stability(const StabilityReport& s, H5Document& d) {
 void write_gradcheck(const GradcheckReport& r, H5Document& d) {
   write_rows(r, d);
   write_estimators(r, d);
+  if (r.record) write_record(*r.record, d);
   const auto fact = [&d](const char* name, H5Attribute value) { d.attribute(name, std::move(value), "diagnostics"); };
   fact("loss", r.loss);
   fact("loss_unit", r.loss_unit);
@@ -130,15 +131,20 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
   fact("verdict", r.verdict);
 }
 
-void write_gradcheck_file(const GradcheckReport& report, const Config& config, const std::string& started,
-                          double seconds, const std::filesystem::path& path) {
+H5Document gradcheck_document(const GradcheckReport& report, const Config& config, const std::string& started,
+                              double seconds) {
   H5Document document;
   RunRecord record = record_of("gradcheck", config);
   record.started = started;
   record.wall_time_s = seconds;
   add_run_record(document, record);
   write_gradcheck(report, document);
-  document.write(path, Overwrite::must_not_exist);
+  return document;
+}
+
+void write_gradcheck_file(const GradcheckReport& report, const Config& config, const std::string& started,
+                          double seconds, const std::filesystem::path& path) {
+  gradcheck_document(report, config, started, seconds).write(path, Overwrite::must_not_exist);
 }
 
 nlohmann::json json_of(const GradcheckReport& report) {

@@ -10,8 +10,11 @@
 
 namespace nudge {
 
-/// The HDF5 file of a gradient check, which must not exist: the report with the record of the run, begun at `started`
-/// (now_utc()), that took so many seconds. UserError when it cannot be written.
+/// The HDF5 file of a gradient check: the report with the record of the run, begun at `started` (now_utc()), that took so many seconds.
+H5Document gradcheck_document(const GradcheckReport& report, const Config& config, const std::string& started,
+                              double seconds);
+
+/// Writes it to a path where there is nothing. UserError when it cannot be written.
 void write_gradcheck_file(const GradcheckReport& report, const Config& config, const std::string& started,
                           double seconds, const std::filesystem::path& path);
 

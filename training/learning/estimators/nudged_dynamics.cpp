@@ -242,7 +242,7 @@ template <class S>
 void NudgedDynamics<S>::move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t node, S step,
                              std::span<const S> /*added*/) {
   const bool loaded = nudged_part(columns_[node]).count > 0;
-  base().powers().bath->move(z, f, of(node), step, loaded ? std::span<const S>(loads_) : std::span<const S>());
+  base().capabilities().bath->move(z, f, of(node), step, loaded ? std::span<const S>(loads_) : std::span<const S>());
 }
 
 /// Every copy to where F(z) − β (C'(z*) + c (z − z*)) = 0: the cost is a current and a conductance at the outputs. Or to where they

@@ -75,7 +75,7 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   void solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
 
   void move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t node, S step, std::span<const S> added) override;
-  bool binary(std::size_t node) const override { return base().powers().bath->binary(of(node)); }
+  bool binary(std::size_t node) const override { return base().capabilities().bath->binary(of(node)); }
 
   DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) override;
   DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) override;
