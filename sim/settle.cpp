@@ -7,7 +7,10 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/bath.hpp"
 #include "sim/config/suggest.hpp"
+#include "sim/direct.hpp"
+#include "sim/layered.hpp"
 #include "sim/steady/solvers.hpp"
 
 namespace nudge {
@@ -46,13 +49,33 @@ void check(const SettleOptions& o) {
   require(o.max_steps >= 0, "max_steps", o.max_steps, "0 or more");
   require(o.tolerance >= 0, "tolerance", o.tolerance, "0 (never stop early) or positive");
   require(o.lag >= 0 && std::isfinite(o.lag), "lag", o.lag, "0 or positive (time constant in units of tau)");
-  NUDGE_EXPECT(o.lag == 0 || o.solver == SettleSolver::euler);
-  NUDGE_EXPECT(o.schedule == RelaxationSchedule::parallel || (o.solver == SettleSolver::euler && o.lag == 0));
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");
   require(o.window >= 2, "window", o.window, "2 or more");
   require(o.ode_relative_error > 0, "ode_relative_error", o.ode_relative_error, "positive");
   require(o.memory >= 1, "memory", o.memory, "1 or more");
+}
+
+/// Refuses a solver that has no step for the system. A config's rules say the same of its network (phase_needs()); a system of a user's
+/// own comes here without a config.
+template <class S>
+void expect_step(Dynamics<S>& dynamics, const SettleOptions& o) {
+  const bool euler = o.solver == SettleSolver::euler, coordinate = o.solver == SettleSolver::coordinate;
+  const auto refuse = [&o](bool broken, const char* why) {
+    if (broken) throw UserError(fmt::format("solver {}: {}", to_string(o.solver), why));
+  };
+  refuse(o.lag > 0 && !euler, "it knows no amplifiers, whose lag only euler follows");
+  refuse(o.schedule == RelaxationSchedule::sweep && (!euler || o.lag > 0),
+         "schedule sweep needs solver euler and no amplifier lag");
+  refuse(dynamics.box() != nullptr && !euler && !coordinate,
+         "states are kept in a box, which only euler and coordinate project onto");
+  refuse(coordinate && (dynamics.layered() == nullptr || dynamics.layered()->loads() == nullptr),
+         "units of one node act on each other here, or what loads them depends on the state (take euler)");
+  refuse(coordinate && dynamics.noisy(), "reads have fresh noise, which only euler relaxes under");
+  refuse(o.solver == SettleSolver::direct && dynamics.direct() == nullptr,
+         "this system does not solve itself, as a netlist does (take euler)");
+  refuse(o.solver == SettleSolver::sample && dynamics.capabilities().bath == nullptr,
+         "this system has no bath, as a thermal network has (take euler)");
 }
 
 }  // namespace
@@ -83,8 +106,7 @@ template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch) {
   NUDGE_EXPECT(z.rows() == dynamics.rows() && z.cols() == dynamics.cols());
   check(options);
-  NUDGE_EXPECT(dynamics.box() == nullptr || options.solver == SettleSolver::euler ||
-               options.solver == SettleSolver::coordinate);
+  expect_step(dynamics, options);
   if (sweeping(dynamics, options.schedule) != nullptr) return settle_sweep<S>(dynamics, z, options, scratch);
   return function_of<S>(options.solver)(dynamics, z, options, scratch);
 }

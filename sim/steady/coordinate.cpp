@@ -16,7 +16,6 @@ namespace nudge {
 template <class S>
 SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                                SettleWorkspace<S>& scratch) {
-  NUDGE_EXPECT(dynamics.layered() != nullptr && dynamics.layered()->loads() != nullptr && !dynamics.noisy());
   Matrix<S>& force = scratch.force;
   force.setZero(z.rows(), z.cols());
   dynamics.set_read_timing({options.step, 0});

@@ -12,7 +12,6 @@ template <class S>
 SettleResult settle_direct(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
   Direct<S>* direct = dynamics.direct();
-  NUDGE_EXPECT(direct != nullptr);
   dynamics.set_read_timing({options.step, 0});
   Monitor monitor(options, scratch.residuals);
   SettleResult result;

@@ -11,7 +11,6 @@ template <class S>
 SettleResult settle_sample(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
   const Capabilities<S> capabilities = dynamics.capabilities();
-  NUDGE_EXPECT(capabilities.bath != nullptr);
   dynamics.set_read_timing({options.step, options.step});
   scratch.force.resize(z.rows(), z.cols());
   Monitor monitor(options, scratch.residuals);

@@ -268,3 +268,12 @@ TEST_CASE("states in a box: projected steps, held units, and the residual of wha
     CHECK(relative_error(jv, central_difference(*net.dynamics, z, masked).cwiseProduct(moving).eval()) < 1e-8);
   }
 }
+
+TEST_CASE("only euler knows of a box", "[layered]") {
+  Net net(NodeActivation::identity, false, true);
+  Matrix<double> z = Matrix<double>::Constant(3, 23, 0.5);
+  SettleOptions options;
+  options.solver = SettleSolver::anderson;
+  SettleWorkspace<double> scratch;
+  CHECK_THROWS_WITH(settle<double>(*net.dynamics, z, options, scratch), Catch::Contains("box"));
+}

@@ -112,3 +112,17 @@ TEST_CASE("coordinate descent: a node ends at its minimum for the others as they
   settle<double>(system, z, sweeps(1), scratch);
   CHECK(relative_error(z, expected) < 1e-14);
 }
+
+TEST_CASE("coordinate descent: refuses what it is not exact for", "[settle]") {
+  Quadratic system(1);
+  Matrix<double> z = Matrix<double>::Zero(1, 8);
+  SettleWorkspace<double> scratch;
+  system.reads_noise = true;
+  CHECK_THROWS_WITH(settle<double>(system, z, sweeps(1), scratch), Catch::Contains("fresh noise"));
+  system.reads_noise = system.has_loads = false;
+  CHECK_THROWS_WITH(settle<double>(system, z, sweeps(1), scratch),
+                    Catch::Contains("units of one node act on each other"));
+  system.has_loads = system.boxed = true;
+  CHECK_THROWS_WITH(settle<double>(system, z, {.solver = SettleSolver::anderson}, scratch),
+                    Catch::Contains("only euler and coordinate"));
+}
