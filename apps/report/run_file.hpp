@@ -95,9 +95,9 @@ struct RunFile {
   std::size_t events_left_out = 0;                    ///< number of events that the log of a long run no longer holds
   Table rows, points;
   std::vector<StepCurves> steps;  ///< gradients per step of a gradcheck that recorded some
-  Table tuning, test, entrants;  ///< tables of a comparison
-  std::string intervals_hold;    ///< sentence on what the intervals of its differences cover; empty in earlier versions
-  std::size_t outside = 0;  ///< number of finished runs of earlier grids that the file keeps, in none of the tables
+  Table tuning, test, entrants;   ///< tables of a comparison
+  std::string intervals_hold;  ///< sentence on what the intervals of its differences cover; empty in earlier versions
+  std::size_t outside = 0;     ///< number of finished runs of earlier grids that the file keeps, in none of the tables
   std::optional<NullVerdict> null;
   Table stages;                    ///< stages of a training step: stage, home, how; empty in earlier versions
   std::string failure;             ///< reason why a training that has ended is no result; empty: it is one

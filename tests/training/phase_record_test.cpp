@@ -20,10 +20,11 @@ constexpr Index kSteps = 30;
 
 /// A small reciprocal network whose free phase stands still to rounding before the steps that are compared.
 Config recorded(const std::string& kind, const std::vector<std::string>& more) {
-  std::vector<std::string> all = {
-    "gradcheck.record=[1, 0]", "gradcheck.estimators=['ep']", "relaxation.nudged_steps=30",
-    "relaxation.step_fraction=0.3",  // of resistors, whose loads are above the leak "gradcheck.finite_difference_entries=0"};
-    all.insert(all.end(), more.begin(), more.end());
+  // The share of a step suits resistors, whose loads are above the leak.
+  std::vector<std::string> all = {"gradcheck.record=[1, 0]", "gradcheck.estimators=['ep']",
+                                  "relaxation.nudged_steps=30", "relaxation.step_fraction=0.3",
+                                  "gradcheck.finite_difference_entries=0"};
+  all.insert(all.end(), more.begin(), more.end());
   return small(kind, all);
 }
 

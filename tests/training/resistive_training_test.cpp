@@ -86,7 +86,7 @@ TEST_CASE("resistive: a nudge without a minimum ends the run with the inequality
     CHECK_NOTHROW(positive.train(1));
   }
   CHECK_THROWS_WITH(digits({"device.model=soft_bounds", "device.read_noise=1 %"}),
-                    Contains("reads without fresh noise"));
+                    Contains("reads must have none that is fresh"));
 }
 
 TEST_CASE("resistive: learns the digits by exact sweeps and by charging capacitances", "[resistive]") {

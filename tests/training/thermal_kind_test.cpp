@@ -54,12 +54,12 @@ struct Small {
 };
 
 /// Means of independent repeats, and their standard errors.
-struct Measured {
+struct SampledGradient {
   Vector mean, error;
 };
 
 /// The estimate of as many examples that differ in their draws alone.
-Measured measured(Small& small, double beta, NudgeSides sides, double step, int sweeps, int repeats) {
+SampledGradient measured(Small& small, double beta, NudgeSides sides, double step, int sweeps, int repeats) {
   EstimatorOptions options;
   options.free.solver = SettleSolver::sample;
   options.free.max_steps = 5;
@@ -147,7 +147,7 @@ double integrated(const Small& small, double stiffness, double beta, const std::
 }
 
 /// 5 standard errors: a false alarm in 2e6 numbers. `bias` is what the steps are off by.
-void check_within(const Measured& found, const Vector& exact, double bias) {
+void check_within(const SampledGradient& found, const Vector& exact, double bias) {
   for (Index i = 0; i < exact.size(); ++i) {
     CAPTURE(i, found.mean(i), found.error(i), exact(i));
     CHECK(std::abs(found.mean(i) - exact(i)) < 5 * found.error(i) + bias);
@@ -169,7 +169,7 @@ TEST_CASE("thermal kind: bits whose slopes and thresholds are not those that the
           "[thermal]") {
   Small bits({"thermal.units=binary", "thermal.bit_offset_spread=3", "thermal.bit_gain_spread=0.3"});
   const FreeEnergy free = [&](double beta, const auto& w) { return summed(bits, beta, w); };
-  const Measured found = measured(bits, kBeta, NudgeSides::centered, 1, 1100, 30);
+  const SampledGradient found = measured(bits, kBeta, NudgeSides::centered, 1, 1100, 30);
   const Vector exact = free_energy_slope(bits, free, NudgeSides::centered);
   CHECK(((found.mean - exact).array().abs() / found.error.array()).maxCoeff() > 10);
 }

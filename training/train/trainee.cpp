@@ -154,9 +154,8 @@ void Trainee<S>::note_unsolved(std::uint64_t step, const Batch& batch, const Bat
     return one.nudged == Status::diverged && one.free.status != Status::diverged;
   });
   if (lost == 0) return;
-  unsolved_ =
-      fmt::format("nudged phases of {} of {} sequences diverge or go to and fro", lost, report.sequences.size());
-  log_.event(step, "no gradient: " + unsolved_);
+  log_.event(step, fmt::format("no gradient: nudged phases of {} of {} sequences diverge or go to and fro", lost,
+                               report.sequences.size()));
 }
 
 /// Norms of the gradient, including the factors held by maps that update by them.

@@ -127,7 +127,7 @@ void NudgedPhase<S>::measure(const Matrix<S>& z, const EstimatorOptions& options
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   } else if (!swings && system_.may_overshoot() && report.nudge_ratio > kLargeNudge &&
-             turns_round(z.rows(), nudged_settling(options))) {
+             std::isfinite(report.nudge_ratio) && turns_round(z.rows(), nudged_settling(options))) {
     report.nudged = Status::diverged;
   }
 }
