@@ -72,9 +72,9 @@ def test_a_gradcheck_records_steps_without_a_file():
                             precision="double", beta=1e-3, train__batch=2, gradcheck__estimators=["ep"], gradcheck__record=[1],
                             gradcheck__finite_difference_entries=0, relaxation__free_steps=400, relaxation__nudged_steps=20)
     record = check.run.record
-    assert record.update.dims == ("estimator", "sample", "group", "step")
-    assert record.free.dims == ("sample", "free_step", "row", "unit")
-    ours, bptt = record.update.sel(estimator="ep", sample=1), record.bptt.sel(sample=1)
+    assert record["update"].dims == ("estimator", "sample", "group", "step")
+    assert record.free.dims == ("sample", "free_step", "state_row", "unit")
+    ours, bptt = record["update"].sel(estimator="ep", sample=1), record.bptt.sel(sample=1)
     # beta^2 of centered nudges, times a curvature of order one; and rounding over beta.
     assert float(abs(ours - bptt).max()) < 1e-4 * float(abs(bptt).max())
 

@@ -237,11 +237,11 @@ void write_record(const PhaseRecord& r, H5Document& d) {
   d.dataset("record/free", r.free, {s, r.free_states, r.rows, r.units},
             {"1",
              "states of the free phase, from where it starts; NaN behind its end",
-             {"sample", "free_step", "row", "unit"}});
+             {"sample", "free_step", "state_row", "unit"}});
   d.dataset("record/nudged", r.nudged, {e, s, r.nudges, r.nudged_states, r.rows, r.units},
             {"1",
              "states of the nudged phases, of +beta first; NaN where an estimator has fewer",
-             {"estimator", "sample", "nudge", "nudged_step", "row", "unit"}});
+             {"estimator", "sample", "nudge", "nudged_step", "state_row", "unit"}});
   const std::vector<std::string> curves = {"estimator", "sample", "group", "step"};
   d.dataset("record/update", r.update, {e, s, g, t},
             {"1", "what a step of the nudged phases adds to the gradient, along the sum of bptt's", curves});
