@@ -142,8 +142,6 @@ LentDevice::LentDevice(std::shared_ptr<OwnDeviceLaw> law) {
 
 LentDevice::~LentDevice() { lent() = nullptr; }
 
-bool own_device_lent() { return lent() != nullptr; }
-
 const DeviceModel& own_device_model() { return own_model(); }
 
 }  // namespace nudge

@@ -41,9 +41,6 @@ class LentDevice {
   LentDevice& operator=(const LentDevice&) = delete;
 };
 
-/// True if a law is lent (LentDevice).
-bool own_device_lent();
-
 /// Model named own_device_name. Its make() is a UserError where no law is lent.
 const DeviceModel& own_device_model();
 

@@ -156,7 +156,9 @@ Matrix<S> DevicePairs<S>::calibration_response() {
   const auto devices = static_cast<std::uint64_t>(plus_.conductance().size() + minus_.conductance().size());
   writes_.verify_reads += devices * static_cast<std::uint64_t>(x.rows());
   Matrix<S> response = calibration_.gain() * (x * view_.weights);  // the view is still without it
-  const double sigma = spec_.device.read_sigma_S(spec_.device.g_reference_S()) / std::sqrt(spec_.programming.read_time);
+  double variance_S2 = spec_.device.uniform_read_S2();
+  if (plus_.reads_by_state() && plus_.conductance().size() > 0) variance_S2 += plus_.state_read_variance_S2().mean();
+  const double sigma = std::sqrt(variance_S2 / spec_.programming.read_time);
   if (sigma == 0) return response;
   // Inputs of ±1: the noise of all devices of a column adds, of both of a pair.
   const double devices_per_output =

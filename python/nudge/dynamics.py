@@ -29,7 +29,8 @@ class Dynamics:
 
     **To be trained on data** (``nudge.train(system, data)``) its rows must not act on each other: they are samples. Then ``self.input``
     (rows, features) is what clamps them, and ``self.parameters`` is what was read of the numbers or devices that hold them;
-    on noisy devices taking one twice in a call, ``self.parameters["w"]``, is two reads.
+    on noisy devices taking one twice in a call, ``self.parameters["w"]``, is two reads (``dict(self.parameters)``, and functions of
+    ``nudge.torch`` and ``nudge.jax``, use one read of each for all).
     output: (begin, end) of the columns that the cost compares with the targets; None: all.
     conductances: names of parameters that are conductances: never below 0, on devices a single device each.
     on_devices: names of those that devices may hold; None: all.

@@ -42,7 +42,7 @@ class _FunctionDynamics(Dynamics):
         self._pull = _in_double(lambda z, theta, x, u: jax.vjp(lambda t: function(z, t, x), theta)[1](u)[0])
 
     def _at(self, z):
-        return z, self.parameters, np.zeros((len(z), 0)) if self.input is None else self.input
+        return z, dict(self.parameters), np.zeros((len(z), 0)) if self.input is None else self.input
 
     def force(self, z):
         return self._force(*self._at(z))

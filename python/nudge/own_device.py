@@ -51,7 +51,7 @@ class Device:
     ...         return 0.05 * np.abs(state["recent"])
 
     They are called with flat arrays, several devices at a time, one call after another; time comes to ``wait`` once ``least_wait`` seconds have
-    gathered. A device that is programmed begins with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
+    gathered. ``update_noise`` takes the pulses of one request as equal. A device that is programmed begins with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
 
     Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise`` at ``points`` places of the window:
     no Python in the simulation, the same bits for any number of threads, and a run file that the program reads, resumes and reports

@@ -105,15 +105,10 @@ class GivenForce final : public Dynamics<S>, public Layered<S> {
   std::vector<Columns> columns_;
 };
 
-/// Relaxes z under a given force as a nudged phase of these options does. UserError for a solver that has no step for it.
+/// Relaxes z under a given force as a nudged phase of these options does. UserError of settle() for a solver without a step for it.
 template <class S>
 Status relax_given(GivenForce<S>& system, const EstimatorOptions& options, int steps, double step, Matrix<S>& z) {
   SettleOptions settling = nudged_settling(options);
-  if (settling.solver == SettleSolver::direct || settling.solver == SettleSolver::coordinate ||
-      settling.solver == SettleSolver::sample) {
-    throw UserError(std::string("relaxation.solver = ") + to_string(settling.solver) +
-                    ": it has no step for a force of your own (take euler)");
-  }
   settling.average_last = 1;
   settling.max_steps = steps;
   settling.step = step;

@@ -57,3 +57,17 @@ def test_an_energy():
     exact, _ = nudge.estimate(system, nudge.SquaredError(np.zeros((2, 4))), estimator="implicit_dense", free_steps=300)
     assert relative(plain["w"], exact["w"]) < 1e-6
     assert nudge.jax.cost(lambda z: jnp.sum(z)).value(np.ones((2, 4))) == 8.0
+
+
+def test_an_energy_learns_on_noisy_devices():
+    w = 0.2 * np.random.default_rng(0).normal(size=(64, 10))
+
+    def energy(z, theta, x):
+        return 0.5 * jnp.sum(z**2) - jnp.sum((x @ theta["w"]) * z)
+
+    system = nudge.jax.energy(energy, {"w": w}, (1, 10))
+    device = {"device__preset": "ecram", "device__read_noise": 0.01, "hardware__level": "ideal", "nudge__below_noise": True}
+    runs = [nudge.train(system, task__kind="classification", train__steps=3, train__batch=4, train__warmup=1, estimator="ep", beta=0.1,
+                        **device, seed=seed) for seed in (1, 1, 2)]
+    losses = [run.train.loss.values for run in runs]
+    assert np.isfinite(losses[0]).all() and np.array_equal(losses[0], losses[1]) and not np.array_equal(losses[0], losses[2])

@@ -86,6 +86,18 @@ def test_it_trains_as_the_built_in_one_and_resumes(device, block, tmp_path):
     np.testing.assert_array_equal(resumed.train.loss.values, mine.train.loss.values)
 
 
+@pytest.mark.parametrize("writing", [
+    {"crossbar__update": "write_verify"},
+    {"crossbar__update": "coincidence", "train__optimizer": "sgd", "train__momentum": 0, "train__gradient_clip": 0},
+    {"device__update": "pulsed", "device__endurance": 40, "device__endurance_failure": "stuck", "device__stuck_low": 0.05},
+])
+def test_however_it_is_written_it_is_the_built_in_one(writing, block):
+    runs = [nudge.train(block, **keys_of(device), **writing, threads=threads) for device, threads in ((None, 1), (Fading, 1), (Fading, 2))]
+    theirs, mine, again = (run.train.loss.values for run in runs)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-5)  # as above
+    np.testing.assert_array_equal(mine, again)
+
+
 def test_a_run_is_resumed_with_its_own_device_alone(block, tmp_path):
     nudge.train(block, out=tmp_path / "run.h5", **keys_of(Fading))
     with pytest.raises(nudge.InputError, match="device = Noisy: the run has Fading"):

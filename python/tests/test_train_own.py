@@ -244,21 +244,24 @@ def test_outputs_that_are_held_stay_and_the_rest_is_kept_in_the_box():
         assert np.abs(inside).max(initial=0) < 1e-8 and (below <= 1e-8).all() and (above >= -1e-8).all()
 
 
+class Sixth(nudge.Cost):
+    """Another cost under the name of Quartic."""
+
+    name = "Quartic"
+
+    def value(self, y, target):
+        return float(np.sum((y - target) ** 6)) / 6
+
+    def gradient(self, y, target):
+        return (y - target) ** 5
+
+
 def test_resume_refuses_other_code(hopfield, tmp_path, monkeypatch):
     path = tmp_path / "run.h5"
     nudge.train(hopfield, cost=Quartic(), **SMALL, out=path, progress=lambda event: event["done"] < 4)
 
     class Other(Hopfield):
         pass
-
-    class Sixth(nudge.Cost):
-        name = "Quartic"
-
-        def value(self, y, target):
-            return float(np.sum((y - target) ** 6)) / 6
-
-        def gradient(self, y, target):
-            return (y - target) ** 5
 
     with pytest.raises(nudge.InputError, match="system = Other: the run has Hopfield"):
         nudge.resume(path, system=Other(hopfield.parameters), cost=Quartic())
@@ -465,15 +468,6 @@ def test_sweep(hopfield):
 def test_a_resumed_sweep_refuses_other_code(hopfield, tmp_path):
     path, grid = tmp_path / "sweep.h5", {"grid": {"train.learning_rate": [1e-3, 1e-2]}}
     first = nudge.sweep(hopfield, cost=Quartic(), **SMALL, sweep=grid, out=path)
-
-    class Sixth(nudge.Cost):
-        name = "Quartic"
-
-        def value(self, y, target):
-            return float(np.sum((y - target) ** 6)) / 6
-
-        def gradient(self, y, target):
-            return (y - target) ** 5
 
     with pytest.raises(nudge.InputError, match="cost = Quartic: its source has changed(.|\n)*another file"):
         nudge.sweep(hopfield, cost=Sixth(), **SMALL, sweep=grid, out=path, resume=True)

@@ -186,7 +186,7 @@ TEST_CASE("names of a file cannot forge the lines of an error", "[io]") {
   CHECK_THROWS_WITH(file.reals<double>(file.groups().at(0)), Contains("x\\n\\u001b[2Jall is well: a dataset expected"));
 }
 
-TEST_CASE("a foreign file of 10,000 datasets is gone through in a second", "[io]") {
+TEST_CASE("further questions about a dataset of a foreign file do not open it anew", "[io]") {
   const test::TemporaryDirectory dir;
   const auto path = made(dir / "many.h5", [](hid_t f) {
     const hid_t scalar = H5Screate(H5S_SCALAR);
@@ -196,17 +196,25 @@ TEST_CASE("a foreign file of 10,000 datasets is gone through in a second", "[io]
     }
     H5Sclose(scalar);
   });
-  const std::clock_t begin = std::clock();
-  const H5Reader file(path);
-  for (const std::string& name : file.all_datasets()) {
-    file.meaning(name);
-    file.type(name);
-    file.shape(name);
+  // Processor time of one question per dataset, and of six: the first opens, the others read what it kept. Both are of the
+  // same file on the same machine, so that a slow machine does not matter.
+  const auto seconds = [&](int questions) {
+    const H5Reader file(path);
+    const std::vector<std::string> names = file.all_datasets();
+    const std::clock_t begin = std::clock();
+    for (const std::string& name : names) {
+      for (int i = 0; i < questions; i += 2) {
+        file.type(name);
+        if (questions > 1) file.shape(name);
+      }
+    }
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  double one = seconds(1), six = seconds(6);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    one = std::min(one, seconds(1));
+    six = std::min(six, seconds(6));
   }
-  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  // Two cores of a Zen 3 take 0.35 s; before, when each question opened its dataset anew, 1.3 s.
-  INFO(seconds << " s of processor time, without the child that reads it first");
-#if defined(__OPTIMIZE__) && !NUDGE_SANITIZED
-  CHECK(seconds < 1);
-#endif
+  INFO(one << " s for one question per dataset, " << six << " s for six");
+  CHECK(six < 3 * one);  // six if each opened its dataset
 }

@@ -24,8 +24,8 @@ void expect_sound_devices(const Config& config) {
   if (noisy && netlist) {
     throw UserError(
         "network.kind = netlist (must have reads without fresh noise: device.read_noise = 0, device.read_saturating = "
-        "0, device.noise_white empty, and no slow noise that circuit.noise_within_phases lets move; a solved circuit "
-        "has no reads to average)");
+        "0, device.noise_white empty, no noise of device.model's own, and no slow noise that "
+        "circuit.noise_within_phases lets move; a solved circuit has no reads to average)");
   }
   const std::string misfit = phase_misfit(config, "relaxation.solver", noisy);
   if (!misfit.empty()) throw UserError(fmt::format("relaxation.solver = {} ({})", to_string(solver), misfit));

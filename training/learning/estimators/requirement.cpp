@@ -115,10 +115,11 @@ const Requirement equal_leaks = {
     [](F f) { return where(f.unequal_leaks, "circuit.leak_spread must be 0: its steps follow the nominal leak"); }};
 
 const Requirement quiet_reads = {[](F f) {
-  return where(f.noisy_reads,
-               "it follows no noise, and reads must have none that is fresh: device.read_noise = 0, "
-               "device.read_saturating = 0, device.noise_white empty, and no slow noise that "
-               "circuit.noise_within_phases lets move");
+  return where(
+      f.noisy_reads,
+      "it follows no noise, and reads must have none that is fresh: device.read_noise = 0, "
+      "device.read_saturating = 0, device.noise_white empty, no noise of device.model's own, and no slow noise that "
+      "circuit.noise_within_phases lets move");
 }};
 
 const Requirement ideal_devices = {
