@@ -135,9 +135,9 @@ class LinearMap {
     sink.accumulate(parameter, columns, scale, forward ? x0 : u, forward ? u : x0);
   }
 
-  /// 5. Lets time pass: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise). No two calls on one
-  /// map share `step`. Default: nothing happens, as to exact weights.
-  virtual void advance_time(double /*seconds*/, std::uint64_t /*step*/) {}
+  /// 5. Lets time pass: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise), and under reads. No two
+  /// calls on one map share `step`. Default: nothing happens, as to exact weights.
+  virtual void advance_time(const Elapsed& /*time*/, std::uint64_t /*step*/) {}
 
   /// Makes good what the map derives from its state, after a checkpoint was read into the arrays of state().
   virtual void state_restored() {}

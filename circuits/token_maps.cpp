@@ -154,8 +154,8 @@ void ReplicatedMap<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
-void ReplicatedMap<S>::advance_time(double seconds, std::uint64_t step) {
-  for (Replica& one : replicas_) one->advance_time(seconds, step);
+void ReplicatedMap<S>::advance_time(const Elapsed& time, std::uint64_t step) {
+  for (Replica& one : replicas_) one->advance_time(time, step);
   refresh();
 }
 

@@ -42,7 +42,7 @@ class ReplicatedMap final : public LinearMap<S> {
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
-  void advance_time(double seconds, std::uint64_t step) override;
+  void advance_time(const Elapsed& time, std::uint64_t step) override;
   /// Mean of the weights over replicas.
   const Matrix<S>& weights() const override { return weights_; }
   /// State of all replicas, named replica<t>/...
@@ -91,7 +91,7 @@ class HeldMap final : public LinearMap<S> {
   }
   void apply(const WeightUpdate<S>& update) override { map_->apply(update); }
   void program(const Matrix<S>& target) override { map_->program(target); }
-  void advance_time(double seconds, std::uint64_t step) override { map_->advance_time(seconds, step); }
+  void advance_time(const Elapsed& time, std::uint64_t step) override { map_->advance_time(time, step); }
   const Matrix<S>& weights() const override { return map_->weights(); }
   std::vector<StateArray<S>> state() override { return map_->state(); }
   void state_restored() override { map_->state_restored(); }

@@ -155,11 +155,12 @@ void DeviceArray<S>::program(const Matrix<S>& target, std::uint64_t number) {
 }
 
 template <class S>
-bool DeviceArray<S>::advance_time(double seconds, std::uint64_t step, Gathering gathering) {
-  NUDGE_EXPECT(seconds >= 0 && std::isfinite(seconds));
+bool DeviceArray<S>::advance_time(const Elapsed& time, std::uint64_t step, Gathering gathering) {
+  NUDGE_EXPECT(time.seconds >= 0 && std::isfinite(time.seconds) && time.read_s >= 0 && std::isfinite(time.read_s));
   Passed passed = Passed::unchanged;
   for (const auto& part : parts_) {
-    const Passed one = part->wait(cells_, seconds, step, gathering);
+    Passed one = part->wait(cells_, time.seconds, step, gathering);
+    if (time.read_s > 0) one = std::max(one, part->read(cells_, time.read_s, gathering));
     if (one == Passed::stored) hold();
     passed = std::max(passed, one);
   }

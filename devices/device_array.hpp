@@ -9,6 +9,7 @@
 #include "devices/device_part.hpp"
 #include "devices/pulse_effects.hpp"
 #include "devices/registry.hpp"
+#include "sim/read_timing.hpp"
 
 namespace nudge {
 
@@ -44,9 +45,9 @@ class DeviceArray {
   /// unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number` + 2.
   PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
-  /// Lets time pass without pulses: the parts change what is stored or seen. No two calls on one array share `step`. Returns
-  /// true if conductance() changed. Needs seconds ≥ 0 and finite.
-  bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
+  /// Lets time pass without pulses, in which the array is read: the parts change what is stored or seen. No two calls on one array
+  /// share `step`. Returns true if conductance() changed. Needs times ≥ 0 and finite.
+  bool advance_time(const Elapsed& time, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
   /// Leaves, from now on, slow noise with correlation times below `seconds` to moving(): conductance() goes without it.
   void leave_moving(double seconds);

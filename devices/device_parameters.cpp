@@ -211,6 +211,18 @@ Rows retention_rows() {
                      row(
                          "leak_rest", "1", [](Spec& s) -> double& { return s.retention.leak_rest; },
                          "place of g_rest in the window", "middle of the window: a weight of 0 does not leak")),
+              0, 1),
+      row(
+          "read_disturb_time", "s", [](Spec& s) -> double& { return s.retention.read_disturb_time_s; },
+          "T of dg = -(g - g_r) dt/T while circuit.read_voltage stands across the device: all phases of a training; 0: "
+          "reads change nothing",
+          ours),
+      between(beside("read_disturb_time",
+                     row(
+                         "read_disturb_target", "1", [](Spec& s) -> double& { return s.retention.read_disturb_target; },
+                         "place of g_r in the window",
+                         "filaments grow under reads and saturate: Shim et al., IRPS 2020, "
+                         "doi:10.1109/IRPS45951.2020.9129252")),
               0, 1)};
 }
 

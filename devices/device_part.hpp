@@ -122,7 +122,11 @@ class DevicePart {
   virtual Passed wait(DeviceCells<S>& /*cells*/, double /*seconds*/, std::uint64_t /*step*/, Gathering /*gathering*/) {
     return Passed::unchanged;
   }
-  /// 3. After a write or a wait: devices that do not move are put back.
+  /// Beside it, reads: the read voltage stands across the cells for so long, in which they wait too.
+  virtual Passed read(DeviceCells<S>& /*cells*/, double /*seconds*/, Gathering /*gathering*/) {
+    return Passed::unchanged;
+  }
+  /// 3. After a write, a wait or reads: devices that do not move are put back.
   virtual void hold(DeviceCells<S>& /*cells*/) {}
   /// 4. Adds what a read sees besides the stored conductance: a share `relative` of it, and siemens. Processes that are correlated for less
   /// than split_s are left to moving(). Called only where shows().

@@ -69,10 +69,10 @@ void check_relaxation(const DeviceSpec& s) {
   if (*problem != 0) {
     throw UserError(fmt::format("device.{} (nudge devices fit FILE --relaxation writes the tables)", problem));
   }
-  if (s.retention.drifts() || s.retention.decays() || s.retention.leaks()) {
+  if (s.retention.drifts() || s.retention.decays() || s.retention.leaks() || s.retention.disturbs()) {
     throw UserError(
-        "device.relaxation_time together with drift_, decay_ or leak_ keys: both say what time does to a stored "
-        "conductance; give one of them");
+        "device.relaxation_time together with drift_, decay_, leak_ or read_disturb_ keys: both say what time does to a "
+        "stored conductance; give one of them");
   }
 }
 

@@ -85,22 +85,22 @@ class OwnPart final : public DevicePart<S> {
  public:
   static bool wanted(const DeviceSpec& /*spec*/, const ArraySite& /*site*/) {
     const Law law = expect_lent();
-    return law->waits() || law->reads_noisy();
+    return law->waits() || law->disturbs() || law->reads_noisy();
   }
   OwnPart(const DeviceSpec& spec, const ArraySite& /*site*/, DeviceCells<S>& /*cells*/)
       : law_(expect_lent()), temperature_K_(spec.temperature_K) {}
 
   Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t /*step*/, Gathering gathering) override {
     if (!law_->waits() || !waiting_.add(seconds, gathering, law_->least_wait_s())) return Passed::unchanged;
-    OwnDeviceLaw::States own = own_of(cells);
-    const Matrix<double> g = law_->waited(flat(cells.g), waiting_.seconds(), temperature_K_, own);
-    for (Index i = 0; i < g.size(); ++i) {
-      const S lower = cells.lower.data()[i], upper = cells.upper.data()[i];
-      cells.g.data()[i] = std::clamp(static_cast<S>(g(i)), lower, upper);
-      for (std::size_t s = 0; s < own.size(); ++s) cells.own[s].data()[i] = static_cast<S>(own[s](i));
-    }
-    waiting_.applied();
-    return Passed::stored;
+    return applied(cells, waiting_, [this](const Matrix<double>& g, double gathered, OwnDeviceLaw::States& own) {
+      return law_->waited(g, gathered, temperature_K_, own);
+    });
+  }
+  Passed read(DeviceCells<S>& cells, double seconds, Gathering gathering) override {
+    if (!law_->disturbs() || !reading_.add(seconds, gathering, law_->least_wait_s())) return Passed::unchanged;
+    return applied(cells, reading_, [this](const Matrix<double>& g, double gathered, OwnDeviceLaw::States& own) {
+      return law_->disturbed(g, gathered, own);
+    });
   }
 
   bool reads_noisy() const override { return law_->reads_noisy(); }
@@ -109,13 +109,32 @@ class OwnPart final : public DevicePart<S> {
     for (Index i = 0; i < sigma.size(); ++i) variance_S2.data()[i] += sigma(i) * sigma(i);
   }
 
-  std::vector<SlowArray<S>> state() override { return {waiting_.state("own_waiting_time", "the device of one's own")}; }
-  void restored(DeviceCells<S>& /*cells*/) override { waiting_.restored(); }
+  std::vector<SlowArray<S>> state() override {
+    return {waiting_.state("own_waiting_time", "the device of one's own"),
+            reading_.state("own_reading_time", "its read disturb")};
+  }
+  void restored(DeviceCells<S>& /*cells*/) override {
+    waiting_.restored();
+    reading_.restored();
+  }
 
  private:
+  template <class Change>
+  Passed applied(DeviceCells<S>& cells, GatheredTime<S>& time, Change change) {
+    OwnDeviceLaw::States own = own_of(cells);
+    const Matrix<double> g = change(flat(cells.g), time.seconds(), own);
+    for (Index i = 0; i < g.size(); ++i) {
+      const S lower = cells.lower.data()[i], upper = cells.upper.data()[i];
+      cells.g.data()[i] = std::clamp(static_cast<S>(g(i)), lower, upper);
+      for (std::size_t s = 0; s < own.size(); ++s) cells.own[s].data()[i] = static_cast<S>(own[s](i));
+    }
+    time.applied();
+    return Passed::stored;
+  }
+
   Law law_;
   double temperature_K_;
-  GatheredTime<S> waiting_;
+  GatheredTime<S> waiting_, reading_;
 };
 
 DeviceModel& own_model() {

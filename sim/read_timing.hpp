@@ -33,6 +33,17 @@ struct Reading {
   bool exact = false;  ///< compute derivatives of the noise-free circuit at its operating point instead of reading them
 };
 
+/// Time that passes without writes.
+struct Elapsed {
+  Elapsed(double all_s, double reading_s = 0) : seconds(all_s), read_s(reading_s) {}  // NOLINT: a time is one without reads
+
+  double seconds;
+  double read_s;  ///< how long the read voltage stood across the devices
+
+  /// Part of it that lasts so many seconds.
+  Elapsed part(double share_s) const { return {share_s, seconds > 0 ? read_s * (share_s / seconds) : 0}; }
+};
+
 /// Share of a deviation assumed to remain after a step that leaves none (εL = 1). A circuit would take for ever; the time to
 /// 8 bits is taken instead.
 inline constexpr double least_remainder = 1.0 / 256;

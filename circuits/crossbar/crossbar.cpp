@@ -64,8 +64,8 @@ void Crossbar<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
-void Crossbar<S>::advance_time(double seconds, std::uint64_t step) {
-  if (pairs_.advance_time(seconds, step)) renew_view();
+void Crossbar<S>::advance_time(const Elapsed& time, std::uint64_t step) {
+  if (pairs_.advance_time(time, step)) renew_view();
 }
 
 template <class S>

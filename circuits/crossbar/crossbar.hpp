@@ -37,7 +37,7 @@ class Crossbar final : public LinearMap<S> {
   CircuitMap::Branch branch(double gain) const;
   void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
-  void advance_time(double seconds, std::uint64_t step) override;
+  void advance_time(const Elapsed& time, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return pairs_.weights(); }
   std::vector<StateArray<S>> state() override { return pairs_.state(); }
   void state_restored() override;

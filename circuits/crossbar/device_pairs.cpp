@@ -229,17 +229,18 @@ std::optional<WiredDevices> DevicePairs<S>::behind_wires() const {
 }
 
 template <class S>
-bool DevicePairs<S>::advance_time(double seconds, std::uint64_t step) {
+bool DevicePairs<S>::advance_time(const Elapsed& time, std::uint64_t step) {
   constexpr std::uint64_t next_part = std::uint64_t{1} << 40U;  // numbers of the parts of a wait, beyond those of waits
   bool changed = false;
-  const auto wait = [&](double share) {
+  const auto wait = [&](double seconds) {
+    const Elapsed share = time.part(seconds);
     const bool plus = plus_.advance_time(share, step);
     const bool minus = minus_.advance_time(share, step);
     if (plus || minus) refresh(Since::wait);
     changed = changed || plus || minus;
     step += next_part;
   };
-  refresh_clock_.pass(seconds, wait, [&](const Matrix<S>& weights) {
+  refresh_clock_.pass(time.seconds, wait, [&](const Matrix<S>& weights) {
     write(weights);
     changed = true;
   });

@@ -57,7 +57,7 @@ class DevicePairs {
   Index refresh_pairs(double high, double low);
 
   /// Lets time pass for the devices (DeviceArray::advance_time); they are written anew at the interval of crossbar.refresh.
-  bool advance_time(double seconds, std::uint64_t step);
+  bool advance_time(const Elapsed& time, std::uint64_t step);
 
   /// Weights as the lines see them, wires included.
   const Matrix<S>& weights() const { return view_.weights; }

@@ -169,8 +169,8 @@ void RuledMap<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
-void RuledMap<S>::advance_time(double seconds, std::uint64_t step) {
-  for (auto& array : arrays_.all) array->advance_time(seconds, step);
+void RuledMap<S>::advance_time(const Elapsed& time, std::uint64_t step) {
+  for (auto& array : arrays_.all) array->advance_time(time, step);
   refresh();
 }
 

@@ -27,7 +27,7 @@ class RuledMap final : public LinearMap<S> {
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
-  void advance_time(double seconds, std::uint64_t step) override;
+  void advance_time(const Elapsed& time, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return arrays_.alone() ? arrays_.all.front()->weights() : weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;

@@ -21,6 +21,14 @@ constexpr std::uint32_t relaxation_part = 28;
 constexpr std::uint32_t drift_part = 29;
 constexpr std::uint32_t decay_part = 30;
 
+/// Leaves this share of the distance to `rest`.
+template <class S>
+void approach(S rest, const Eigen::Array<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>& share, Matrix<S>& g) {
+  const auto left = rest + (g.array() - rest) * share;
+  // Rounding must not take g away from rest, out of its bounds.
+  g = left.max(g.array().min(rest)).min(g.array().max(rest)).matrix().eval();
+}
+
 }  // namespace
 
 template <class S>
@@ -83,12 +91,8 @@ Passed Retention<S>::wait(DeviceCells<S>& cells, double seconds, std::uint64_t /
 
 template <class S>
 void Retention<S>::leak(DeviceCells<S>& cells) const {
-  const auto rest = static_cast<S>(rest_S_);
   const auto waited = static_cast<S>(waiting_.seconds());
-  const auto g = cells.g.array();
-  const auto left = rest + (g - rest) * (-waited / leak_s_.array()).exp();
-  // Rounding must not take g away from rest, out of its bounds.
-  cells.g = left.max(g.min(rest)).min(g.max(rest)).matrix();
+  approach<S>(static_cast<S>(rest_S_), (-waited / leak_s_.array()).exp(), cells.g);
 }
 
 template <class S>
@@ -127,7 +131,19 @@ std::vector<SlowArray<S>> Retention<S>::state() {
   return out;
 }
 
+template <class S>
+Passed ReadDisturb<S>::read(DeviceCells<S>& cells, double seconds, Gathering gathering) {
+  if (!reading_.add(seconds, gathering, leak_share * time_s_)) return Passed::unchanged;
+  const auto share = static_cast<S>(std::exp(-reading_.seconds() / time_s_));
+  // A device whose own bounds leave out the target stays within them.
+  approach<S>(target_S_, Matrix<S>::Constant(cells.g.rows(), cells.g.cols(), share).array(), cells.g);
+  cells.g = cells.g.cwiseMax(cells.lower).cwiseMin(cells.upper);
+  reading_.applied();
+  return Passed::stored;
+}
+
 NUDGE_BOTH_PRECISIONS_OF(Retention)
+NUDGE_BOTH_PRECISIONS_OF(ReadDisturb)
 
 namespace {
 

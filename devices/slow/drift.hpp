@@ -47,6 +47,29 @@ class Retention final : public DevicePart<S> {
   Matrix<S> leak_s_;      ///< T of each device
 };
 
+/// Read disturb: while the read voltage stands across a device its conductance approaches a target g_r exponentially,
+///     g ← g_r + (g − g_r) exp(−t_r/T_r)         t_r: time of reading
+/// exactly, however t_r is cut. Growth with saturation is what HfO₂ cells show (Shim et al., IRPS 2020,
+/// doi:10.1109/IRPS45951.2020.9129252), the exponential is ours. T_r is that of circuit.read_voltage, whatever lower voltages a read has:
+/// an upper bound of the change. Applied when 0.01 % of T_r has gathered.
+template <class S>
+class ReadDisturb final : public DevicePart<S> {
+ public:
+  static bool wanted(const DeviceSpec& spec, const ArraySite& /*site*/) { return spec.retention.disturbs(); }
+  ReadDisturb(const DeviceSpec& spec, const ArraySite& /*site*/, DeviceCells<S>& /*cells*/)
+      : time_s_(spec.retention.read_disturb_time_s),
+        target_S_(static_cast<S>(spec.g_min_S + spec.retention.read_disturb_target * spec.window_S())) {}
+
+  Passed read(DeviceCells<S>& cells, double seconds, Gathering gathering) override;
+  std::vector<SlowArray<S>> state() override { return {reading_.state("read_disturb_time", "read disturb")}; }
+  void restored(DeviceCells<S>& /*cells*/) override { reading_.restored(); }
+
+ private:
+  double time_s_;
+  S target_S_;
+  GatheredTime<S> reading_;
+};
+
 /// RelaxationLaw for an array: each cell counts the time since its own last write. A write gives a cell a number of 24 bits,
 /// which with the seed, the array and the place determines the z of the law. So the state depends on the last write and its
 /// age alone, however often the cell was looked at since. The conductance is set to that of the law, in place; later writes

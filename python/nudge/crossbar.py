@@ -49,9 +49,9 @@ class Crossbar:
         """W ← W + delta by pulses: devices take what they can."""
         self._core.update(_matrix(delta, "delta"))
 
-    def advance_time(self, seconds):
-        """Drift, leak, telegraph and 1/f noise."""
-        self._core.advance_time(float(seconds))
+    def advance_time(self, seconds, reading=0.0):
+        """Drift, leak, telegraph and 1/f noise; read disturb of the seconds of ``reading`` among them."""
+        self._core.advance_time(float(seconds), float(reading))
 
     def currents(self, volts):
         """Column currents (n, outputs) in A of row voltages (n, inputs) in V: the first array alone between its wires, untiled and

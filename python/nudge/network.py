@@ -136,9 +136,10 @@ class Network:
         """W ← W + change for parameters by name, as a training step asks for it: devices take what their pulses can."""
         self._core.update({name: self._matrix(value, name) for name, value in changes.items()})
 
-    def advance_time(self, seconds):
-        """What devices do by themselves between writes: drift, leak, telegraph and 1/f noise."""
-        self._core.advance_time(float(seconds))
+    def advance_time(self, seconds, reading=0.0):
+        """What devices do by themselves between writes: drift, leak, telegraph and 1/f noise; read disturb of the seconds of ``reading``
+        among them."""
+        self._core.advance_time(float(seconds), float(reading))
 
     def devices(self, name):
         """What holds a parameter: its ``readings``; of a crossbar also ``conductance``, ``reference_conductance``, ``pulses``,

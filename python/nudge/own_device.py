@@ -34,7 +34,8 @@ class Device:
     ``settings``: ``nudge.devices.show("piecewise")`` lists them.
 
     **A device with a memory**: ``states`` names numbers that each device has besides its conductance, with their units and, unless 0, where
-    they begin. ``pulse`` then says what pulses do in place of ``up`` and ``down``, ``wait`` what time does, and ``read_noise`` adds noise:
+    they begin. ``pulse`` then says what pulses do in place of ``up`` and ``down``, ``wait`` what time does, ``disturb`` what reads do, and
+    ``read_noise`` adds noise:
 
     >>> class Fading(nudge.devices.Device):
     ...     g_min, g_max, pulses = 1e-6, 20e-6, 100
@@ -47,11 +48,13 @@ class Device:
     ...         lost = -np.expm1(-seconds / 10) * state["recent"]
     ...         state["recent"] = state["recent"] - lost
     ...         return g - lost
+    ...     def disturb(self, g, seconds, state):                # conductances after so many seconds at the read voltage
+    ...         return g + 1e-6 * (self.g_max - g) * seconds
     ...     def read_noise(self, g, state):                      # standard deviation of a read per root of tau, S
     ...         return 0.05 * np.abs(state["recent"])
 
-    They are called with flat arrays, several devices at a time, one call after another; time comes to ``wait`` once ``least_wait`` seconds have
-    gathered. ``update_noise`` takes the pulses of one request as equal. A device that is programmed begins with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
+    They are called with flat arrays, several devices at a time, one call after another; time comes to ``wait`` and ``disturb`` once ``least_wait`` seconds
+    have gathered. ``update_noise`` takes the pulses of one request as equal. A device that is programmed begins with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
 
     Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise`` at ``points`` places of the window:
     no Python in the simulation, the same bits for any number of threads, and a run file that the program reads, resumes and reports
@@ -70,6 +73,7 @@ class Device:
     states = {}
     least_wait = 0.0
     wait = None
+    disturb = None
     read_noise = None
 
     def pulse(self, g, n, state):
@@ -216,6 +220,7 @@ class _Calls:
                 device._fail(f"states[{name!r}] = {given!r} (must be a unit, or a unit and a number; its name a word)")
             self.states.append((str(name), unit, f"{name} of each device", float(initial)))
         self.waited = self._waited if device.wait is not None else None
+        self.disturbed = self._disturbed if device.disturb is not None else None
         self.read_noise = self._read_noise if device.read_noise is not None else None
 
     def _called(self, what, function, g, *arguments, states):
@@ -246,6 +251,10 @@ class _Calls:
 
     def _waited(self, g, seconds, kelvin, states):
         after, own = self._called("wait(g, seconds, kelvin, state)", self.device.wait, g, seconds, kelvin, states=states)
+        return [after, *own]
+
+    def _disturbed(self, g, seconds, states):
+        after, own = self._called("disturb(g, seconds, state)", self.device.disturb, g, seconds, states=states)
         return [after, *own]
 
     def _read_noise(self, g, states):

@@ -75,9 +75,9 @@ class Array {
       return true;
     });
   }
-  void advance_time(double seconds) {
-    if (!(seconds >= 0)) throw UserError("advance_time: seconds must be 0 or more");
-    map_->advance_time(seconds, times_++);
+  void advance_time(double seconds, double reading_s) {
+    if (!(seconds >= 0 && reading_s >= 0)) throw UserError("advance_time: seconds and reading must be 0 or more");
+    map_->advance_time({seconds, reading_s}, times_++);
   }
 
   /// Solves the first array between its wires, untiled and without noise: column currents of row voltages (n, inputs).
@@ -145,7 +145,7 @@ void bind_crossbar(nb::module_& m) {
       .def("transposed", &Array::transposed, "y"_a, "noisy"_a, "interval"_a)
       .def("program", &Array::program, "target"_a)
       .def("update", &Array::update, "delta"_a)
-      .def("advance_time", &Array::advance_time, "seconds"_a)
+      .def("advance_time", &Array::advance_time, "seconds"_a, "reading"_a)
       .def("currents", &Array::currents, "volts"_a)
       .def("netlist", &Array::netlist, "volts"_a)
       .def_prop_ro("weights",

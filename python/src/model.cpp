@@ -81,9 +81,11 @@ void Model<S>::update(const std::map<std::string, Matrix<S>>& changes) {
 }
 
 template <class S>
-void Model<S>::advance_time(double seconds) {
-  if (!(seconds >= 0)) throw UserError(fmt::format("advance_time: {} s (must be 0 or more)", seconds));
-  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time(seconds, times_);
+void Model<S>::advance_time(double seconds, double reading_s) {
+  if (!(seconds >= 0 && reading_s >= 0)) {
+    throw UserError(fmt::format("advance_time: {} s, reading {} s (both must be 0 or more)", seconds, reading_s));
+  }
+  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time({seconds, reading_s}, times_);
   ++times_;
 }
 

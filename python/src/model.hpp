@@ -45,7 +45,7 @@ class Model {
   /// Updates W ← W + the given changes, as a training step asks for them (arrays that update by coincidences write the
   /// sum at once).
   void update(const std::map<std::string, Matrix<S>>& changes);
-  void advance_time(double seconds);
+  void advance_time(double seconds, double reading_s);
 
   /// Options of a phase: the config after `settings` (key=value), and the estimator ("": the config's). Without growth
   /// penalty: gradients are those of the cost.

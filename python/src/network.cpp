@@ -254,7 +254,7 @@ void bind_model(nb::module_& m, const char* name) {
            })
       .def("program", [](M& model, const Arrays& values) { model.program(matrices<S>(values)); })
       .def("update", [](M& model, const Arrays& changes) { model.update(matrices<S>(changes)); })
-      .def("advance_time", &M::advance_time, "seconds"_a)
+      .def("advance_time", &M::advance_time, "seconds"_a, "reading"_a)
       .def("array",
            [](nb::pointer_and_handle<M> self, const std::string& group) {
              return facts_of(self.p->network().map(self.p->group(group).parameter), self.h);

@@ -24,6 +24,7 @@ class PythonDevice final : public OwnDeviceLaw {
     }
     pulsed_ = object.attr("pulsed");
     waited_ = object.attr("waited");
+    disturbed_ = object.attr("disturbed");
     noise_ = object.attr("read_noise");
     least_wait_s_ = nb::cast<double>(object.attr("least_wait"));
   }
@@ -31,6 +32,7 @@ class PythonDevice final : public OwnDeviceLaw {
     const nb::gil_scoped_acquire held;
     pulsed_.reset();
     waited_.reset();
+    disturbed_.reset();
     noise_.reset();
   }
 
@@ -44,6 +46,11 @@ class PythonDevice final : public OwnDeviceLaw {
   Matrix<double> waited(const Matrix<double>& g, double seconds, double temperature_K, States& own) override {
     const nb::gil_scoped_acquire held;
     return with_states(waited_(handed<double>(g), seconds, temperature_K, told(own)), g.cols(), own);
+  }
+  bool disturbs() const override { return !disturbed_.is_none(); }
+  Matrix<double> disturbed(const Matrix<double>& g, double seconds, States& own) override {
+    const nb::gil_scoped_acquire held;
+    return with_states(disturbed_(handed<double>(g), seconds, told(own)), g.cols(), own);
   }
   bool reads_noisy() const override { return !noise_.is_none(); }
   Matrix<double> read_noise_S(const Matrix<double>& g, States own) override {
@@ -65,7 +72,7 @@ class PythonDevice final : public OwnDeviceLaw {
   }
 
   std::vector<CellState> states_;
-  nb::object pulsed_, waited_, noise_;
+  nb::object pulsed_, waited_, disturbed_, noise_;
   double least_wait_s_ = 0;
 };
 

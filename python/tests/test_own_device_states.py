@@ -71,6 +71,50 @@ def test_its_noise_is_that_of_the_built_in_one():
     np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10)  # the same numbers times the same deviations
 
 
+class Disturbed(Device):
+    """Soft bounds that reads take to the upper one, as device.read_disturb_time does."""
+
+    g_min, g_max, pulses = LOW, HIGH, PULSES
+    states = {"reads": "s"}
+    least_wait = 1e-4 * TIME
+
+    def pulse(self, g, n, state):
+        bound = np.where(n > 0, HIGH, LOW)
+        return bound + (g - bound) * (1 - 2 / PULSES) ** np.abs(n)
+
+    def disturb(self, g, seconds, state):
+        state["reads"] = state["reads"] + seconds
+        return HIGH + (g - HIGH) * np.exp(-seconds / TIME)
+
+
+def test_reads_disturb_it_as_the_built_in_one(block, tmp_path):
+    built_in = {"device__model": "soft_bounds", "device__g_min": LOW, "device__g_max": HIGH, "device__pulses": PULSES,
+                "device__read_disturb_time": TIME}
+    arrays = (nudge.Crossbar(WEIGHTS, device=Disturbed),
+              nudge.Crossbar(WEIGHTS, device="soft_bounds", **{key: value for key, value in built_in.items() if key != "device__model"}))
+    for array in arrays:
+        array.update(np.full(WEIGHTS.shape, 0.1))
+        before = array.conductances[0].copy()
+        array.advance_time(3.0)
+        np.testing.assert_array_equal(array.conductances[0], before)  # waiting alone does nothing
+        array.advance_time(3.0, reading=0.2)
+        np.testing.assert_allclose(array.conductances[0], HIGH + (before - HIGH) * np.exp(-0.2 / TIME), rtol=1e-12)
+    for mine, theirs in zip(arrays[0].conductances, arrays[1].conductances):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * (HIGH - LOW))
+
+    # A step's phases last some microseconds: a circuit of seconds is disturbed within six steps.
+    timed = {"precision": "double", "circuit__time_constant": "1 ms"}
+    theirs = nudge.train(block, **timed, **built_in)
+    own = {**timed, "devices": {"disturbed": Disturbed}, "device__model": "disturbed"}
+    mine = nudge.train(block, out=tmp_path / "run.h5", **own)
+    np.testing.assert_allclose(mine.train.loss.values, theirs.train.loss.values, rtol=1e-5)  # as below
+    still = nudge.train(block, **timed, **{**built_in, "device__read_disturb_time": 0})
+    assert np.abs(still.train.loss.values / theirs.train.loss.values - 1).max() > 1e-3
+    nudge.train(block, out=tmp_path / "half.h5", progress=lambda event: event.get("done", 0) < 3, train__checkpoint_every=1, **own)
+    resumed = nudge.resume(tmp_path / "half.h5", device=Disturbed)
+    np.testing.assert_array_equal(resumed.train.loss.values, mine.train.loss.values)
+
+
 @pytest.mark.parametrize("device", [Fading, Noisy])
 def test_it_trains_as_the_built_in_one_and_resumes(device, block, tmp_path):
     noise = {"device__short_long_term__short_noise": NOISE} if device is Noisy else {}

@@ -63,6 +63,23 @@ TEST_CASE("advance_time: the slow state of both arrays is in the checkpoint", "[
   CHECK((resumed.weights() == whole.weights()));
 }
 
+TEST_CASE("advance_time: reads take devices to their target, waiting does not, however the time is cut", "[circuits]") {
+  CrossbarSpec spec;
+  spec.device.retention.read_disturb_time_s = 2;
+  spec.device.retention.read_disturb_target = 0.25;
+  Crossbar<double> whole(spec, weights(), 1, 1), cut(spec, weights(), 1, 1);
+  const Matrix<double> before = whole.plus().conductance();
+  whole.advance_time(5, 0);
+  CHECK((whole.plus().conductance() == before));
+  whole.advance_time({5, 1}, 1);
+  for (std::uint64_t k = 0; k < 1000; ++k) cut.advance_time({5e-3, 1e-3}, k);
+  const double target = spec.device.g_min_S + 0.25 * spec.device.window_S();
+  const Matrix<double> expected = (target + (before.array() - target) * std::exp(-0.5)).matrix();
+  // A product of 1000 exponentials errs by 1000 roundings.
+  CHECK(whole.plus().conductance().isApprox(expected, 1e-13));
+  CHECK(cut.plus().conductance().isApprox(expected, 1e-12));
+}
+
 TEST_CASE("advance_time: exact weights do not change", "[circuits]") {
   DigitalMatrix<double> digital(weights());
   digital.advance_time(1e9, 0);
