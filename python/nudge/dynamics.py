@@ -28,9 +28,9 @@ class Dynamics:
     leak: L of a part −L z that every unit has (0: not known).
 
     **To be trained on data** (``nudge.train(system, data)``) its rows must not act on each other: they are samples. Then ``self.input``
-    (rows, features) is what clamps them, and ``self.parameters`` is what was read of the numbers or devices that hold them;
-    on noisy devices taking one twice in a call, ``self.parameters["w"]``, is two reads (``dict(self.parameters)``, and functions of
-    ``nudge.torch`` and ``nudge.jax``, use one read of each for all).
+    (rows, features) is what clamps them, and ``self.parameters`` what holds them: arrays of numbers, or arrays of devices, of which
+    every product ``x @ self.parameters["w"]`` is a read (``ArrayRead``; functions of ``nudge.torch`` and ``nudge.jax`` get one read of
+    the elements).
     output: (begin, end) of the columns that the cost compares with the targets; None: all.
     conductances: names of parameters that are conductances: never below 0, on devices a single device each.
     on_devices: names of those that devices may hold; None: all.
@@ -108,18 +108,65 @@ class Dynamics:
         return int(begin), int(end)
 
 
-class Reads(dict):
-    """Parameters as devices show them to one call: taking one again is another read, as another pass through its array is."""
+class ArrayRead(np.lib.mixins.NDArrayOperatorsMixin):
+    """A parameter that an array of devices holds, as a call of a method sees it.
 
-    def __init__(self, values, again):
-        super().__init__(values)
-        self._again, self._taken = again, set()
+    ``x @ w`` and ``y @ w.T`` (or ``w @ x``) are reads of the array, each with noise of its own in every row, through its converters and
+    amplifiers, as in the networks of the program. A vector, or a matrix of one row, beside rows of the
+    state, ``x + b``, is read by each row. Anything else, as
+    ``np.asarray(w)``, is a read of every element by itself; on noisy devices methods are then called for one row at a time."""
 
-    def __getitem__(self, name):
-        if name in self._taken:
-            return self._again(name)
-        self._taken.add(name)
-        return super().__getitem__(name)
+    def __init__(self, shape, product, elements, rows, transposed=False):
+        self._own, self._transposed = (shape, product, elements, rows), transposed
+        self.shape = tuple(shape[::-1] if transposed else shape)
+        self.ndim, self.size, self.dtype = len(shape), int(np.prod(shape)), np.dtype(np.float64)
+
+    @property
+    def T(self):
+        return ArrayRead(*self._own, not self._transposed) if self.ndim == 2 else self
+
+    def __array__(self, dtype=None, copy=None):
+        found = self._own[2]()
+        return np.array(found.T if self._transposed else found, dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if ufunc is np.matmul and method == "__call__" and not options:
+            left, right = inputs
+            if isinstance(right, ArrayRead) and right.ndim == 2 and not isinstance(left, ArrayRead):
+                return right._product(np.asarray(left, np.float64))
+            if isinstance(left, ArrayRead) and left.ndim == 2 and np.ndim(right) <= 2 and not isinstance(right, ArrayRead):
+                return left.T._product(np.asarray(right, np.float64).T).T
+        plain = [one for one in inputs if not isinstance(one, ArrayRead)]
+        return getattr(ufunc, method)(*(one._beside(plain) if isinstance(one, ArrayRead) else one for one in inputs), **options)
+
+    def _product(self, x):
+        if x.ndim == 0 or x.shape[-1] != self.shape[0]:
+            raise ValueError(f"matmul: shapes {x.shape} and {self.shape} do not fit")
+        rows = np.ascontiguousarray(x.reshape(-1, x.shape[-1]))
+        return self._own[1](self._transposed, rows).reshape(*x.shape[:-1], self.shape[1])
+
+    def _beside(self, others):
+        """As an operand of an operation on elements."""
+        rows = self._own[3]()
+        if self.size == self.shape[-1] and any(np.shape(one) == (rows, self.size) for one in others):
+            return self._own[1](False, np.ones((rows, 1)))
+        return np.asarray(self)
+
+    def __getitem__(self, index):
+        return np.asarray(self)[index]
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+
+def elements(parameters):
+    """Parameters as arrays, each from one read of its elements."""
+    return {name: np.asarray(value) for name, value in parameters.items()}
 
 
 def takes_input(function):

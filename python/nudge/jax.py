@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .dynamics import Dynamics, takes_input
+from .dynamics import Dynamics, elements, takes_input
 
 try:
     from jax import enable_x64
@@ -42,7 +42,7 @@ class _FunctionDynamics(Dynamics):
         self._pull = _in_double(lambda z, theta, x, u: jax.vjp(lambda t: function(z, t, x), theta)[1](u)[0])
 
     def _at(self, z):
-        return z, dict(self.parameters), np.zeros((len(z), 0)) if self.input is None else self.input
+        return z, elements(self.parameters), np.zeros((len(z), 0)) if self.input is None else self.input
 
     def force(self, z):
         return self._force(*self._at(z))

@@ -4,7 +4,7 @@
 import numpy as np
 import torch
 
-from .dynamics import Dynamics, takes_input
+from .dynamics import Dynamics, elements, takes_input
 from .network import Network
 
 __all__ = ["Equilibrium", "dynamics", "energy", "cost"]
@@ -103,7 +103,7 @@ class _FunctionDynamics(Dynamics):
         return self.own_function(z, theta, _tensor(self.input)) if self.takes_input else self.own_function(z, theta)
 
     def _at(self, z):
-        return _tensor(z), {name: _tensor(value) for name, value in self.parameters.items()}
+        return _tensor(z), {name: _tensor(value) for name, value in elements(self.parameters).items()}
 
     def force(self, z):
         z, theta = self._at(z)

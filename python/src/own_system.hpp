@@ -50,10 +50,9 @@ class OwnSystem {
 std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, Index rows, Index inputs, Index outputs);
 
 /// Term of network.kind = own with the force F(z) + L z of a Python system; the circuit takes off the leak L of the
-/// nodes. The system sees its parameters by reads, each element by itself (a drive of 1 on its line alone). Numbers are
-/// read as they are. Devices have fresh noise for every use in a force or a product of every row of the state, as the
-/// class of the read asks for: a row that takes a parameter twice from its dict in one force sees two reads, as two passes
-/// through an array are.
+/// nodes. The system sees numbers as they are. Of arrays of devices it reads products, x W and x Wᵀ, as every network does: all
+/// rows with fresh noise of their own, and another read for every product. What else it does with their elements takes a read
+/// of each element by itself, of every row of the state.
 template <class S>
 class OwnTerm final : public Term<S> {
  public:

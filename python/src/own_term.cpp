@@ -2,6 +2,7 @@
 #include "python/src/own_system.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "python/src/python_calls.hpp"
 #include "sim/base/errors.hpp"
@@ -24,31 +25,43 @@ TermTraits OwnTerm<S>::traits() const {
 }
 
 /// System of one thread: copies of the object, with the input and parameters of the present example. One copy is for
-/// all rows of a state, one for a single row, whose reads have noise of their own.
+/// all rows of a state, one for a single row.
 template <class S>
 class OwnTerm<S>::System final : public TermSystem<S> {
  public:
-  System(const OwnTerm& term, Index rows) : term_(&term), rows_(rows) {
+  System(const OwnTerm& term, Index rows) : term_(&term), rows_(rows), link_(std::make_shared<System*>(this)) {
     const nb::gil_scoped_acquire held;
     object_ = term.system_->copy();
     object_.attr("rows") = rows;
     single_ = term.system_->copy();
     single_.attr("rows") = 1;
-    reads_ = nb::module_::import_("nudge.dynamics").attr("Reads");
-    again_ = nb::cpp_function([this](const std::string& name) { return read_again(name); });
+    arrays_ = array_reads();
+    elements_.resize(term.maps_.size());
   }
   ~System() override {
-    release(reads_);
-    release(again_);
-    release(object_);
-    release(single_);
+    *link_ = nullptr;
+    for (nb::object* one : {&object_, &single_}) release(*one);
+    for (std::vector<nb::object>* some : {&arrays_, &elements_}) {
+      for (nb::object& one : *some) release(one);
+    }
   }
 
   void bind(const Matrix<S>& input) override {
-    seen_ = false;
     input_ = input;
+    by_rows_ = false;
+    for (ReadMemory& one : memories_) one.clear();
     const nb::gil_scoped_acquire held;
     object_.attr("input") = handed<S>(input);
+    nb::dict seen;
+    for (std::size_t p = 0; p < arrays_.size(); ++p) {
+      const OwnParameter& own = term_->system_->parameters[p];
+      const LinearMap<S>& map = *term_->maps_[p];
+      elements_[p].reset();
+      seen[own.name.c_str()] =
+          map.plain() ? array_of<double>(Matrix<double>(map.weights().template cast<double>()), own.shape) : arrays_[p];
+    }
+    object_.attr("parameters") = seen;
+    single_.attr("parameters") = seen;
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
@@ -74,9 +87,12 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     if (input_gradient.size() > 0) throw UserError("network.kind = own: no gradient of its input is known");
     {
       const nb::gil_scoped_acquire held;
-      each(direction, read, [&](const nb::object& object, ConstMatrixRef<S> point, ConstMatrixRef<S> one, Index) {
-        add(object.attr("_correlate")(at_.of<S>(point), given_.of<S>(one)), scale, sink);
-      });
+      each(
+          direction, read,
+          [&](const nb::object& object, ConstMatrixRef<S> point, ConstMatrixRef<S> one) -> nb::object {
+            return object.attr("_correlate")(at_.of<S>(point), given_.of<S>(one));
+          },
+          [&](const nb::object& found, Index, Index) { add(found, scale, sink); });
     }
     if (f.size() > 0) vjp(direction, f, Part::all, read);
   }
@@ -86,7 +102,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     ReadContext quiet = read;
     quiet.policy = ReadPolicy::all_ideal();
     const nb::gil_scoped_acquire held;
-    see(quiet);  // the whole state at once
+    const Call now(*this, quiet, rows_);
     const double leak = 0.5 * term_->system_->leak * z.template cast<double>().squaredNorm();
     return nb::cast<double>(nb::float_(object_.attr("energy")(given_.of<S>(z)))) - leak;
   }
@@ -95,9 +111,14 @@ class OwnTerm<S>::System final : public TermSystem<S> {
                                   ReadContext& read) override {
     if (!term_->system_->contrastive) return false;
     const nb::gil_scoped_acquire held;
-    each(z, read, [&](const nb::object& object, ConstMatrixRef<S> /*point*/, ConstMatrixRef<S> one, Index row) {
-      add(object.attr("_contrast")(given_.of<S>(one)), -scales[static_cast<std::size_t>(row / rows_)], sink);
-    });
+    each(
+        z, read,
+        [&](const nb::object& object, ConstMatrixRef<S> /*point*/, ConstMatrixRef<S> one) -> nb::object {
+          return object.attr("_contrast")(given_.of<S>(one));
+        },
+        [&](const nb::object& found, Index row, Index) {
+          add(found, -scales[static_cast<std::size_t>(row / rows_)], sink);
+        });
     return true;
   }
 
@@ -114,82 +135,119 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   void call(const char* method, bool at_point, ConstMatrixRef<S> x, S scale, MatrixRef<S> f, ReadContext& read) {
     const nb::gil_scoped_acquire held;
     const auto leak = static_cast<S>(term_->system_->leak);
-    each(x, read, [&](const nb::object& object, ConstMatrixRef<S> point, ConstMatrixRef<S> one, Index row) {
-      const nb::object bound = object.attr(method);
-      const nb::object given = given_.of<S>(one);
-      const nb::object found = at_point ? bound(at_.of<S>(point), given) : bound(given);
-      f.middleRows(row, one.rows()) +=
-          scale * (taken(found, method, one.rows(), x.cols()).template cast<S>() + leak * one);
-    });
+    each(
+        x, read,
+        [&](const nb::object& object, ConstMatrixRef<S> point, ConstMatrixRef<S> one) -> nb::object {
+          const nb::object bound = object.attr(method);
+          const nb::object given = given_.of<S>(one);
+          return at_point ? bound(at_.of<S>(point), given) : bound(given);
+        },
+        [&](const nb::object& found, Index row, Index rows) {
+          f.middleRows(row, rows) +=
+              scale * (taken(found, method, rows, x.cols()).template cast<S>() + leak * x.middleRows(row, rows));
+        });
   }
 
-  /// Calls act(object, rows of the point z, rows of x, the first of them), copy by copy. If reads have noise row by
-  /// row, calls it for each row with parameters read for that row alone: every row that drives an array has noise of
-  /// its own. With the GIL.
-  template <class Act>
-  void each(ConstMatrixRef<S> x, ReadContext& read, const Act& act) {
-    const bool noisy = read.noisy() && std::any_of(term_->maps_.begin(), term_->maps_.end(),
-                                                   [](const auto* map) { return map->noisy(); });
+  /// A call of a method that goes on while this lives: how its parameters are read, and of how many rows. `place`: of what
+  /// noise that lasts from read to read is; 0 is that of `read`.
+  class Call {
+   public:
+    Call(System& system, ReadContext& read, Index rows, std::size_t place = 0)
+        : system_(system), read_(read), own_(read) {
+      if (place > 0 && read.memory != nullptr) {
+        while (system.memories_.size() < place) system.memories_.emplace_back();
+        own_.memory = &system.memories_[place - 1];
+      }
+      system.read_ = &own_;
+      system.rows_now_ = rows;
+    }
+    ~Call() {
+      read_.read = own_.read;
+      system_.read_ = nullptr;
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    System& system_;
+    ReadContext& read_;
+    ReadContext own_;
+  };
+
+  /// Calls ask(object, rows of the point z, rows of x), copy by copy, and take(what it returned, the first row, rows).
+  /// Where a call takes noisy elements, which would be the same for all of its rows, it is made again row by row, and so
+  /// are those that follow in the example: every row that drives an array has noise of its own. With the GIL.
+  template <class Ask, class Take>
+  void each(ConstMatrixRef<S> x, ReadContext& read, const Ask& ask, const Take& take) {
     // Of an energy there is no point.
     const auto point = [this](Index begin, Index count) {
       return point_.rows() > 0 ? point_.middleRows(begin, count) : point_.topRows(0);
     };
-    if (!noisy) {
-      see(read);
-      for (Index row = 0; row < x.rows(); row += rows_) act(object_, point(0, rows_), x.middleRows(row, rows_), row);
-      return;
+    for (Index row = 0; row < x.rows(); row += rows_) {
+      if (!by_rows_) {
+        const ReadMeter before = read.meter != nullptr ? *read.meter : ReadMeter{};
+        const Call now(*this, read, rows_, static_cast<std::size_t>(row / rows_));
+        const nb::object found = ask(object_, point(0, rows_), x.middleRows(row, rows_));
+        if (!by_rows_) {
+          take(found, row, rows_);
+          continue;
+        }
+        if (read.meter != nullptr) *read.meter = before;
+      }
+      for (Index sample = 0; sample < rows_; ++sample) {
+        single_.attr("input") = handed<S>(input_.middleRows(sample, 1));
+        const Call now(*this, read, 1, static_cast<std::size_t>(row + sample));
+        take(ask(single_, point(sample, 1), x.middleRows(row + sample, 1)), row + sample, 1);
+      }
     }
-    std::vector<Matrix<S>> found;
-    for (const auto* map : term_->maps_) found.push_back(read_of(*map, x.rows(), read));
-    for (Index row = 0; row < x.rows(); ++row) {
-      const Index sample = row % rows_;
-      single_.attr("input") = handed<S>(input_.middleRows(sample, 1));
-      single_.attr("parameters") = reads_(parameters(found, row), again_);
-      present_ = &read;
-      act(single_, point(sample, 1), x.middleRows(row, 1), row);
-      present_ = nullptr;
-    }
   }
 
-  /// Another read of a parameter that the present call has read.
-  nb::object read_again(const std::string& name) const {
-    for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
-      const OwnParameter& own = term_->system_->parameters[p];
-      if (own.name != name || present_ == nullptr) continue;
-      return array_of<double>(Matrix<double>(read_of(*term_->maps_[p], 1, *present_).template cast<double>()), own.shape);
-    }
-    throw ContractViolation("read_again of " + name);
-  }
-
-  /// Reads the parameters without noise and gives them to the object, once for an example. With the GIL.
-  void see(ReadContext& read) {
-    if (seen_) return;
-    seen_ = true;
-    std::vector<Matrix<S>> found;
-    for (const auto* map : term_->maps_) found.push_back(read_of(*map, 1, read));
-    object_.attr("parameters") = parameters(found, 0);
-  }
-
-  /// Reads every element of a map `count` times, one read below the other, made side by side; numbers are read once for
-  /// all.
-  static Matrix<S> read_of(const LinearMap<S>& map, Index count, ReadContext& read) {
-    if (map.plain()) return map.weights();
-    const Matrix<S> lines = Matrix<S>::Identity(map.inputs(), map.inputs()).replicate(count, 1);
-    Matrix<S> found(lines.rows(), map.outputs());
-    map.forward(lines, found, map.all_columns(), Store::assign, read);
-    return found;
-  }
-
-  /// Makes the dict of parameters of the read `which`.
-  nb::dict parameters(const std::vector<Matrix<S>>& found, Index which) const {
-    nb::dict all;
-    for (std::size_t p = 0; p < found.size(); ++p) {
-      const Index inputs = term_->maps_[p]->inputs();
-      const Index begin = found[p].rows() > inputs ? which * inputs : 0;
-      const OwnParameter& own = term_->system_->parameters[p];
-      all[own.name.c_str()] = array_of<double>(found[p].middleRows(begin, inputs).template cast<double>(), own.shape);
+  /// Makes what the methods see of each array (nudge.dynamics.ArrayRead). With the GIL.
+  std::vector<nb::object> array_reads() const {
+    const nb::object make = nb::module_::import_("nudge.dynamics").attr("ArrayRead");
+    std::vector<nb::object> all(term_->maps_.size());
+    for (std::size_t p = 0; p < all.size(); ++p) {
+      if (term_->maps_[p]->plain()) continue;
+      const auto there = [link = link_]() -> System& {
+        if (*link != nullptr && (*link)->read_ != nullptr) return **link;
+        throw UserError("a parameter on devices is read within the call that it was given to (keep an array of it)");
+      };
+      all[p] = make(nb::tuple(nb::cast(term_->system_->parameters[p].shape)),
+                    nb::cpp_function([there, p](bool transposed, const In<double, 2>& x) {
+                      return there().product(p, transposed, x);
+                    }),
+                    nb::cpp_function([there, p] { return there().elements(p); }),
+                    nb::cpp_function([there] { return there().rows_now_; }));
     }
     return all;
+  }
+
+  /// x W, or x Wᵀ, by a read of the array.
+  nb::object product(std::size_t p, bool transposed, const In<double, 2>& x) {
+    const LinearMap<S>& map = *term_->maps_[p];
+    const Matrix<S> drive = map_of<double, 2>(x).template cast<S>();
+    Matrix<S> out(drive.rows(), transposed ? map.inputs() : map.outputs());
+    {
+      const nb::gil_scoped_release computing;
+      map.read(transposed ? ReadDirection::transposed : ReadDirection::forward, drive, out, map.all_columns(),
+               Store::assign, *read_);
+    }
+    return handed<S>(out);
+  }
+
+  /// Every element of an array by itself, by a drive of 1 on its line alone: once for an example, or anew if reads are noisy.
+  nb::object elements(std::size_t p) {
+    const LinearMap<S>& map = *term_->maps_[p];
+    const bool noisy = read_->noisy() && map.noisy();
+    if (noisy && rows_now_ > 1) by_rows_ = true;
+    if (!noisy && elements_[p].is_valid()) return elements_[p];
+    const Matrix<S> lines = Matrix<S>::Identity(map.inputs(), map.inputs());
+    Matrix<S> found(map.inputs(), map.outputs());
+    map.forward(lines, found, map.all_columns(), Store::assign, *read_);
+    const nb::object array =
+        array_of<double>(Matrix<double>(found.template cast<double>()), term_->system_->parameters[p].shape);
+    if (!noisy) elements_[p] = array;
+    return array;
   }
 
   /// Adds gradients in the order of the parameters, of any shape. An array of devices takes outer products: a matrix is
@@ -198,8 +256,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     std::size_t p = 0;
     for (const nb::handle one : gradients) {
       const ParameterShape shape = term_->system_->parameters[p].matrix;
-      const Matrix<S> g = taken(nb::borrow<nb::object>(one), "parameter_gradient", shape.rows, shape.cols)
-                              .template cast<S>();
+      const Matrix<S> g =
+          taken(nb::borrow<nb::object>(one), "parameter_gradient", shape.rows, shape.cols).template cast<S>();
       const LinearMap<S>& map = *term_->maps_[p];
       if (map.plain()) {
         sink.accumulate(static_cast<int>(p), scale, g);
@@ -212,10 +270,14 @@ class OwnTerm<S>::System final : public TermSystem<S> {
 
   const OwnTerm* term_;
   Index rows_;
-  nb::object object_, single_, reads_, again_;
-  ReadContext* present_ = nullptr;  ///< of the call that goes on
+  std::shared_ptr<System*> link_;  ///< for what Python may keep longer than this lives
+  nb::object object_, single_;
+  std::vector<nb::object> arrays_, elements_;  ///< of parameters on devices; their elements, where they were read
+  ReadContext* read_ = nullptr;                ///< of the call that goes on
+  Index rows_now_ = 0;                         ///< its rows
+  bool by_rows_ = false;
+  std::deque<ReadMemory> memories_;  ///< of copies, or rows, but the first
   Matrix<S> input_, point_;
-  bool seen_ = false;
   InTurn given_, at_;
 };
 
