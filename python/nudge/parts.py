@@ -55,6 +55,10 @@ class Estimator:
     those of the samples side by side, 0 at first, ``example.visited`` (rows,) whether they were there before; what it holds afterwards is kept, in
     checkpoints too. The samples of the task need numbers: classification and regression.
 
+    keeps_of_parameters: how many arrays of the shape of every parameter the estimator keeps from one batch to the next. Its
+    ``finish(gradient, kept, before)`` then gets the gradient of each parameter, summed over the batch, that list of arrays, 0 at first, which it
+    changes in place, and the number of batches finished before; it returns the gradient to learn from. In checkpoints too.
+
     nudge: "live", "transposed" or "none", how it nudges (what the config's rules and the noise of a nudge ask for). beta, beta_in_float: what
     ``beta = auto`` is in double and in float without noise.
 
@@ -70,9 +74,13 @@ class Estimator:
     beta = 1e-5
     beta_in_float = 1e-4
     keeps = 0
+    keeps_of_parameters = 0
 
     def estimate(self, example):
         raise NotImplementedError("estimate(example)")
+
+    def finish(self, gradient, kept, before):
+        raise NotImplementedError("finish(gradient, kept, before)")
 
     def _estimate(self, core):
         example = _Example(core)
@@ -82,6 +90,10 @@ class Estimator:
         if self.keeps:
             core.keep(np.ascontiguousarray(example.kept, np.float64))
         return None if found is None else np.ascontiguousarray(found, np.float64)
+
+    def _finish(self, gradient, kept, before):
+        kept = [np.array(one) for one in kept]
+        return [np.ascontiguousarray(one, np.float64) for one in (self.finish(gradient, kept, int(before)), *kept)]
 
 
 class _Example:

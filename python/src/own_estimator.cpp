@@ -211,17 +211,20 @@ double nudge_size(const nb::object& object, const char* name) {
                               nb::cast<std::string>(nb::repr(object.attr(name)))));
 }
 
+int count_of(const nb::object& object, const char* name) {
+  int count = 0;
+  if (nb::try_cast<int>(object.attr(name), count) && count >= 0) return count;
+  throw UserError(fmt::format("{} = {} of an estimator (must be a whole number, 0 or more)", name,
+                              nb::cast<std::string>(nb::repr(object.attr(name)))));
+}
+
 }  // namespace
 
 template <class S>
 OwnEstimator<S>::OwnEstimator(const nb::object& object, const EstimatorOptions& options)
     : GradientEstimator<S>(options), object_(object) {
-  int keeps = 0;
-  if (!nb::try_cast<int>(object.attr("keeps"), keeps) || keeps < 0) {
-    throw UserError(fmt::format("keeps = {} of an estimator (must be a whole number, 0 or more)",
-                                nb::cast<std::string>(nb::repr(object.attr("keeps")))));
-  }
-  keeps_ = keeps;
+  keeps_ = count_of(object, "keeps");
+  matrices_ = count_of(object, "keeps_of_parameters");
 }
 
 template <class S>
@@ -256,12 +259,27 @@ SequenceReport OwnEstimator<S>::estimate(Example<S>& example) {
   return report;
 }
 
+template <class S>
+void OwnEstimator<S>::finish(double before, Matrix<S>& gradient, std::span<Matrix<S>> kept) {
+  if (matrices_ == 0) return GradientEstimator<S>::finish(before, gradient, kept);
+  const nb::gil_scoped_acquire held;
+  nb::list shown;
+  for (const Matrix<S>& one : kept) shown.append(handed<S>(one));
+  const Index rows = gradient.rows(), cols = gradient.cols();
+  const nb::object found = object_.attr("_finish")(handed<S>(gradient), shown, before);
+  const auto matrix = [&](std::size_t at) {
+    return taken(found[at], "finish", rows, cols).template cast<S>().eval();
+  };
+  gradient = matrix(0);
+  for (std::size_t k = 0; k < kept.size(); ++k) kept[k] = matrix(k + 1);
+}
+
 EstimatorKind own_estimator_kind(const nb::object& object) {
   const nb::gil_scoped_acquire held;
   EstimatorKind kind;
   kind.name = own_estimator_name;
   kind.nudge = nudge_of(nb::cast<std::string>(object.attr("nudge")));
-  kind.needs = {needs::no_bath};
+  kind.needs = {needs::no_bath, count_of(object, "keeps_of_parameters") > 0 ? needs::summed_gradient : needs::summed_for_mean};
   kind.keys = estimator_section().rows();  // whichever of them it asks for
   kind.corrects = kind.leaves_out = true;
   kind.beta_in_float = nudge_size(object, "beta_in_float");

@@ -25,10 +25,14 @@ class OwnEstimator final : public GradientEstimator<S> {
   ~OwnEstimator() override;
   SequenceReport estimate(Example<S>& example) override;
   Index keeps() const override { return keeps_; }
+  Index parameter_matrices() const override {
+    return matrices_ > 0 ? matrices_ : GradientEstimator<S>::parameter_matrices();
+  }
+  void finish(double before, Matrix<S>& gradient, std::span<Matrix<S>> kept) override;
 
  private:
   nb::object object_;
-  Index keeps_ = 0;  ///< attribute `keeps` of the object
+  Index keeps_ = 0, matrices_ = 0;  ///< attributes `keeps` and `keeps_of_parameters` of the object
   FreePhase<S> free_;
 };
 

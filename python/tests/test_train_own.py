@@ -508,11 +508,53 @@ def test_an_estimator_keeps_numbers_of_every_sample(tmp_path):
         np.testing.assert_array_equal(counts, file["checkpoint/samples/kept"][:, 0])
 
 
+class OneSided(nudge.Estimator):
+    def estimate(self, example):
+        nudged = example.relax(lambda z: example.force(z) - example.beta * example.cost_gradient(z))
+        return (example.state - nudged) / example.beta
+
+
+class Averaging(OneSided):
+    """The running mean of nudge.running_mean = 0.75, by hand."""
+
+    keeps_of_parameters = 1
+
+    def finish(self, gradient, kept, before):
+        kept[0] *= 0.75
+        kept[0] += 0.25 * gradient
+        return kept[0] / (1 - 0.75 ** (before + 1))
+
+
+def test_an_estimator_keeps_a_running_mean_of_every_parameter(tmp_path):
+    settings = {**SMALL, "network__kind": "hopfield", "hopfield__hidden": [8], "precision": "double", "beta": 0.1, "train__steps": 12,
+                "train__checkpoint_every": 4}
+    runs = {"built in": (OneSided(), {"nudge__running_mean": 0.75}), "own": (Averaging(), {}), "two": (Averaging(), {"threads": 2})}
+    losses = {name: nudge.train(None, **settings, **more, estimator=estimator).train.loss.values for name, (estimator, more) in runs.items()}
+    np.testing.assert_allclose(losses["own"], losses["built in"], rtol=1e-10)  # the same sums in another order of roundings
+    np.testing.assert_array_equal(losses["own"], losses["two"])
+    plain = nudge.train(None, **settings, estimator=OneSided()).train.loss.values
+    assert np.abs(losses["own"] / plain - 1).max() > 1e-3
+    nudge.train(None, **settings, estimator=Averaging(), out=tmp_path / "half.h5", progress=lambda event: event["done"] < 5)
+    again = nudge.resume(tmp_path / "half.h5", estimator=Averaging())
+    np.testing.assert_array_equal(again.train.loss.values, losses["own"])
+
+    class Wrong(Averaging):
+        def finish(self, gradient, kept, before):
+            return gradient[:1]
+
+    with pytest.raises(nudge.InputError, match=r"finish must return an array of shape"):
+        nudge.train(None, **settings, estimator=Wrong())
+    with pytest.raises(nudge.InputError, match="crossbar.update must not be coincidence"):
+        nudge.train(None, **settings, estimator=Averaging(), device__preset="ecram", crossbar__update="coincidence", train__optimizer="sgd",
+                    train__momentum=0, train__gradient_clip=0)
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("level", ["ideal", "mixed"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_noise_of_its_gradients_is_that_of_the_same_network_of_the_program(seed):
+def test_the_noise_of_its_gradients_is_that_of_the_same_network_of_the_program(seed, level):
     """200 gradients of one batch at one set of weights, each with fresh reads: the variance of every parameter, summed."""
-    device = {"device__preset": "ecram", "device__read_noise": 0.02, "hardware__level": "ideal", "estimator": "ep", "beta": 0.1,
+    device = {"device__preset": "ecram", "device__read_noise": 0.02, "hardware__level": level, "estimator": "ep", "beta": 0.1,
               "nudge__below_noise": True, "seed": seed}
     settings = {**SMALL, **device, "relaxation__free_steps": 40, "relaxation__nudged_steps": 40}
     built_in = nudge.Network(None, **BUILT_IN, **settings)

@@ -42,6 +42,7 @@ const std::vector<std::pair<std::string, std::string>>& exempt() {
       {"train.margin_every", "the same"},
       {"train.null", "a lane beside devices"},
       {"relaxation.persistent_states", "of a sample's second visit: sample_memory_test.cpp"},
+      {"nudge.running_mean", "of a second batch: sample_memory_test.cpp"},
       {"train.gradient_clip", "a limit that sound runs stay below"},
       {"nudge.clip", "the same"},
       {"damping.control", "off: where there is no damping it says so"},

@@ -2,6 +2,7 @@
 // What a training keeps of every sample from visit to visit, and nudges whose side is drawn.
 #include "training/batch/sample_memory.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include "sim/base/errors.hpp"
@@ -12,6 +13,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/task.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;
@@ -79,7 +81,8 @@ TEST_CASE("persistent states settle in steps that are too few from rest", "[memo
 
 TEST_CASE("what is kept is the same for any threads, and in a run that was stopped", "[memory]") {
   const TemporaryDirectory dir;
-  const Settings kept{"relaxation.persistent_states=true", "nudge.sides=random", "data.side_by_side=4"};
+  const Settings kept{"relaxation.persistent_states=true", "nudge.sides=random", "nudge.running_mean=0.5",
+                      "data.side_by_side=4"};
   const auto with = [&](Settings more) {
     more.insert(more.begin(), kept.begin(), kept.end());
     more.emplace_back("train.batch=16");  // beyond an epoch's end within a batch
@@ -97,6 +100,60 @@ TEST_CASE("what is kept is the same for any threads, and in a run that was stopp
   CHECK(differing_objects(dir / "whole.h5", dir / "broken.h5", {"started", "wall_time_s"}).empty());
   const auto visits = H5Reader(dir / "whole.h5").reals<double>("checkpoint/samples/visits");
   CHECK(std::accumulate(visits.begin(), visits.end(), 0.0) >= 85);  // all of about 90 samples
+}
+
+TEST_CASE("a running mean of gradients is the one that its batches give, bias-corrected", "[memory]") {
+  const Config config = digits({"nudge.running_mean=0.75", "precision=double"}), plain = digits({"precision=double"});
+  const auto task = make_task(config);
+  const auto network = make_network<double>(config, network_plan(config, task->sizes()), Weights::configured);
+  BatchGradient<double> averaged(*network, gradient_options<double>(config, ""));
+  BatchGradient<double> alone(*network, gradient_options<double>(plain, ""));
+  ParameterMemory<double> memory(network->parameter_shapes(), averaged.parameter_matrices());
+  averaged.keep_in(&memory);
+  Gradient<double> found, one;
+  std::vector<Matrix<double>> sums;
+  double weights = 0;
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    averaged.compute(task->training(step), step, found);
+    alone.compute(task->training(step), step, one);
+    weights = 0.75 * weights + 0.25;
+    for (int p = 0; p < one.size(); ++p) {
+      if (step == 0) sums.push_back(Matrix<double>::Zero(one[p].rows(), one[p].cols()));
+      Matrix<double>& sum = sums[static_cast<std::size_t>(p)];
+      sum = 0.75 * sum + 0.25 * one[p];
+      CHECK(found[p].isApprox(sum / weights, 1e-14));  // a few roundings of 2e-16
+    }
+  }
+  averaged.keep_in(static_cast<ParameterMemory<double>*>(nullptr));  // every batch is the first
+  averaged.compute(task->training(9), 9, found);
+  alone.compute(task->training(9), 9, one);
+  for (int p = 0; p < one.size(); ++p) CHECK(found[p].isApprox(one[p], 1e-15));
+}
+
+TEST_CASE("a gradient that is not finite is left out of the running mean", "[memory]") {
+  const std::vector<ParameterShape> shapes{{2, 2}};
+  EstimatorOptions options;
+  options.running_mean = 0.5;
+  const auto estimator = make_estimator<double>("ep", options);
+  ParameterMemory<double> memory(shapes, estimator->parameter_matrices());
+  Gradient<double> gradient(shapes);
+  const auto finished = [&](double value) {
+    gradient[0].setConstant(value);
+    memory.finish(*estimator, gradient);
+    return gradient[0](0, 0);
+  };
+  CHECK(finished(1) == 1);
+  CHECK(std::isnan(finished(std::nan(""))));
+  CHECK(finished(4) == Approx(3));  // (0.5 · 0.5 · 1 + 0.5 · 4)/(1 − 0.25)
+}
+
+TEST_CASE("a running mean wants a gradient that is summed, and one that is a circuit's", "[memory]") {
+  CHECK_THROWS_WITH(parse_program_config("digits.toml", "[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\n",
+                                         {"device.preset=ecram", "crossbar.update=coincidence", "train.optimizer=sgd",
+                                          "train.momentum=0", "train.gradient_clip=0", "nudge.running_mean=0.9"}),
+                    Contains("crossbar.update must not be coincidence"));
+  CHECK_THROWS_WITH(parse_program_config("block.toml", "", {"estimator=bptt", "nudge.running_mean=0.9"}),
+                    Contains("nudge.running_mean") && Contains("nothing reads it"));
 }
 
 TEST_CASE("a random side is +beta or -beta, the same for all of a batch", "[memory]") {

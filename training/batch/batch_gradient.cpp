@@ -117,8 +117,10 @@ BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOp
     : network_(&network), options_(options) {
   workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
   for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
+  matrices_ = workers_.front()->estimator->parameter_matrices();
+  if (matrices_ > 0) options_.few_factors = false;  // it needs the sum
   if (!options.correlator.on()) return;
-  NUDGE_EXPECT(!options.few_factors);
+  NUDGE_EXPECT(!options_.few_factors);
   correlators_.emplace(options.correlator, network.parameter_shapes(), network.products(), options.seed);
 }
 
@@ -128,12 +130,6 @@ BatchGradient<S>::~BatchGradient() = default;
 template <class S>
 Index BatchGradient<S>::keeps() const {
   return (options_.persistent_states ? network_->cols() : 0) + workers_.front()->estimator->keeps();
-}
-
-template <class S>
-void BatchGradient<S>::keep_in(SampleMemory<S>* memory) {
-  NUDGE_EXPECT(memory == nullptr || memory->columns() == keeps());
-  memory_ = memory;
 }
 
 /// Recalls the numbers kept of the samples of an example; free phases start from their states.
@@ -318,6 +314,10 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   if (correlators_) {
     const Index multiplied = network_->plan().couples_rows() ? batch.sequences * network_->rows() : report.rows;
     correlators_->pass(gradient, {multiplied, report.rows}, options_.nudge_distance(), step);
+  }
+  if (matrices_ > 0) {
+    ParameterMemory<S> first(shapes, parameters_ != nullptr ? 0 : matrices_);
+    (parameters_ != nullptr ? *parameters_ : first).finish(*workers_.front()->estimator, gradient);
   }
   return report;
 }

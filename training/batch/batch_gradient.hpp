@@ -97,7 +97,13 @@ class BatchGradient {
   Index keeps() const;
   /// Makes compute() read and write the kept numbers in `memory`; without a memory every visit is a sample's first.
   /// compute() then throws UserError for a task that does not number its samples (Batch::samples).
-  void keep_in(SampleMemory<S>* memory);
+  void keep_in(SampleMemory<S>* memory) {
+    NUDGE_EXPECT(memory == nullptr || memory->columns() == keeps());
+    memory_ = memory;
+  }
+  /// The same of matrices of every parameter (GradientEstimator::parameter_matrices()); without a memory every batch is the first.
+  Index parameter_matrices() const { return matrices_; }
+  void keep_in(ParameterMemory<S>* memory) { parameters_ = memory; }
 
   /// Shows the phases of each sequence, on its thread, to whom `who` returns; null: to nobody.
   void watch(std::function<PhaseWatch<S>*(Index sequence)> who) { watch_ = std::move(who); }
@@ -155,6 +161,8 @@ class BatchGradient {
   std::vector<Factors> factors_;     ///< factors of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;
   SampleMemory<S>* memory_ = nullptr;
+  Index matrices_ = 0;  ///< GradientEstimator::parameter_matrices()
+  ParameterMemory<S>* parameters_ = nullptr;
   std::function<PhaseWatch<S>*(Index)> watch_;
 };
 

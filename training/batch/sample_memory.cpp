@@ -57,6 +57,35 @@ std::vector<StateArray<S>> SampleMemory<S>::arrays() {
           {"visits", "1", "1: the sample was there before", &visits_}};
 }
 
+template <class S>
+ParameterMemory<S>::ParameterMemory(std::span<const ParameterShape> shapes, Index each)
+    : batches_(Matrix<S>::Zero(1, 1)) {
+  for (const ParameterShape& shape : shapes) {
+    kept_.emplace_back(static_cast<std::size_t>(each), Matrix<S>::Zero(shape.rows, shape.cols));
+  }
+}
+
+template <class S>
+void ParameterMemory<S>::finish(GradientEstimator<S>& estimator, Gradient<S>& gradient) {
+  if (!gradient.all_finite()) return;
+  for (int p = 0; p < gradient.size(); ++p) {
+    estimator.finish(static_cast<double>(batches_(0, 0)), gradient[p], kept_[static_cast<std::size_t>(p)]);
+  }
+  batches_(0, 0) += S(1);
+}
+
+template <class S>
+std::vector<StateArray<S>> ParameterMemory<S>::arrays(const std::vector<std::string>& names) {
+  std::vector<StateArray<S>> all{{"batches", "1", "batches whose gradient was finished", &batches_}};
+  for (std::size_t p = 0; p < kept_.size(); ++p) {
+    for (std::size_t k = 0; k < kept_[p].size(); ++k) {
+      all.push_back({names[p] + "/" + std::to_string(k), "1", "kept by the estimator from batch to batch", &kept_[p][k]});
+    }
+  }
+  return all;
+}
+
 NUDGE_BOTH_PRECISIONS_OF(SampleMemory)
+NUDGE_BOTH_PRECISIONS_OF(ParameterMemory)
 
 }  // namespace nudge

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "circuits/linear_map.hpp"
 #include "training/data/batches.hpp"
+#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/gradient.hpp"
 
 namespace nudge {
 
@@ -37,6 +40,24 @@ class SampleMemory {
 
  private:
   Matrix<S> kept_, visits_;
+};
+
+/// Matrices that an estimator keeps of every parameter from batch to batch (GradientEstimator::parameter_matrices()).
+template <class S>
+class ParameterMemory {
+ public:
+  /// Empty memory with `each` matrices for every parameter.
+  ParameterMemory(std::span<const ParameterShape> shapes, Index each);
+
+  /// Finishes the gradient of a batch (GradientEstimator::finish()); leaves one that is not finite as it is, and what is kept.
+  void finish(GradientEstimator<S>& estimator, Gradient<S>& gradient);
+
+  /// `names`: of the parameters, in their order.
+  std::vector<StateArray<S>> arrays(const std::vector<std::string>& names);
+
+ private:
+  std::vector<std::vector<Matrix<S>>> kept_;
+  Matrix<S> batches_;  ///< (1, 1): number of batches finished
 };
 
 }  // namespace nudge

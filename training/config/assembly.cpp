@@ -194,6 +194,8 @@ RunFacts run_facts(const Config& config) {
   facts.lags = circuit.amplifier_bandwidth_Hz > 0;
   facts.unequal_leaks = circuit.leak_spread > 0;
   facts.node_noise = on_devices(config) && circuit.thermal_noise;
+  facts.products = on_devices(config) && pulses_multiply(config);
+  facts.running_mean = options.phases.running_mean > 0;
   facts.physical = on_devices(config) && hardware_section().read(config).level != HardwareLevel::ideal;
   return facts;
 }
@@ -256,6 +258,8 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.step = phases.free.step = RelaxationStep(config).at(model_options(config).damping);
   phases.adjoint_tolerance = reachable<S>(phases.adjoint_tolerance);
   phases.free.lag = amplifier_lag(arrays.circuit);
+  const EstimatorKind* kind = find_estimator(options.estimator);
+  if (kind == nullptr || find_row(kind->keys, "nudge.running_mean") == nullptr) phases.running_mean = 0;
   if (phases.beta == 0) phases.beta = default_beta<S>(options.estimator);
   if (arrays.device.model != digital_model) {
     options.slots = arrays.tokens.slots();
@@ -266,7 +270,6 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   options.correction = correction_spec(config);
   options.reads = read_policy(config);
   if (arrays.device.model != digital_model) options.hold = hold_spec(arrays.circuit);
-  const EstimatorKind* kind = find_estimator(options.estimator);
   const bool reads_states = kind != nullptr && kind->nudge != Nudge::none;
   if (arrays.device.model != digital_model && reads_states) options.correlator = correlator_section().read(config);
   options.threads = run.threads;

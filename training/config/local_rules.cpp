@@ -95,6 +95,9 @@ std::vector<ConfigRule> local_rules() {
           [](const Config& c) { return c.text("train.optimizer") != "sgd" || c.real("train.momentum") == 0; },
           "must be 0 (it is a number per weight)"),
       local(
+          "nudge.running_mean",
+          [](const Config& c) { return c.real("nudge.running_mean") == 0; }, "must be 0 (it is a number per weight)"),
+      local(
           "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; },
           "must be 0 (it reads exact weights)"),
       local(

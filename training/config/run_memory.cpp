@@ -12,6 +12,7 @@
 #include "sim/base/ranks.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/gradient.hpp"
 #include "training/models/registry.hpp"
@@ -33,7 +34,8 @@ void add_numbers(const Config& config, double numbers, Index examples, RunMemory
   const Index chunks = rank_count() > 1 ? 1 : std::min(kChunks, examples);  // ranks share them
   needed.network += bytes * numbers;
   const double gradients = chunks > 1 ? static_cast<double>(chunks) + 1 : 1;
-  needed.learning = bytes * (gradients * needed.weights + optimizer_numbers(options.optimizer, options.rule) * numbers);
+  const double kept = phase_options(config).phases.running_mean > 0 ? 1 : 0;
+  needed.learning = bytes * ((gradients + kept) * needed.weights + optimizer_numbers(options.optimizer, options.rule) * numbers);
 }
 
 /// What a key says that may be a size: its largest integer; 0 of all else.

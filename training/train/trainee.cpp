@@ -72,11 +72,16 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
     memory_ = std::make_unique<SampleMemory<S>>(learner_->keeps());
     learner_->keep_in(memory_.get());
   }
+  if (learner_->parameter_matrices() > 0) {
+    parameters_ = std::make_unique<ParameterMemory<S>>(network_->parameter_shapes(), learner_->parameter_matrices());
+    learner_->keep_in(parameters_.get());
+  }
   for (int p = 0; p < network_->parameters(); ++p) conductances_[static_cast<std::size_t>(p)].begin(network_->map(p));
   for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (options_.cosine_every > 0) {
     BatchGradientOptions bare = trainee_options<S>(config, estimator, weights);
     bare.growth.strength = 0;
+    bare.phases.running_mean = 0;  // the cosine is that of one batch
     bare_ = std::make_unique<BatchGradient<S>>(*network_, bare);
   }
 }
@@ -204,15 +209,16 @@ void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
   for (auto& hook : hooks_) hook->updated(*network_, step);
 }
 
-/// Lets time pass between steps for drift, leak and telegraph noise; within a step they stand still.
+/// Lets time pass between steps for drift, leak, telegraph noise and read disturb; within a step they stand still.
 template <class S>
 void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report) {
   const double simulated = static_cast<double>(report.passes) * (report.time + report.nudged_time + report.read_time) *
                            circuit_spec(config_).time_constant_s;
   const double fixed = options_.step_time;
-  const double seconds = fixed > 0 ? fixed : simulated;
-  if (!std::isfinite(seconds)) return;  // the step diverged and is reported
-  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time(seconds, step);
+  const bool lost = !std::isfinite(simulated);  // the step diverged and is reported
+  if (lost && fixed <= 0) return;
+  const Elapsed time(fixed > 0 ? fixed : simulated, lost ? 0 : simulated);
+  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time(time, step);
 }
 
 template <class S>
@@ -310,6 +316,7 @@ std::vector<StateArray<S>> Trainee<S>::arrays() {
   take("optimizer", optimizer_->state());
   for (auto& hook : hooks_) take("hooks", hook->arrays());
   if (memory_) take("samples", memory_->arrays());
+  if (parameters_) take("estimator", parameters_->arrays(names));
   return all;
 }
 

@@ -121,6 +121,7 @@ class Trainee final : public Learner {
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<Optimizer<S>> optimizer_;
   std::unique_ptr<SampleMemory<S>> memory_;           ///< numbers kept of samples; null: none
+  std::unique_ptr<ParameterMemory<S>> parameters_;    ///< what the estimator keeps of parameters; null: nothing
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   OutlierGuard guard_;                                ///< guard of the batch's gradient
   AdjointGuard adjoint_guard_;                        ///< guard of the adjoints of its sequences

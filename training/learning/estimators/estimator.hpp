@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct EstimatorOptions {
   double error_frequency = 0.01;     ///< frequency: ω₂ of the error
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
+  double running_mean = 0;           ///< m of the running mean of gradients that finish() takes; 0: none
   NudgedDrive drive = NudgedDrive::state;            ///< of the memory's arrays in nudged phases of aep_transposed
   bool below_rounding = false, below_noise = false;  ///< allow a nudge whose gradient is rounding, or noise, alone
 };
@@ -136,6 +138,19 @@ class GradientEstimator {
 
   /// How many numbers it keeps of every sample from visit to visit (Example::kept), in checkpoints, the same for any threads and ranks.
   virtual Index keeps() const { return 0; }
+
+  /// Number of matrices of the shape of every parameter that it keeps from batch to batch (finish()), in checkpoints, the same for any
+  /// threads and ranks.
+  virtual Index parameter_matrices() const { return options_.running_mean > 0 ? 1 : 0; }
+
+  /// Changes the gradient of one parameter, summed over a batch and finite, and the matrices kept of it, zero at first. `before`: number of
+  /// batches finished before. Called where matrices are kept, by one thread. The default is the running mean of nudge.running_mean = m,
+  ///     ḡ ← m ḡ + (1 − m) g,     g ← ḡ/(1 − m^(before + 1))     (bias-corrected as in Kingma and Ba, arXiv:1412.6980, algorithm 1)
+  virtual void finish(double before, Matrix<S>& gradient, std::span<Matrix<S>> kept) {
+    const double m = options_.running_mean;
+    kept[0] = static_cast<S>(m) * kept[0] + static_cast<S>(1 - m) * gradient;
+    gradient = static_cast<S>(1 / (1 - std::pow(m, before + 1))) * kept[0];
+  }
 
   /// Adds the gradient that nudged states side by side (k·rows, cols) give, of the z* of the last estimate, to the sink. false: its gradient
   /// is of no such states.

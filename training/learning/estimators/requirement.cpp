@@ -77,6 +77,15 @@ const Requirement unit_sweeps = {[](F f) {
                "ones alone");
 }};
 
+const Requirement summed_gradient = {[](F f) {
+  return where(f.products,
+               "crossbar.update must not be coincidence, whose pulses multiply at the devices: it changes the gradient "
+               "that a batch sums up");
+}};
+
+const Requirement summed_for_mean = {
+    [](F f) { return f.running_mean ? summed_gradient.broken(f) : std::string(); }};
+
 const Requirement step_of_nudge = {[](F f) {
   const bool own_steps = f.solver == SettleSolver::direct || f.solver == SettleSolver::coordinate;
   return where(

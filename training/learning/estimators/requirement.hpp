@@ -41,6 +41,8 @@ struct RunFacts {
   bool node_noise = false;   ///< thermal, of nodes on devices
   bool physical = false;     ///< devices and circuits whose noise is on
   bool noisy_reads = false;  ///< fresh noise
+  bool products = false;     ///< pulses multiply at the devices: no gradient is summed
+  bool running_mean = false;  ///< nudge.running_mean
 };
 
 /// One thing that a piece of a run asks of the rest.
@@ -67,6 +69,8 @@ extern const Requirement solves_itself;   ///< a circuit with a solver of its ow
 extern const Requirement moves_itself;    ///< none: the nudged law is not that of the circuit
 extern const Requirement euler;           ///< steps of one length
 extern const Requirement unit_sweeps;     ///< the sweep that is a forward pass, or none
+extern const Requirement summed_gradient;  ///< of every parameter
+extern const Requirement summed_for_mean;  ///< the same where there is a running mean of it
 extern const Requirement step_of_nudge;   ///< a solver with steps of its own knows that of the nudge
 
 // Of solvers, schedules and forms of nudges.
