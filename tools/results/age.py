@@ -40,13 +40,11 @@ def made(path, command):
 
 def settings_of(toml):
     """The tables of the fitted device as KEY=VALUE."""
-    rows = [line.split(" = ", 1) for line in (results.ROOT / toml).read_text().splitlines() if " = " in line and line[0] != "#"]
-    return [f"device.{key}={value}" for key, value in rows if key not in ("model", "update")]
+    return [one for one in results.settings_of(results.ROOT / toml) if not one.startswith(("device.model=", "device.update="))]
 
 
 def mean(rows, age):
-    found = [100 * row["accuracy"] for row in rows if row["age_s"] == age]
-    return f"{statistics.mean(found):.1f} ± {statistics.stdev(found):.1f}"
+    return results.mean_deviation([row["accuracy"] for row in rows if row["age_s"] == age], 1, 100)
 
 
 def rows_of(run, settings, options):
@@ -100,7 +98,7 @@ def aware():
             for row in json.loads(results.execute(command))["rows"]:
                 found.setdefault(row["age_s"], {}).setdefault(seed, []).append(100 * row["accuracy"])
         means = [[statistics.mean(chips) for chips in found[age].values()] for age in sorted(found)]
-        table.append([name, SEEDS] + [f"{statistics.mean(one):.1f} ± {statistics.stdev(one):.1f}" for one in means])
+        table.append([name, SEEDS] + [results.mean_deviation(one, 1) for one in means])
         shown.append(" ".join(["nudge train examples/digits.toml"] + [f"--set {s.format(device='aware_device.toml')}" for s in settings] +
                               (["--set model.weights=aware_0_1.h5 --set train.steps=300 --set train.learning_rate=1e-3"] if at > 0 else []) +
                               [f"--set seed=1 --out aware_{at}_1.h5"]))

@@ -14,7 +14,6 @@ import results
 SEEDS, TUNING = (1, 2, 3), 11
 GRID, XOR, ALLOSTERY = "examples/netlist_grid.toml", "examples/transistor_xor.toml", "examples/allostery.toml"
 LAYERS, DIODES = "examples/resistive_diodes.toml", "examples/netlist_diodes.toml"
-RECORD = "../shared/data/devices/gong_pulses.csv"
 SHORT = ["train.steps=20"]
 RULES = ["adjoint", "ep", "coupled_learning", "frequency"]
 FROZEN = ["estimator=adjoint", "train.learning_rate=1e-12", "train.steps=1"]
@@ -76,31 +75,30 @@ def graphs():
     return results.table(rows)
 
 
-def irises():
-    """Iris on graphs of three sizes."""
-    rows = [["nodes"] + [f"`{rule}`" for rule in RULES] + ["frozen"]]
-    for nodes, steps in ((32, 300), (256, 150), (1024, 60)):
-        graph = drawn.iris(nodes, 7) + ["netlist.input_scale=2", "train.batch=16", "train.evaluate_every=0", f"train.steps={steps}",
-                                        "train.learning_rate=0.1"]
-        cells = [accuracy([run(GRID, f"iris{nodes}_{rule}", graph + by_rule(rule), s) for s in SEEDS]) for rule in RULES]
-        frozen = [run(GRID, f"iris{nodes}_frozen", graph + FROZEN, s) for s in SEEDS]
-        rows.append([f"{nodes}, {steps} steps"] + cells + [accuracy(frozen)])
+def classified(heading, cases):
+    """Accuracies by rule, frozen ones beside; a case: what its row is called, name of its runs, graph, scale of its inputs, steps."""
+    rows = [[heading] + [f"`{rule}`" for rule in RULES] + ["frozen"]]
+    for title, name, graph, scale, steps in cases:
+        graph = graph + [f"netlist.input_scale={scale}", "train.batch=16", "train.evaluate_every=0", f"train.steps={steps}"]
+        cells = [accuracy([run(GRID, f"{name}_{rule}", graph + ["train.learning_rate=0.1"] + by_rule(rule), s)
+                           for s in SEEDS]) for rule in RULES]
+        frozen = [run(GRID, f"{name}_frozen", graph + FROZEN, s) for s in SEEDS]
+        rows.append([title] + cells + [accuracy(frozen)])
     linear = frozen[0]["reference"]["test"]["linear"]["score"]
     return results.table(rows) + f"\n\nA linear model has {100 * linear:.1f} % of the test part."
+
+
+def irises():
+    """Iris on graphs of three sizes."""
+    return classified("nodes", [(f"{nodes}, {steps} steps", f"iris{nodes}", drawn.iris(nodes, 7), 2, steps)
+                                for nodes, steps in ((32, 300), (256, 150), (1024, 60))])
 
 
 def digits():
     """Digits on graphs of 256 and 1024 nodes."""
-    rows = [["nodes, resistors at a node, steps"] + [f"`{rule}`" for rule in RULES] + ["frozen"]]
-    for nodes, degree, steps, name in ((256, 12, 200, "digits12"), (256, 48, 200, "digits48"), (1024, 6, 60, "digits1024_6")):
-        graph = drawn.digits(nodes, degree, 7) + ["netlist.input_scale=5", "train.batch=16", "train.evaluate_every=0",
-                                                  f"train.steps={steps}"]
-        cells = [accuracy([run(GRID, f"{name}_{rule}", graph + ["train.learning_rate=0.1"] + by_rule(rule), s)
-                           for s in SEEDS]) for rule in RULES]
-        frozen = [run(GRID, f"{name}_frozen", graph + FROZEN, s) for s in SEEDS]
-        rows.append([f"{nodes}, {degree}, {steps}"] + cells + [accuracy(frozen)])
-    linear = frozen[0]["reference"]["test"]["linear"]["score"]
-    return results.table(rows) + f"\n\nA linear model has {100 * linear:.1f} % of the test part."
+    return classified("nodes, resistors at a node, steps", [
+        (f"{nodes}, {degree}, {steps}", name, drawn.digits(nodes, degree, 7), 5, steps)
+        for nodes, degree, steps, name in ((256, 12, 200, "digits12"), (256, 48, 200, "digits48"), (1024, 6, 60, "digits1024_6"))])
 
 
 def bridge():
@@ -146,13 +144,10 @@ def allostery():
 def on_devices():
     """The grid on devices that are written in place, beside exact numbers and frozen devices."""
     devices = [("`device.preset=ecram`", ["device.preset=ecram"])]
-    if (results.ROOT / RECORD).exists():
-        for model in ("soft_bounds", "linear_step"):
-            fitted = results.FOLDER / f"gong_{model}.toml"
-            if not fitted.exists():
-                results.execute([results.PROGRAM, "devices", "fit", RECORD, "--window", "1 uS,25 uS", "--model", model, "--out",
-                                 str(fitted)])
-            devices.append((f"Gong et al. (devices.md; not in the repository), fitted by `{model}`", results.settings_of(fitted)))
+    for model in ("soft_bounds", "linear_step"):
+        fitted = results.fitted(f"gong_{model}.toml", ["gong_pulses.csv", "--window", "1 uS,25 uS", "--model", model])
+        if fitted:
+            devices.append((f"Gong et al. (devices.md; not in the repository), fitted by `{model}`", fitted))
     rows = [["conductances", "`coupled_learning`", "`adjoint`", "frozen"]]
     exact = [error([run(GRID, f"grid_exact_{rule}", by_rule(rule), s) for s in SEEDS])[0] for rule in ("coupled_learning", "adjoint")]
     rows.append(["exact numbers", *exact, error([run(GRID, "grid_exact_frozen", FROZEN, s) for s in SEEDS])[0]])

@@ -30,50 +30,46 @@ def listed(key, names):
     return f"{key}=" + json.dumps(list(names))
 
 
+def driven(draw, file, title, nodes, edges, features, outputs, rails=()):
+    """Draws a connected random graph of so many nodes and edges that features and their negatives drive, and rails (name, volts). Returns
+    what of the config names its netlist, its outputs and what learns."""
+    edges = random_edges(draw, nodes, edges)
+    places = draw.sample(range(nodes), 2 * features + outputs + len(rails))
+    read = places[2 * features:2 * features + outputs]
+    lines = [title] + [f"V{name} n{place} 0 {volts}" for (name, volts), place in zip(rails, places[2 * features + outputs:])]
+    for k in range(features):
+        lines += [f"Vx{k} n{places[k]} 0 0", f"Vy{k} n{places[features + k]} 0 0"]
+    netlist = write(file, lines + resistors(draw, edges, "n{}".format) + [".end"])
+    return [f"netlist.file={netlist}", listed("netlist.outputs", [f"n{p}" for p in read]), 'netlist.learn=["r*"]']
+
+
+RAILS = (("high", 1), ("low", -1))
+
+
 def regression(nodes, seed):
-    """A connected random graph of three resistors a node, driven at 8 nodes by 4 features and their negatives, read at 2, and data of a
-    linear function that convex combinations of the sources can be."""
+    """A graph of three resistors a node, driven at 8 nodes by 4 features and their negatives, read at 2, and data of a linear function that
+    convex combinations of the sources can be."""
     draw = random.Random(seed)
-    edges = random_edges(draw, nodes, 3 * nodes)
-    places = draw.sample(range(nodes), 10)
-    lines = [f"random graph of {nodes} nodes"]
-    for k in range(4):
-        lines += [f"Vx{k} n{places[k]} 0 0", f"Vy{k} n{places[4 + k]} 0 0"]
-    netlist = write(f"graph_{nodes}.cir", lines + resistors(draw, edges, "n{}".format) + [".end"])
+    graph = driven(draw, f"graph_{nodes}.cir", f"random graph of {nodes} nodes", nodes, 3 * nodes, 4, 2)
     weights = [[draw.uniform(-0.15, 0.15) for _ in range(4)] for _ in range(2)]
     rows = ["x1,x2,x3,x4,y1,y2"]
     for _ in range(120):
         x = [draw.uniform(-1, 1) for _ in range(4)]
         rows.append(",".join(f"{v:.6g}" for v in x + [sum(w * v for w, v in zip(row, x)) for row in weights]))
     table = write(f"graph_{nodes}.csv", rows)
-    return [f"netlist.file={netlist}", f"data.file={table}", listed("netlist.outputs", [f"n{p}" for p in places[8:]]),
-            'netlist.learn=["r*"]']
+    return graph + [f"data.file={table}"]
 
 
 def digits(nodes, degree, seed):
     """A random graph of `degree` resistors a node that is driven by the 64 pixels of a digit, their negatives and two rails, and read at 10."""
-    draw = random.Random(seed)
-    edges = random_edges(draw, nodes, degree * nodes // 2)
-    places = draw.sample(range(nodes), 140)
-    lines = [f"random graph of {nodes} nodes for digits", f"Vhigh n{places[138]} 0 1", f"Vlow n{places[139]} 0 -1"]
-    for k in range(64):
-        lines += [f"Vx{k} n{places[k]} 0 0", f"Vy{k} n{places[64 + k]} 0 0"]
-    netlist = write(f"digits_{nodes}.cir", lines + resistors(draw, edges, "n{}".format) + [".end"])
-    return [f"netlist.file={netlist}", "task.kind=classification", "data.file=", "data.labels=", "data.scaling=standard",
-            'netlist.learn=["r*"]', listed("netlist.outputs", [f"n{p}" for p in places[128:138]])]
+    graph = driven(random.Random(seed), f"digits_{nodes}.cir", f"random graph of {nodes} nodes for digits", nodes, degree * nodes // 2, 64, 10, RAILS)
+    return graph + ["task.kind=classification", "data.file=", "data.labels=", "data.scaling=standard"]
 
 
 def iris(nodes, seed):
     """A random graph of three resistors a node for the three species of iris: 4 features, their negatives and two rails in, 3 outputs."""
-    draw = random.Random(seed)
-    edges = random_edges(draw, nodes, 3 * nodes)
-    places = draw.sample(range(nodes), 13)
-    lines = [f"random graph of {nodes} nodes for irises", f"Vhigh n{places[11]} 0 1", f"Vlow n{places[12]} 0 -1"]
-    for k in range(4):
-        lines += [f"Vx{k} n{places[k]} 0 0", f"Vy{k} n{places[4 + k]} 0 0"]
-    netlist = write(f"iris_{nodes}.cir", lines + resistors(draw, edges, "n{}".format) + [".end"])
-    return [f"netlist.file={netlist}", "task.kind=classification", "data.file=examples/iris.csv", "data.labels=species",
-            "data.scaling=standard", 'netlist.learn=["r*"]', listed("netlist.outputs", [f"n{p}" for p in places[8:11]])]
+    graph = driven(random.Random(seed), f"iris_{nodes}.cir", f"random graph of {nodes} nodes for irises", nodes, 3 * nodes, 4, 3, RAILS)
+    return graph + ["task.kind=classification", "data.file=examples/iris.csv", "data.labels=species", "data.scaling=standard"]
 
 
 def forest(draw, edges, count):

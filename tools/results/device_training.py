@@ -14,13 +14,12 @@ rows = [["preset", "update", "runs (failed)", "validation loss", "ideal nodes", 
          "pulses of learning", "heat of a step: reads", "heat of a step: pulses"]]
 for cell in answer["summary"]:
     loss = cell["validation_loss"]
-    mean = lambda key, form: "–" if cell[key]["mean"] is None else form.format(cell[key]["mean"])
     heat = cell["write_energy"]["mean"]
     rows.append([f"`{cell['device.preset']}`", results.update_name(cell), f"{cell['runs']} ({cell['failed']})",
                  results.spread(loss, 3) + results.unigram_mark(results.number(loss), answer["text"], "validation"),
-                 results.spread(beside(cell)["validation_loss"], 3), results.cosine(cell["cosine"]["mean"]), mean("skipped", "{:.1f}"), mean("nonfinite", "{:.1f}"),
-                 mean("programming_pulses", "{:.1e}"), mean("pulses", "{:.1e}"),
-                 "–" if cell["array_energy"]["mean"] is None else f"{1e6 * cell['array_energy']['mean']:.1f} µJ",
+                 results.spread(beside(cell)["validation_loss"], 3), results.cosine(cell["cosine"]["mean"]), results.mean_of(cell, "skipped", "{:.1f}"), results.mean_of(cell, "nonfinite", "{:.1f}"),
+                 results.mean_of(cell, "programming_pulses", "{:.1e}"), results.mean_of(cell, "pulses", "{:.1e}"),
+                 results.mean_of(cell, "array_energy", "{:.1f} µJ", 1e6),
                  f"{1e9 * heat:.1f} nJ" if heat else "–"])
 body = results.table(rows) + ("\n\nNat per character, mean ± standard deviation over the seeds; skipped and not finite steps: "
                               "means. " + results.lines(answer["text"]))

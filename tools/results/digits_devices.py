@@ -5,16 +5,6 @@ import results
 
 CONFIG = "examples/digits_devices.toml"
 SHORT = ["train.steps=5", "sweep.seeds=[11, 12]", 'sweep.grid.device.preset=["idealized", "taox_hfox"]']
-
-commits = results.noted("digits_devices")
 IDEAL = ["hardware.level=ideal", "beta=0.5"]  # auto is chosen by the noise of nodes, which is not there
-answer = results.study("sweep", CONFIG, "digits_devices", [], SHORT)
-beside = results.cells_beside(answer, results.study("sweep", CONFIG, "digits_devices_ideal", IDEAL, SHORT))
-rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "cosine", "pulses of learning", "heat of the reads of a step"]]
-for cell in answer["summary"]:
-    mean = lambda key, form, scale=1: "–" if cell[key]["mean"] is None else form.format(scale * cell[key]["mean"])
-    rows.append([f"`{cell['device.preset']}`", results.update_name(cell), f"{cell['runs']} ({cell['failed']})",
-                 results.percent(cell["validation_accuracy"]), results.percent(beside(cell)["validation_accuracy"]), results.spread(cell["validation_loss"]),
-                 results.cosine(cell["cosine"]["mean"]), mean("pulses", "{:.1e}"), mean("array_energy", "{:.2f} µJ", 1e6)])
-body = results.table(rows) + "\n\nMean ± standard deviation over the seeds. " + results.trivial(answer["reference"])
-results.write("digits_devices", [results.shown("sweep", CONFIG, []), results.shown("sweep", CONFIG, IDEAL, "ideal")], body, commits)
+
+results.devices("digits_devices", CONFIG, IDEAL, SHORT)

@@ -90,7 +90,7 @@ def aged(name, settings, seed, relaxation):
 
 
 def percent(found):
-    return f"{100 * statistics.mean(found):.2f} ± {100 * statistics.stdev(found):.2f} %"
+    return results.mean_deviation(found, 2, 100) + " %"
 
 
 def main():

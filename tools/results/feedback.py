@@ -11,9 +11,8 @@ answer = results.study("sweep", CONFIG, "feedback", [], SHORT)
 rows = [["κ", "growth penalty", "runs (failed)", "validation loss", "residual of the free phase", "skipped", "not finite"]]
 for cell in answer["summary"]:
     loss = cell["validation_loss"]
-    mean = lambda key, form: "–" if cell[key]["mean"] is None else form.format(cell[key]["mean"])
     rows.append([str(cell["transformer.feedback"]), str(cell["growth.strength"]), f"{cell['runs']} ({cell['failed']})",
                  results.spread(loss, 3) + results.unigram_mark(results.number(loss), answer["text"], "validation"),
-                 mean("residual", "{:.1e}"), mean("skipped", "{:.1f}"), mean("nonfinite", "{:.1f}")])
+                 results.mean_of(cell, "residual", "{:.1e}"), results.mean_of(cell, "skipped", "{:.1f}"), results.mean_of(cell, "nonfinite", "{:.1f}")])
 body = results.table(rows) + "\n\nNat per character, mean ± standard deviation over the seeds. " + results.lines(answer["text"])
 results.write("feedback", [results.shown("sweep", CONFIG, [])], body, commits)

@@ -28,10 +28,10 @@ for series in SERIES:
         answer = results.study("sweep", CONFIG, f"forecast_{series}_{mask}", chosen, SHORT)
         for cell in answer["summary"]:
             mixer = cell["sequence.mixer"]
-            own = {p["seed"]: p["test_rmse"] for p in answer["points"] if p["sequence.mixer"] == mixer and p["status"] == "ok"}
+            own = results.by_seed(answer, {"sequence.mixer": mixer}, "test_rmse")
             first = first or own
             rows.append([series, f"`{mixer}`", mask, results.spread(cell["test_rmse"]),
-                         "–" if own is first else results.paired([own[s] - first[s] for s in own if s in first], 4)])
+                         "–" if own is first else results.paired_by_seed(own, first, 4)])
         reference = answer["reference"]
     if series == "seasonal":
         rows.append([series, "the least that its noise allows (closed form)", "–", f"{least():.4f}", "–"])

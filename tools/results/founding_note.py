@@ -10,32 +10,14 @@ ROWS = ["everything: transposed, W_m bounded, outliers skipped, runaways left ou
         "the same, clipped at 1", "the note: correction at z*, clipped, damping regulated, nothing else", "backprop, everything", "backprop, nothing of it"]
 
 
-def mean(cell):
-    return "–" if cell["mean"] is None else f"{cell['mean']:.1f}"
-
-
-def place(point, keys):
-    """Values of the swept keys; numbers are texts in a summary."""
-    def plain(value):
-        try:
-            return f"{float(value):g}"
-        except ValueError:
-            return "0" if value == "off" else value
-    return tuple(plain(point[key]) for key in keys)
-
-
 commits = results.noted("founding_note")
 answer = results.study("sweep", CONFIG, "founding_note", [], SHORT)
 rows = [["recipe", "validation loss, nat", "what was left out had bought, nat (paired)", "runs that failed", "steps skipped", "not finite", "residual at the end"]]
-losses = {}
-for point in answer["points"]:
-    losses.setdefault(place(point, answer["keys"]), {})[point["seed"]] = point["validation_loss"] if point["status"] == "ok" else None
 whole = None
 for name, cell in zip(ROWS, answer["summary"]):
-    own = losses[place(cell, answer["keys"])]
-    both = [own[s] - whole[s] for s in own if whole and own[s] is not None and whole.get(s) is not None]
-    rows.append([name, results.spread(cell["validation_loss"], 3), results.paired(both) if both else "–", f"{cell['failed']} of {cell['failed'] + cell['runs']}",
-                 mean(cell["skipped"]), mean(cell["nonfinite"]), "–" if cell["residual"]["mean"] is None else f"{cell['residual']['mean']:.1e}"])
+    own = results.by_seed(answer, cell)
+    rows.append([name, results.spread(cell["validation_loss"], 3), results.paired_by_seed(own, whole or {}), f"{cell['failed']} of {cell['failed'] + cell['runs']}",
+                 *(results.mean_of(cell, key, form) for key, form in (("skipped", "{:.1f}"), ("nonfinite", "{:.1f}"), ("residual", "{:.1e}")))])
     if whole is None or name == "backprop, everything":
         whole = own
 body = results.table(rows) + "\n\n" + ("Validation cross-entropy, mean ± standard deviation over the seeds; bought: what the row has over the first (backprop: over backprop with "

@@ -10,43 +10,20 @@ NETWORKS = {"transformer of loops": ("examples/imperfections_loops.toml", result
 SHORT = ["train.steps=2", "train.batch=1", "train.evaluation_batches=1", "sweep.seeds=[1, 2]"]
 
 
-def losses(answer, cell):
-    """The validation loss of the cell's finished runs by seed."""
-    return {p["seed"]: p["validation_loss"] for p in answer["points"] if p["status"] == "ok" and
-            all(str(cell[k]) == as_written(p[k], cell[k]) for k in answer["keys"])}
-
-
-def as_written(value, written):
-    """A value of a point as its cell writes it: numbers as %g, the word where 0 has one."""
-    if isinstance(value, str):
-        return value
-    return written if value == 0 and not is_number(written) else f"{value:g}"
-
-
-def is_number(text):
-    try:
-        float(text)
-        return True
-    except ValueError:
-        return False
-
-
 def costs(answer):
     """Per cell of a sweep in mode one_at_a_time: what it changes, and its cells of the table."""
     baseline = answer["summary"][0]
-    ideal = losses(answer, baseline)
+    ideal = results.by_seed(answer, baseline)
     found = {}
     for cell in answer["summary"]:
         changed = ", ".join(f"`{k}` = {v}" for k, v in results.changes(answer, cell).items())
-        own = losses(answer, cell)
-        pairs = [own[s] - ideal[s] for s in own if s in ideal]
         loss = cell["validation_loss"]
         if not changed:
             lost = results.spread(loss, 3)
         elif cell["failed"] or baseline["failed"]:  # no mean of the seeds that are left
             lost = results.failed_rate({**loss, "median": None}, str)
         else:
-            lost = results.paired(pairs)
+            lost = results.paired_by_seed(results.by_seed(answer, cell), ideal)
         found[changed or "none (nat)"] = [lost, results.cosine(cell["cosine"]["mean"])]
     return found
 

@@ -12,30 +12,14 @@ DECODER = ["network.kind=sequence_model", results.TEXT]
 RATE = "train.learning_rate"
 
 
-def value_of(text):
-    try:
-        return float(text)
-    except ValueError:
-        return str(text).lower()
-
-
-def by_seed(answer, cell, key, value):
-    """Of the runs of a cell, by seed."""
-    same = lambda point: all(value_of(point[k]) == value_of(cell[k]) for k in answer["keys"])
-    return {p["seed"]: value(p) for p in answer["points"] if same(p) and p["status"] == "ok"}
-
-
 def best(answer, value, where=lambda cell: True):
     """The cell with the least mean of a value of its points: the rate is chosen for each alike."""
-    cells = [(sum(v.values()) / len(v), cell) for cell in answer["summary"] if where(cell) for v in [by_seed(answer, cell, RATE, value)] if v]
+    cells = [(sum(v.values()) / len(v), cell) for cell in answer["summary"] if where(cell) for v in [results.by_seed(answer, cell, value)] if v]
     return min(cells, key=lambda one: one[0])[1]
 
 
-def mean(values):
-    values = list(values)
-    middle = sum(values) / len(values)
-    spread = math.sqrt(sum((v - middle) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0
-    return f"{middle:.3f} ± {spread:.3f}"
+def mean(by_seed):
+    return results.mean_deviation(by_seed.values(), 3)
 
 
 def bound(point):
@@ -45,16 +29,15 @@ def bound(point):
 commits = results.noted("latent_text")
 decoder = results.study("sweep", CONFIG, "latent_text_decoder", DECODER, SHORT)
 latent = results.study("sweep", CONFIG, "latent_text", KAPPA, SHORT)
-plain = best(decoder, lambda p: p["validation_loss"])
-losses = by_seed(decoder, plain, RATE, lambda p: p["validation_loss"])
+plain = best(decoder, "validation_loss")
+losses = results.by_seed(decoder, plain)
 rows = [["κ, bit a token", "rate", "loss given Z, nat", "information, bit", "loss + information: bound of the text's", "bound less the decoder's (paired)"],
-        ["decoder without Z", plain[RATE], mean(losses.values()), "–", mean(losses.values()), "–"]]
+        ["decoder without Z", plain[RATE], mean(losses), "–", mean(losses), "–"]]
 for kappa in sorted({float(c["latent.free_bits"]) for c in latent["summary"]}):
     cell = best(latent, bound, lambda c: float(c["latent.free_bits"]) == kappa)
-    bounds = by_seed(latent, cell, RATE, bound)
-    rows.append([f"{kappa:g}", cell[RATE], mean(by_seed(latent, cell, RATE, lambda p: p["validation_loss"]).values()),
-                 mean(by_seed(latent, cell, RATE, lambda p: p["information"]).values()), mean(bounds.values()),
-                 results.paired([bounds[s] - losses[s] for s in bounds if s in losses])])
+    bounds = results.by_seed(latent, cell, bound)
+    rows.append([f"{kappa:g}", cell[RATE], mean(results.by_seed(latent, cell)), mean(results.by_seed(latent, cell, "information")),
+                 mean(bounds), results.paired_by_seed(bounds, losses)])
 body = results.table(rows) + "\n\n" + ("Validation part, mean ± standard deviation over three seeds, at the rate of two with the lower bound, chosen alike for every row. "
                                        + results.lines(latent.get("text")))
 results.write("latent_text", [results.shown("sweep", CONFIG, KAPPA), results.shown("sweep", CONFIG, DECODER, "decoder")], body, commits, "docs/experiments.md")
@@ -65,13 +48,12 @@ saving = results.study("sweep", CONFIG, "latent_text_saving", SAVING, SHORT)
 rows = [["keys and values, read-out", "rate", "weights", "loss, nat", "against the first (paired)"]]
 first = None
 for tied, heads in ((t, h) for t in ("false", "true") for h in (4, 2, 1)):
-    cell = best(saving, lambda p: p["validation_loss"],
-                lambda c: str(c["sequence.tied"]).lower() == tied and float(c["mixer.key_value_heads"]) == heads)
-    own = by_seed(saving, cell, RATE, lambda p: p["validation_loss"])
+    cell = best(saving, "validation_loss", lambda c: str(c["sequence.tied"]).lower() == tied and float(c["mixer.key_value_heads"]) == heads)
+    own = results.by_seed(saving, cell)
     first = first or own
     # Two blocks of 64 channels: queries and output, keys and values of so many heads of 16, a gated part of 192, norms; table and read-out of 65 symbols.
     weights = 2 * (2 * 64 * 64 + 2 * 64 * 16 * heads + 3 * 64 * 192 + 2 * 64) + 65 * 64 * (1 if tied == "true" else 2) + 64
-    rows.append([f"{heads} of 4 heads, {'own' if tied == 'false' else 'tied'}", cell[RATE], f"{weights:g}", mean(own.values()),
-                 "–" if own is first else results.paired([own[s] - first[s] for s in own if s in first])])
+    rows.append([f"{heads} of 4 heads, {'own' if tied == 'false' else 'tied'}", cell[RATE], f"{weights:g}", mean(own),
+                 "–" if own is first else results.paired_by_seed(own, first)])
 results.write("grouped_text", [results.shown("sweep", CONFIG, SAVING, "saving")],
               results.table(rows) + "\n\nValidation part, three seeds, at the better rate of two.", commits, "docs/experiments.md")

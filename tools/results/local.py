@@ -23,23 +23,18 @@ SWEPT = (ROWS[2], ROWS[3], ROWS[4])
 BETAS = ['sweep.grid.device.preset=["ecram"]', "sweep.grid.beta=[0.01, 0.02, 0.05, 0.1, 0.2, 0.5]"]
 
 
-def losses(answer, preset):
-    return {p["seed"]: p["validation_loss"] for p in answer["points"] if p["status"] == "ok" and p["device.preset"] == preset}
-
-
 def main():
     commits = results.noted("local")
     answers = [(name, settings, results.study("sweep", CONFIG, f"local_{i}", EACH + settings, SHORT)) for i, (name, settings) in enumerate(ROWS)]
     presets = [cell["device.preset"] for cell in answers[0][2]["summary"]]
     rows = [["level"] + [f"`{p}`: loss, accuracy, against mixed without momentum" for p in presets]]
-    base = {p: losses(answers[2][2], p) for p in presets}
+    base = {p: results.by_seed(answers[2][2], {"device.preset": p}) for p in presets}
     for name, _, answer in answers:
         row = [name]
         for preset in presets:
             cell = next(c for c in answer["summary"] if c["device.preset"] == preset)
-            own = losses(answer, preset)
             failed = f", {cell['failed']} of {cell['runs'] + cell['failed']} do not settle" if cell["failed"] else ""
-            against = results.paired([own[s] - base[preset][s] for s in own if s in base[preset]], 4)
+            against = results.paired_by_seed(results.by_seed(answer, {"device.preset": preset}), base[preset], 4)
             row.append(f"{results.spread(cell['validation_loss'])}, {results.percent(cell['validation_accuracy'])}{failed}" +
                        ("" if name == "mixed, no momentum" else f", {against}"))
         rows.append(row)

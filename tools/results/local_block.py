@@ -20,11 +20,11 @@ ROWS = (("mixed, no momentum", []),
 def main():
     commits = results.noted("local_block")
     answers = [results.study("sweep", CONFIG, f"local_block_{i}", PLAIN + settings, SHORT) for i, (_, settings) in enumerate(ROWS)]
-    losses = [{p["seed"]: p["validation_loss"] for p in answer["points"] if p["status"] == "ok"} for answer in answers]
+    losses = [results.by_seed(answer, {}) for answer in answers]
     rows = [["level", "runs (failed)", "validation loss", "against local"]]
     for (name, _), answer, own in zip(ROWS, answers, losses):
         cell = answer["summary"][0]
-        against = "–" if own is losses[1] else results.paired([own[s] - losses[1][s] for s in own if s in losses[1]], 4)
+        against = "–" if own is losses[1] else results.paired_by_seed(own, losses[1], 4)
         rows.append([name, f"{cell['runs']} ({cell['failed']})", results.spread(cell["validation_loss"]), against])
     shown = [results.shown("sweep", CONFIG, PLAIN + settings, f"local_block_{i}") for i, (_, settings) in enumerate(ROWS)]
     results.write("local_block", shown, results.table(rows) + "\n\nNat per character, mean ± standard deviation; against local: paired by seed, 95 % t interval. " +

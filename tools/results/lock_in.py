@@ -26,7 +26,7 @@ CASES = [("physics as it is by default", STEPS),
 
 
 def mean(values):
-    return f"{statistics.mean(values):.4f} ± {statistics.stdev(values):.4f}"
+    return results.mean_deviation(values, 4)
 
 
 def checked(settings):

@@ -14,13 +14,12 @@ rows = [["programming error", "read noise", "runs (failed)", "validation loss", 
          "cosine, ideal nodes", "residual", "skipped"]]
 for cell in answer["summary"]:
     loss = cell["validation_loss"]
-    mean = lambda key, form: "–" if cell[key]["mean"] is None else form.format(cell[key]["mean"])
     rows.append([f"{100 * float(cell['device.programming_error']):g} %", f"{100 * float(cell['device.read_noise']):g} %",
                  f"{cell['runs']} ({cell['failed']})",
                  results.spread(loss, 3) + results.unigram_mark(results.number(loss), answer["text"], "validation"),
                  results.spread(ideal(cell)["validation_loss"], 3), results.spread(frozen(cell)["validation_loss"], 3),
                  results.spread(cell["cosine"], 3), results.spread(ideal(cell)["cosine"], 3),
-                 mean("residual", "{:.1e}"), mean("skipped", "{:.1f}")])
+                 results.mean_of(cell, "residual", "{:.1e}"), results.mean_of(cell, "skipped", "{:.1f}")])
 body = results.table(rows) + "\n\nMean ± standard deviation over the seeds, or the median of all with those that failed ranked worst; nat per character. " + results.lines(answer["text"])
 results.write("noise", [results.shown("sweep", CONFIG, []), results.shown("sweep", CONFIG, results.SAME_WAY, "ideal"),
                         results.shown("sweep", CONFIG, results.FROZEN, "frozen")], body, commits)

@@ -15,12 +15,12 @@ commits = results.noted("optimizers")
 rows = [["C", "weights of `mha`", "`mha`, nat"] + [f"`{m}` less `mha`" for m in MIXERS[1:]]]
 for size in SIZES:
     answer = results.study("sweep", CONFIG, f"optimizers_{size}", SETTINGS + [f"model.channels={size}"], SHORT)
-    losses = {m: {p["seed"]: p["validation_loss"] for p in answer["points"] if p["sequence.mixer"] == m and p["status"] == "ok"} for m in MIXERS}
+    losses = {m: results.by_seed(answer, {"sequence.mixer": m}) for m in MIXERS}
     cell = next(c for c in answer["summary"] if c["sequence.mixer"] == "mha")
     # Per block 4 C^2 of the mixer and 3 C of the gated part of 8/3 C up to a multiple of 32, norms; the table of 65 symbols and the read-out.
     inner = (8 * size // 3 + 31) // 32 * 32
     weights = 2 * (4 * size * size + 3 * size * inner + 2 * size) + 2 * 65 * size + size
     rows.append([str(size), str(weights), results.spread(cell["validation_loss"], 3)] +
-                [results.paired([losses[m][s] - losses["mha"][s] for s in losses[m] if s in losses["mha"]]) for m in MIXERS[1:]])
+                [results.paired_by_seed(losses[m], losses["mha"]) for m in MIXERS[1:]])
 body = results.table(rows) + "\n\nValidation part of tinyshakespeare, 400 steps of 32 windows of 64 characters, one rate, three seeds; below 0: better than `mha`."
 results.write("optimizers", [results.shown("sweep", CONFIG, SETTINGS + ["model.channels=N"], "optimizers")], body, commits, "docs/experiments.md")

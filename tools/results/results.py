@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -186,6 +187,41 @@ def one_run(one):
     return f"[{100 * interval['low']:.1f}, {100 * interval['high']:.1f}] of {interval['test_samples']:.0f}" if interval else "–"
 
 
+def is_value(value, written):
+    """Whether a value of a point is that of a cell, which has numbers as %g, and the word where 0 has one."""
+    if isinstance(value, (str, bool)):
+        return str(value).lower() == str(written).lower()
+    try:
+        return f"{value:g}" == f"{float(written):g}"
+    except ValueError:
+        return value == 0
+
+
+def by_seed(answer, cell, value="validation_loss"):
+    """A result (a column, or a function of the point) of the runs of a cell that ended well, by seed; cell: values of keys."""
+    of = value if callable(value) else lambda point: point[value]
+    keys = [key for key in answer["keys"] if key in cell]
+    same = lambda point: all(is_value(point[key], cell[key]) for key in keys)
+    return {p["seed"]: of(p) for p in answer["points"] if p["status"] == "ok" and same(p)}
+
+
+def paired_by_seed(own, other, digits=3):
+    """paired() of two results by seed, over the seeds that both have."""
+    return paired([own[seed] - other[seed] for seed in own if seed in other], digits)
+
+
+def mean_deviation(values, digits, unit=1):
+    """mean ± standard deviation of numbers as text."""
+    values = [unit * value for value in values]
+    spread = statistics.stdev(values) if len(values) > 1 else 0
+    return f"{statistics.mean(values):.{digits}f} ± {spread:.{digits}f}"
+
+
+def mean_of(cell, key, form, unit=1):
+    """The mean of a result of a cell in a format; a dash for none."""
+    return "–" if cell[key]["mean"] is None else form.format(unit * cell[key]["mean"])
+
+
 # 97.5 % quantiles of Student's t at 1, 2, ... degrees of freedom: no table has more seeds.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
@@ -273,6 +309,21 @@ def chosen_values(entrant, keys):
     """What the tuning of an entrant chose for every key, with a star at an outermost value of its grid."""
     chosen, edges = entrant["chosen"] or {}, entrant.get("edges", [])
     return [chosen.get(key, "–") + (" *" if key in edges else "") for key in keys]
+
+
+def devices(name, config, ideal, short):
+    """Writes the table of a sweep of published devices on samples, beside the same with ideal nodes (settings)."""
+    commits = noted(name)
+    answer = study("sweep", config, name, [], short)
+    beside = cells_beside(answer, study("sweep", config, f"{name}_ideal", ideal, short))
+    rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "cosine", "pulses of learning",
+             "heat of the reads of a step"]]
+    for cell in answer["summary"]:
+        rows.append([f"`{cell['device.preset']}`", update_name(cell), f"{cell['runs']} ({cell['failed']})",
+                     percent(cell["validation_accuracy"]), percent(beside(cell)["validation_accuracy"]), spread(cell["validation_loss"]),
+                     cosine(cell["cosine"]["mean"]), mean_of(cell, "pulses", "{:.1e}"), mean_of(cell, "array_energy", "{:.2f} µJ", 1e6)])
+    body = table(rows) + "\n\nMean ± standard deviation over the seeds. " + trivial(answer["reference"])
+    write(name, [shown("sweep", config, []), shown("sweep", config, ideal, "ideal")], body, commits)
 
 
 def comparison(table_name, config, short):

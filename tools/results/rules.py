@@ -19,12 +19,6 @@ FAST = ["train.learning_rate=0.2", "crossbar.threshold=1", 'sweep.grid.device.pr
 PARTS = (("rules", []), ("read_back", READ_BACK), ("one_sided", ONE_SIDED), ("fast", FAST))
 
 
-def losses(answer, cell):
-    """Validation losses by seed, of the runs of a cell that succeeded."""
-    return {point["seed"]: point["validation_loss"] for point in answer["points"]
-            if point["status"] == "ok" and all(point[key] == cell[key] for key in answer["keys"])}
-
-
 def name_of(part, cell):
     update = cell["crossbar.update"]
     return "none: frozen" if update == "none" else f"`{update}`" + (", read back" if part == "read_back" else "")
@@ -34,14 +28,13 @@ commits = results.noted("rules")
 digital = results.study("sweep", CONFIG, "rules_digital", DIGITAL, SHORT)
 ideal = results.study("sweep", CONFIG, "rules_ideal", IDEAL, SHORT)
 answers = {part: results.study("sweep", CONFIG, f"rules_{part}", settings, SHORT + ONE) for part, settings in PARTS}
-exact = losses(digital, digital["summary"][0])
+exact = results.by_seed(digital, digital["summary"][0])
 
 
 def row(preset, name, answer, cell):
-    own = losses(answer, cell)
     count = lambda key: "–" if not cell[key]["mean"] else f"{cell[key]['mean']:.1e}"
     return [preset, name, f"{cell['runs']} ({cell['failed']})", results.spread(cell["validation_loss"]),
-            results.paired([own[seed] - exact[seed] for seed in own if seed in exact], 4), results.percent(cell["validation_accuracy"]),
+            results.paired_by_seed(results.by_seed(answer, cell), exact, 4), results.percent(cell["validation_accuracy"]),
             count("pulses"), count("verify_reads"), count("transfer_reads")]
 
 

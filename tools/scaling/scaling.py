@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import time
 
+import numpy as np
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHUNKS = 16  # of a batch: training/batch/batch_gradient.cpp
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -75,17 +77,9 @@ def fitted(rows):
     """Least squares of relative errors of t = (a S + h) n + b P: n sequences of the busiest rank, S operations each."""
     def features(row):
         return [row["most"] * row["work"], row["most"], row["parameters"]]
-    a = [[x / row["seconds"] for x in features(row)] for row in rows]
-    n = len(a[0])
-    normal = [[sum(r[i] * r[j] for r in a) for j in range(n)] + [sum(r[i] for r in a)] for i in range(n)]
-    for i in range(n):
-        pivot = max(range(i, n), key=lambda k: abs(normal[k][i]))
-        normal[i], normal[pivot] = normal[pivot], normal[i]
-        for k in range(n):
-            if k != i:
-                factor = normal[k][i] / normal[i][i]
-                normal[k] = [x - factor * y for x, y in zip(normal[k], normal[i])]
-    return [normal[i][n] / normal[i][i] for i in range(n)], features
+    relative = np.array([features(row) for row in rows]) / np.array([[row["seconds"]] for row in rows])
+    scale = np.abs(relative).max(axis=0)  # they differ by orders of magnitude
+    return list(np.linalg.lstsq(relative / scale, np.ones(len(rows)), rcond=None)[0] / scale), features
 
 
 def work(size):
@@ -113,6 +107,13 @@ def main():
     report(rows, options.write)
 
 
+def write(document, name, text):
+    """Replaces what stands between the marks of a table in a document."""
+    path = pathlib.Path(document)
+    begin, end = (f"<!-- table {name} {which} -->" for which in ("begin", "end"))
+    path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{text}\n{end}", path.read_text(), flags=re.S))
+
+
 def report(rows, document):
     coefficients, features = fitted(rows)
     table = ["| | channels, memories | batch | ranks | sequences of the busiest | its CPU time per step (ms) | model (ms) | ratio to one rank |",
@@ -126,12 +127,8 @@ def report(rows, document):
     fit = ", ".join(f"{name} = {value:.3g}" for name, value in zip(names, coefficients))
     text = "\n".join(table) + f"\n\nFitted by least squares of relative errors: {fit}."
     print(text)
-    if not document:
-        return
-    path = pathlib.Path(document)
-    begin, end = "<!-- table scaling begin -->", "<!-- table scaling end -->"
-    path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{text}\n{end}", path.read_text(),
-                           flags=re.S))
+    if document:
+        write(document, "scaling", text)
 
 
 if __name__ == "__main__":

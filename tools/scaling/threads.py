@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 
-from scaling import CONFIG, LARGE, ROOT
+from scaling import CONFIG, LARGE, ROOT, write
 
 SWEEP = "\n[sweep]\nseeds = [1, 2, 3, 4]\n[sweep.grid]\n'train.learning_rate' = [1e-3, 1.5e-3, 2e-3, 3e-3, 4e-3, 6e-3, 8e-3, 1.2e-2]\n"
 
@@ -92,9 +92,7 @@ def main():
             table.append(row)
             print(row, flush=True)
     if options.write:
-        path = pathlib.Path(options.write)
-        begin, end = (f"<!-- table {options.table} {which} -->" for which in ("begin", "end"))
-        path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: "\n".join([begin, *table, end]), path.read_text(), flags=re.S))
+        write(options.write, options.table, "\n".join(table))
 
 
 if __name__ == "__main__":

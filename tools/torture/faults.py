@@ -254,23 +254,10 @@ def asked_to_stop(sent):
     return check
 
 
-def without_reader(stream, code):
-    """The other end of the pipe is closed before the first byte."""
+def ends_whole(start, code):
+    """start(place): a training with a stream that takes nothing."""
     def check(place):
-        reader, writer = os.pipe()
-        os.close(reader)
-        run = place.run(TRAIN + ["--json"], **{stream: writer})
-        os.close(writer)
-        expect(run.process.returncode == code, f"exit {run.process.returncode} and not {code}")
-        expect_same_end(place)
-        return f"exit {code}, the file is complete"
-    return check
-
-
-def closed(descriptor, code):
-    def check(place):
-        shell = ["sh", "-c", f'exec "$@" {descriptor}>&-', "sh", place.nudge]
-        run = Run(shell + TRAIN + ["--json"], place.folder)
+        run = start(place)
         run.wait_for_end(LIMIT)
         expect(run.process.returncode == code, f"exit {run.process.returncode} and not {code}")
         expect_same_end(place)
@@ -278,14 +265,26 @@ def closed(descriptor, code):
     return check
 
 
+def without_reader(stream, code):
+    """The other end of the pipe is closed before the first byte."""
+    def start(place):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "wb") as pipe:
+            return place.start(TRAIN + ["--json"], **{stream: pipe})
+    return ends_whole(start, code)
+
+
+def closed(descriptor, code):
+    shell = ["sh", "-c", f'exec "$@" {descriptor}>&-', "sh"]
+    return ends_whole(lambda place: Run(shell + [place.nudge] + TRAIN + ["--json"], place.folder), code)
+
+
 def full_stream(stream, code):
-    def check(place):
+    def start(place):
         with open("/dev/full", "wb") as full:
-            run = place.run(TRAIN + ["--json"], **{stream: full})
-        expect(run.process.returncode == code, f"exit {run.process.returncode} and not {code}")
-        expect_same_end(place)
-        return f"exit {code}, the file is complete"
-    return check
+            return place.start(TRAIN + ["--json"], **{stream: full})
+    return ends_whole(start, code)
 
 
 FAULTS = [

@@ -4,11 +4,15 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 MPI = {  # as root, more ranks than cores, its shared memory and sockets in the run's folder
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+DEBIAN_PYTHON = "/usr/bin/python3"
 
 
 class Run:
@@ -61,6 +65,18 @@ class Run:
             time.sleep(0.01)
         self.process.wait()
         return not left
+
+
+def has_h5py():
+    """Whether h5py is here, which reads the files. The program goes on in Debian's Python where only that has it; else says so."""
+    try:
+        import h5py  # noqa: F401
+        return True
+    except ImportError:
+        if sys.executable != DEBIAN_PYTHON and os.access(DEBIAN_PYTHON, os.X_OK):  # the one that python3-h5py is for
+            os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
+        print("SKIPPED: python3-h5py is not installed")
+        return False
 
 
 def state_of(pid):

@@ -12,8 +12,9 @@ import sys
 import tempfile
 import time
 
+import processes
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DEBIAN_PYTHON = "/usr/bin/python3"
 SKIPPED = 0  # with a line "SKIPPED:", which ctest looks for
 
 
@@ -36,12 +37,7 @@ def arguments():
 
 def main():
     options = arguments()
-    try:
-        import h5py  # noqa: F401
-    except ImportError:
-        if sys.executable != DEBIAN_PYTHON and os.access(DEBIAN_PYTHON, os.X_OK):  # the one that python3-h5py is for
-            os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
-        print("SKIPPED: python3-h5py is not installed")
+    if not processes.has_h5py():
         return SKIPPED
     import faults
     import kills
@@ -84,5 +80,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(__file__))
     sys.exit(main())
