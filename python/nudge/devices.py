@@ -4,14 +4,13 @@
 import builtins
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 
 from . import _core
 from .config import parse, source_of
 from .errors import InputError
 from .own_device import Device, handed_over, made
-from .runs import Run
+from .runs import written
 
 __all__ = ["Device", "list", "show", "characterize", "fit", "settings_of"]
 
@@ -55,13 +54,9 @@ def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cyc
     settings = settings_of(device, overrides)
     own = made(device)
     name = device if isinstance(device, str) else "config" if own is None else type(own).__name__
-    with tempfile.TemporaryDirectory(prefix="nudge-") as folder:
-        path = os.path.join(folder, "run.h5") if out is None else os.fspath(out)
-        page = _core.device_measure(name, settings, path, devices, samples, interval, cycles, points, one_by_one, seed, own_part(device))
-        if out is not None:
-            return Run(path, json.loads(page))
-        with open(path, "rb") as file:
-            return Run(None, json.loads(page), file.read())
+    with written(out) as output:
+        page = _core.device_measure(name, settings, output.path, devices, samples, interval, cycles, points, one_by_one, seed, own_part(device))
+        return output(json.loads(page))
 
 
 def fit(csv, model="piecewise", points=9):

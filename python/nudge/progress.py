@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ``progress=True`` shows: a bar of tqdm where it is installed, else lines on standard error."""
 
+import contextlib
 import sys
 import time
 
@@ -26,9 +27,6 @@ class _Lines:
         place = f"{event['done']}/{event['total']}  " if "done" in event else ""
         print(place + text, file=sys.stderr, flush=True)
 
-    def close(self):
-        pass
-
 
 class _Bar:
     def __init__(self, tqdm):
@@ -49,36 +47,19 @@ class _Bar:
             self.bar.close()
 
 
-class _Given:
-    def __init__(self, call):
-        self.call = call
-
-    def __call__(self, event):
-        return self.call(event)
-
-    def close(self):
-        pass
-
-
-class watching:
+@contextlib.contextmanager
+def watching(progress):
     """The callback of ``progress``: None, True, or a function of an event (a dict) that returns False to stop."""
-
-    def __init__(self, progress):
-        if progress is None or progress is False:
-            self.watcher = None
-        elif progress is True:
-            try:
-                from tqdm.auto import tqdm
-
-                self.watcher = _Bar(tqdm)
-            except ImportError:
-                self.watcher = _Lines()
-        else:
-            self.watcher = _Given(progress)
-
-    def __enter__(self):
-        return self.watcher
-
-    def __exit__(self, *raised):
-        if self.watcher is not None:
-            self.watcher.close()
+    if progress is not True:
+        yield None if progress is False else progress
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield _Lines()
+        return
+    bar = _Bar(tqdm)
+    try:
+        yield bar
+    finally:
+        bar.close()

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run files as xarray Datasets."""
 
+import contextlib
 import os
+import pathlib
+import tempfile
 
 import h5py
 import numpy as np
@@ -129,6 +132,19 @@ class Run:
     def __repr__(self):
         where = self.path or "in memory"
         return _shown(f"<nudge.Run {self.attrs.get('kind', '')} {where}: {', '.join(self.groups)}>")
+
+
+@contextlib.contextmanager
+def written(out):
+    """Where a run is written, ``path``: the file ``out``, or one that is read into memory and removed; called with the summary: the Run."""
+    with contextlib.ExitStack() as stack:
+        path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="nudge-")), "run.h5") if out is None else os.fspath(out)
+
+        def run(summary):
+            return Run(path, summary) if out is not None else Run(None, summary, pathlib.Path(path).read_bytes())
+
+        run.path = path
+        yield run
 
 
 def open(path):

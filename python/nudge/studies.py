@@ -3,7 +3,6 @@
 
 import math
 import os
-import tempfile
 
 import numpy as np
 import xarray as xr
@@ -15,36 +14,11 @@ from .errors import InputError, NumericalError
 from .own import gradcheck_rows, sweep_table
 from .own_code import expect_same_code
 from .progress import watching
-from .runs import Run
+from .runs import Run, written
 from .own_device import handed_over
 from .system import ROLES, lent, named, own_run
 
 __all__ = ["train", "resume", "gradcheck", "sweep", "merge", "Gradcheck"]
-
-
-class _Output:
-    """Where a run is written: the file that was asked for, or one that is read into memory and removed."""
-
-    def __init__(self, out):
-        self.asked = None if out is None else os.fspath(out)
-
-    def __enter__(self):
-        if self.asked is None:
-            self.folder = tempfile.TemporaryDirectory(prefix="nudge-")
-            self.path = os.path.join(self.folder.name, "run.h5")
-        else:
-            self.path = self.asked
-        return self
-
-    def run(self, summary):
-        if self.asked is not None:
-            return Run(self.path, summary)
-        with open(self.path, "rb") as file:
-            return Run(None, summary, file.read())
-
-    def __exit__(self, *raised):
-        if self.asked is None:
-            self.folder.cleanup()
 
 
 def _trained(run):
@@ -80,9 +54,9 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     ``nudge.resume(out)`` goes on to the bits of an unbroken run. Raises InputError; NumericalError with the run in ``result``.
     """
     with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True) as (source, own), \
-            _Output(out) as output, watching(progress) as watcher:
+            written(out) as output, watching(progress) as watcher:
         summary = _core.train(source.name, source.text, source.settings, output.path, own, watcher)
-        run = output.run(summary)
+        run = output(summary)
     return _trained(run)
 
 
@@ -230,11 +204,11 @@ def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="
         _refuse_devices(devices, "sweep")
         return _own_sweep(config, out, progress, {**overrides, "cost": cost})
     with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True) as (source, own), \
-            _Output(out) as output, watching(progress) as watcher:
+            written(out) as output, watching(progress) as watcher:
         if resume and out is not None and os.path.exists(out):
             _expect_same_parts(out, own, "nudge.sweep to another file")
         summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, own, watcher)
-        run = output.run(summary)
+        run = output(summary)
     ran = [point for point in summary["points"] if not point["status"].startswith("invalid: ")]
     if ran and summary["ok"] == 0 and not summary["interrupted"]:
         raise NumericalError(f"no point of the sweep ended well; the first: {ran[0]['status']}", run)
