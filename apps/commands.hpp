@@ -22,7 +22,7 @@ struct Command {
   std::function<std::function<ExitCode()>(CLI::App&)> add;
 };
 
-/// Subcommands in the order of --help. To add one of ours, write its file in apps/commands/ and a line in commands.cpp.
+/// Subcommands in the order of --help. To add one of ours, write its file in apps/commands/ and a line in apps/program.cpp.
 const std::vector<Command>& all_commands();
 /// Adds a subcommand of the program, before run_program() (OpenList).
 void add_command(Command command);

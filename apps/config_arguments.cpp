@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "apps/streams.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/config/toml_reader.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/rounding.hpp"
@@ -15,12 +16,21 @@ namespace nudge {
 
 CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments) {
   app.add_option("CONFIG", arguments.file, "TOML file; docs/configuration.md lists the keys")->required();
-  app.add_option("--set", arguments.settings,
-                 "Set a key after reading the file: --set train.steps=500 (may be repeated)")
+  add_set_option(app, arguments.settings);
+  return &app;
+}
+
+void add_set_option(CLI::App& app, std::vector<std::string>& settings, const char* help) {
+  app.add_option("--set", settings, help)
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  return &app;
+}
+
+double quantity_option(const std::string& option, const std::string& text, Unit unit) {
+  const Quantity q = read_quantity(text, unit);
+  if (!q.problem.empty()) throw UserError(fmt::format("{} \"{}\": {}", option, text, q.problem));
+  return q.value;
 }
 
 void add_weights_option(CLI::App& app, std::vector<std::string>& settings) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/units.hpp"
 #include "sim/config/config.hpp"
 
 namespace CLI {
@@ -20,6 +21,13 @@ struct ConfigArguments {
 
 /// Declares CONFIG (required) and --set on the app, and returns it. The arguments must outlive the parsing.
 CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments);
+
+/// Declares --set KEY=VALUE, which may be repeated.
+void add_set_option(CLI::App& app, std::vector<std::string>& settings,
+                    const char* help = "Set a key after reading the file: --set train.steps=500 (may be repeated)");
+
+/// Reads the value of an option; UserError that begins with `option`, "devices fit: --rate".
+double quantity_option(const std::string& option, const std::string& text, Unit unit);
 
 /// Declares --weights FILE, which stands for --set model.weights=FILE behind the other settings.
 void add_weights_option(CLI::App& app, std::vector<std::string>& settings);

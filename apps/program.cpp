@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/commands.hpp"
@@ -24,28 +25,116 @@
 #include "apps/streams.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/base/interrupts.hpp"
+#include "sim/base/open_list.hpp"
 #include "sim/base/out_of_memory.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/config/suggest.hpp"
 
-namespace CLI {
-
-class App;
-
-}  // namespace CLI
+// In the order of --help; each is defined in a file of apps/commands/ as <name>_command().
+#define NUDGE_COMMANDS(X) \
+  X(train)                \
+  X(gradcheck)            \
+  X(stability)            \
+  X(sweep)                \
+  X(merge)                \
+  X(compare)              \
+  X(advise)               \
+  X(energy)               \
+  X(case)                 \
+  X(devices)              \
+  X(crossbar)             \
+  X(netlist)              \
+  X(report)               \
+  X(info)                 \
+  X(export)               \
+  X(watch)                \
+  X(generate)             \
+  X(test)                 \
+  X(config)
 
 namespace nudge {
 
+#define NUDGE_DECLARE(name) Command name##_command();
+NUDGE_COMMANDS(NUDGE_DECLARE)
+#undef NUDGE_DECLARE
+
+namespace {
+
+OpenList<Command>& list() {
+#define NUDGE_LIST(name) name##_command(),
+  static OpenList<Command> commands({NUDGE_COMMANDS(NUDGE_LIST)});
+#undef NUDGE_LIST
+  return commands;
+}
+
+}  // namespace
+
+const std::vector<Command>& all_commands() { return list().all(); }
+
+void add_command(Command command) { list().add(std::move(command)); }
+
+namespace {
+
+std::vector<const CLI::App*> subcommands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+const CLI::App* find(const std::vector<const CLI::App*>& apps, const std::string& name) {
+  const auto found =
+      std::find_if(apps.begin(), apps.end(), [&](const CLI::App* app) { return app->get_name() == name; });
+  return found == apps.end() ? nullptr : *found;
+}
+
+bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
+
+/// Finds the innermost subcommand that the leading words name; `used` of them.
+const CLI::App& innermost(const CLI::App& app, const std::vector<std::string>& words, std::size_t& used) {
+  const CLI::App* current = &app;
+  for (used = 0; used < words.size(); ++used) {
+    const CLI::App* next = find(subcommands(*current), words[used]);
+    if (next == nullptr) break;
+    current = next;
+  }
+  return *current;
+}
+
 /// Error text "unknown command trian (did you mean train?)" when a word stands where a subcommand must and names none;
 /// else "".
-std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words);
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+  std::size_t used = 0;
+  const CLI::App& inner = innermost(app, words, used);
+  const auto known = subcommands(inner);
+  if (known.empty() || used == words.size() || is_option(words[used])) return {};
+  std::vector<std::string> names;
+  names.reserve(known.size());
+  for (const CLI::App* sub : known) names.push_back(sub->get_name());
+  if (used == 0 && words[0] == "experiment") {
+    return "nudge experiment is now nudge sweep, of networks like any other: sequence_model, free_transformer and "
+           "argmax_read "
+           "(examples/argmax.toml, characters.toml, latent.toml, mad.toml, memorization.toml; docs/experiments.md)";
+  }
+  const std::string before = used == 0 ? "" : inner.get_name() + " ";
+  return fmt::format("unknown command {}{} ({})", before, words[used], did_you_mean(words[used], names));
+}
 
 /// Error text "unknown option --sett (did you mean --set?)" for the first option that the chosen subcommand does not
 /// have; else "".
-std::string unknown_option_hint(const CLI::App& app, const std::vector<std::string>& words);
-
-namespace {
+std::string unknown_option_hint(const CLI::App& app, const std::vector<std::string>& words) {
+  std::size_t used = 0;
+  const CLI::App& inner = innermost(app, words, used);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : inner.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (; used < words.size(); ++used) {
+    const std::string name = words[used].substr(0, words[used].find('='));
+    if (name.rfind("--", 0) != 0 || name == "--") continue;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return fmt::format("unknown option {} ({})", name, did_you_mean(name, names));
+  }
+  return {};
+}
 
 std::string version_text() {
   return fmt::format("nudge {}\n{}\n{}", version_and_revision(), compiler_and_flags(), build_info().libraries);
@@ -85,13 +174,11 @@ void say_who_ended() {
   if (!at_work) return;
   constexpr std::string_view text =
       "nudge: a library has ended the program, as it says above. Where it could make no thread, use fewer (--set "
-      "threads=1, "
-      "OMP_NUM_THREADS=1) or allow more memory and processes (ulimit -v, ulimit -u)\n";
+      "threads=1, OMP_NUM_THREADS=1) or allow more memory and processes (ulimit -v, ulimit -u)\n";
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
   ::_exit(static_cast<int>(ExitCode::user_input));
 }
 
-/// Runs a command and turns every exception into a message and an exit code.
 ExitCode guarded(const std::function<ExitCode()>& run) {
   try {
     return run();
@@ -138,8 +225,7 @@ ExitCode dispatch(int argc, char** argv) {
   app.footer(
       "Example: nudge config check examples/train_charlm.toml\nExit codes: 0 ok, 1 a bug of nudge, 2 wrong input, 3 "
       "numerical failure, 4 results that could not be written to standard output; a signal that finds nothing to save "
-      "ends the "
-      "program as it does any other");
+      "ends the program as it does any other");
   app.footer(sections_text);
   app.require_subcommand(1);
 
@@ -193,66 +279,6 @@ ExitCode run_program(int argc, char** argv) {
   if (!ended) end_all_ranks(static_cast<int>(code));
   leave_ranks();
   return !written && code == ExitCode::ok ? kUnwritten : code;
-}
-
-namespace {
-
-std::vector<const CLI::App*> subcommands(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-const CLI::App* find(const std::vector<const CLI::App*>& apps, const std::string& name) {
-  const auto found =
-      std::find_if(apps.begin(), apps.end(), [&](const CLI::App* app) { return app->get_name() == name; });
-  return found == apps.end() ? nullptr : *found;
-}
-
-bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
-
-/// Finds the innermost subcommand that the leading words name; `used` of them.
-const CLI::App& innermost(const CLI::App& app, const std::vector<std::string>& words, std::size_t& used) {
-  const CLI::App* current = &app;
-  for (used = 0; used < words.size(); ++used) {
-    const CLI::App* next = find(subcommands(*current), words[used]);
-    if (next == nullptr) break;
-    current = next;
-  }
-  return *current;
-}
-
-}  // namespace
-
-std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
-  std::size_t used = 0;
-  const CLI::App& inner = innermost(app, words, used);
-  const auto known = subcommands(inner);
-  if (known.empty() || used == words.size() || is_option(words[used])) return {};
-  std::vector<std::string> names;
-  names.reserve(known.size());
-  for (const CLI::App* sub : known) names.push_back(sub->get_name());
-  if (used == 0 && words[0] == "experiment") {
-    return "nudge experiment is now nudge sweep, of networks like any other: sequence_model, free_transformer and "
-           "argmax_read "
-           "(examples/argmax.toml, characters.toml, latent.toml, mad.toml, memorization.toml; docs/experiments.md)";
-  }
-  const std::string before = used == 0 ? "" : inner.get_name() + " ";
-  return fmt::format("unknown command {}{} ({})", before, words[used], did_you_mean(words[used], names));
-}
-
-std::string unknown_option_hint(const CLI::App& app, const std::vector<std::string>& words) {
-  std::size_t used = 0;
-  const CLI::App& inner = innermost(app, words, used);
-  std::vector<std::string> names;
-  for (const CLI::Option* option : inner.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  for (; used < words.size(); ++used) {
-    const std::string name = words[used].substr(0, words[used].find('='));
-    if (name.rfind("--", 0) != 0 || name == "--") continue;
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    return fmt::format("unknown option {} ({})", name, did_you_mean(name, names));
-  }
-  return {};
 }
 
 }  // namespace nudge

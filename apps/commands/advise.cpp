@@ -52,7 +52,6 @@ std::string missing_text(const Comparison& c, const ComparedEntrant& one) {
   return "its runs have no test loss (data.test_fraction)";
 }
 
-/// Text of a loss, or of its absence.
 std::string loss_text(const ComparedEntrant& one) {
   return std::isfinite(one.test.shown()) ? spread_text(one.test, "{:.4f}", "{:.4f}") : "no result";
 }

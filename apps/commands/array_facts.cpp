@@ -15,7 +15,6 @@
 namespace nudge {
 namespace {
 
-/// Cuts the first tile from an array's conductances.
 Matrix<double> first_tile(const Matrix<double>& conductance_S, const TileSpec& tiles) {
   const Index rows = tiles.rows > 0 ? std::min(tiles.rows, conductance_S.rows()) : conductance_S.rows();
   const Index cols = tiles.columns > 0 ? std::min(tiles.columns, conductance_S.cols()) : conductance_S.cols();

@@ -82,7 +82,6 @@ std::vector<std::string> score_cells(const Comparison& c, const ComparedEntrant&
   return cells;
 }
 
-/// Caption that explains the columns of a table.
 std::string caption(const Comparison& c) {
   const std::string what = c.metric.empty() ? "losses in nat per character, mean" : "mean";
   const std::string of = c.metric.empty() ? "loss" : c.metric;
@@ -93,8 +92,7 @@ std::string caption(const Comparison& c) {
   if (has_binomial(c)) {
     out +=
         "one run, 95 %: what so many test samples say of one run's accuracy, binomial (Wilson); a difference below it "
-        "is "
-        "told by the pairs alone\n";
+        "is told by the pairs alone\n";
   }
   const bool chosen = std::any_of(c.entrants.begin(), c.entrants.end(),
                                   [](const ComparedEntrant& one) { return one.choice.has_value(); });

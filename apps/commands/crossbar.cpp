@@ -94,7 +94,6 @@ struct Netlist {
   std::optional<std::vector<double>> printed;
 };
 
-/// Results of the command.
 struct Answer {
   std::vector<ArrayFacts> facts;
   std::vector<ArrayRead> reads = {};  ///< reads for --out
@@ -118,7 +117,6 @@ void check_array(const std::string& name, const NetworkPlan& plan) {
   throw UserError(fmt::format("crossbar: unknown array \"{}\" ({})", name, did_you_mean(name, arrays)));
 }
 
-/// True for an array that the options ask for.
 bool is_wanted(const CrossbarOptions& options, const std::string& name) {
   return options.array.empty() || options.array == name;
 }
@@ -169,7 +167,6 @@ Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const N
   return out;
 }
 
-/// Programs and measures one matrix in an array of its own.
 Answer measure_alone(const CrossbarOptions& options, const CrossbarSpec& spec, std::uint64_t seed) {
   const WireLine line(lone_array_name);
   const LoneArray lone = options.conductances.empty() ? programmed_array(options.weights, spec, seed)
@@ -220,7 +217,6 @@ void write_file(const CrossbarOptions& options, const Config& config, const Answ
   file.write(options.out, Overwrite::must_not_exist);
 }
 
-/// Throws UserError for options that do not go together.
 void check_options(const CrossbarOptions& options) {
   if (!options.conductances.empty() && !options.weights.empty()) {
     throw UserError("crossbar: --weights and --conductances: the array holds the one or the other");

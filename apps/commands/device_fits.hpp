@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devices/fit/pulse_csv.hpp"
@@ -47,7 +48,10 @@ struct ImportOptions {
   bool json = false;
 };
 
-/// Imports a device of a Verilog-A model (model_table(), tabulated_device()) as a config.
+/// Imports a device of a Verilog-A model (tabulated_device()) as a config.
 ExitCode import_model(const ImportOptions& options);
+
+/// Text of the Python program that evaluates Verilog-A models, as it is in the source.
+std::string_view evaluate_model_script();
 
 }  // namespace nudge

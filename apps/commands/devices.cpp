@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/device_fits.hpp"
+#include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "circuits/spice/exports.hpp"
 #include "devices/characterize/characterize.hpp"
@@ -46,24 +47,15 @@ struct Subject {
   std::vector<double> replayed = {};  ///< record of the same pulses, sent to the device fitted to them
 };
 
-bool ends_with(const std::string& text, std::string_view end) { return std::string_view(text).ends_with(end); }
-
 bool is_preset(const std::string& name) {
   const auto& presets = device_presets();
   return std::any_of(presets.begin(), presets.end(), [&](const DevicePreset& p) { return p.name == name; });
 }
 
-double quantity_option(const char* option, const std::string& text, Unit unit) {
-  const Quantity q = read_quantity(text, unit);
-  if (!q.problem.empty()) throw UserError(fmt::format("devices: {} \"{}\": {}", option, text, q.problem));
-  return q.value;
-}
-
-/// Reads --window and --read-voltage.
 CsvScale csv_scale(const DevicesOptions& options) {
   CsvScale scale;
   if (!options.read_voltage.empty()) {
-    scale.read_voltage_V = quantity_option("--read-voltage", options.read_voltage, Unit::volt);
+    scale.read_voltage_V = quantity_option("devices: --read-voltage", options.read_voltage, Unit::volt);
     if (scale.read_voltage_V == 0) throw UserError("devices: --read-voltage must not be 0 V");
   }
   if (options.window.empty()) return scale;
@@ -72,8 +64,8 @@ CsvScale csv_scale(const DevicesOptions& options) {
     throw UserError(fmt::format("devices: --window \"{}\" (two conductances are needed, for example \"1 uS,25 uS\")",
                                 options.window));
   }
-  scale.low_S = quantity_option("--window", options.window.substr(0, comma), Unit::siemens);
-  scale.high_S = quantity_option("--window", options.window.substr(comma + 1), Unit::siemens);
+  scale.low_S = quantity_option("devices: --window", options.window.substr(0, comma), Unit::siemens);
+  scale.high_S = quantity_option("devices: --window", options.window.substr(comma + 1), Unit::siemens);
   if (!(scale.low_S >= 0 && scale.low_S < scale.high_S && std::isfinite(scale.high_S))) {
     throw UserError(fmt::format("devices: --window \"{}\" (must be 0 <= low < high)", options.window));
   }
@@ -84,20 +76,18 @@ CsvScale csv_scale(const DevicesOptions& options) {
 /// pulses (*.csv); then applies --set.
 Subject subject_named(const DevicesOptions& options) {
   const std::string& name = options.name;
-  if (ends_with(name, ".csv")) {
+  if (name.ends_with(".csv")) {
     const std::vector<LabRecord> records = read_lab_csv(name, csv_scale(options));
     const PopulationFit fit = fit_population(records, options.model, options.points);
     const PulseRecord& first = records.front().pulses;
     return {device_spec(parse_program_config(name, fit_toml(fit, name), options.settings)), first,
             replay(fit.each.front().fit.spec, first)};
   }
-  if (ends_with(name, ".toml")) {
+  if (name.ends_with(".toml")) {
     const Config config = load_program_config(name, options.settings);
     if (!on_devices(config)) {
-      throw UserError(
-          fmt::format("{}: device.model = \"digital\": exact numbers are no device; set device.model or "
-                      "device.preset",
-                      name));
+      throw UserError(fmt::format(
+          "{}: device.model = \"digital\": exact numbers are no device; set device.model or device.preset", name));
     }
     return {device_spec(config)};
   }
@@ -135,11 +125,7 @@ ExitCode spice_command(const DevicesOptions& options) {
 ExitCode characterize_command(DevicesOptions options) {
   const auto start = std::chrono::steady_clock::now();
   const std::string started = now_utc();
-  const Quantity interval = read_quantity(options.interval, Unit::second);
-  if (!interval.problem.empty()) {
-    throw UserError(fmt::format("devices characterize: --interval \"{}\": {}", options.interval, interval.problem));
-  }
-  options.measure.interval_s = interval.value;
+  options.measure.interval_s = quantity_option("devices characterize: --interval", options.interval, Unit::second);
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const Subject subject = subject_named(options);
   const Characterization c = characterize(subject.spec, options.measure);
@@ -148,15 +134,8 @@ ExitCode characterize_command(DevicesOptions options) {
     write(file, c);
     write_measured(file, subject);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-    RunRecord record;
-    record.kind = "characterize";
-    record.config = device_toml(subject.spec);
-    record.seed = static_cast<std::int64_t>(options.measure.seed);
-    record.precision = "double";
-    record.threads = 1;
-    record.started = started;
-    record.wall_time_s = wall.count();
-    add_run_record(file, record);
+    const auto seed = static_cast<std::int64_t>(options.measure.seed);
+    add_run_record(file, {"characterize", device_toml(subject.spec), seed, "double", 1, started, wall.count()});
     file.attribute("device", options.name);
     file.write(options.out, Overwrite::must_not_exist);
   }
@@ -224,9 +203,7 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       "fit",
       "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down); columns device and "
       "cycle give a population, voltage and width pulses that differ. aihwkit's two columns (after pulses up, after "
-      "pulses down) and "
-      "CrossSim's "
-      "set.csv and reset.csv are read too");
+      "pulses down) and CrossSim's set.csv and reset.csv are read too");
   sub->footer("Example: nudge devices fit pulses.csv --model linear_step --out device.toml");
   sub->add_option(
          "CSV", options->csv,

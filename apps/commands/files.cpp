@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/commands.hpp"
-
 #include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
+
+#include <memory>
 #include <span>
 
+#include "apps/commands.hpp"
+#include "apps/config_arguments.hpp"
+#include "apps/export/csv_export.hpp"
 #include "apps/info/cost_card.hpp"
 #include "apps/info/describe.hpp"
 #include "apps/report/report.hpp"
@@ -15,6 +16,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "training/compare/merge.hpp"
 
 namespace nudge {
 namespace {
@@ -36,10 +38,7 @@ std::function<ExitCode()> add_info(CLI::App& app) {
   app.add_flag("--json", options->json, "Print JSON");
   app.add_flag("--card", options->card,
                "Cost of the circuit of a training run instead: energy, latency and area by part, TOPS/W, endurance");
-  app.add_option("--set", options->settings, "With --card: other sizes, --set cost.node=\"22 nm\" (keys of [cost])")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_set_option(app, options->settings, "With --card: other sizes, --set cost.node=\"22 nm\" (keys of [cost])");
   return [options] {
     if (!options->card && !options->settings.empty()) throw UserError("info: --set is for --card");
     if (options->card) {
@@ -77,6 +76,81 @@ Command info_command() { return {"info", "Show what is in an HDF5 file of nudge"
 
 Command report_command() {
   return {"report", "Write one self-contained HTML page about runs", "nudge report run.h5 -o report.html", add_report};
+}
+
+namespace {
+
+struct ExportOptions {
+  std::string file, csv;
+  bool json = false;
+};
+
+std::function<ExitCode()> add_export(CLI::App& app) {
+  const auto options = std::make_shared<ExportOptions>();
+  app.add_option("FILE", options->file, "HDF5 file of nudge")->required();
+  app.add_option("--csv", options->csv, "Directory for the CSV files, none of which may exist")->required();
+  app.add_flag("--json", options->json, "Print the paths as JSON");
+  return [options] {
+    nlohmann::json paths = nlohmann::json::array();
+    for (const auto& path : export_csv(options->file, options->csv)) {
+      paths.push_back(path.string());
+      if (!options->json) answer("{}\n", path.string());
+    }
+    if (options->json) answer("{}\n", json_text(nlohmann::json({{"files", paths}}), 2));
+    return ExitCode::ok;
+  };
+}
+
+}  // namespace
+
+Command export_command() {
+  return {"export", "Write everything of an HDF5 file as CSV", "nudge export run.h5 --csv run_csv", add_export};
+}
+
+namespace {
+
+struct MergeOptions {
+  std::vector<std::string> inputs;
+  std::string out;
+  bool partial = false, json = false;
+};
+
+ExitCode run_merge(const MergeOptions& options) {
+  const std::vector<std::filesystem::path> inputs(options.inputs.begin(), options.inputs.end());
+  const MergeSummary merged =
+      merge_sweeps(inputs, options.out, options.partial ? MissingPoints::accept : MissingPoints::refuse);
+  if (options.json) {
+    const nlohmann::json out{{"file", options.out},
+                             {"points", merged.points},
+                             {"finished", merged.finished},
+                             {"failed", merged.failed},
+                             {"outside", merged.outside}};
+    answer("{}\n", json_text(out, 2));
+  } else {
+    const std::string outside =
+        merged.outside == 0 ? "" : fmt::format("; {} finished runs outside the present grid are kept", merged.outside);
+    answer("{} of {} points, {} did not end well{}\n{}\n", merged.finished, merged.points, merged.failed, outside,
+           options.out);
+  }
+  return ExitCode::ok;
+}
+
+std::function<ExitCode()> add_merge(CLI::App& app) {
+  const auto options = std::make_shared<MergeOptions>();
+  app.add_option("FILES", options->inputs,
+                 "Files of parts of one sweep or comparison: of --shard, of interrupted runs, merged ones")
+      ->required();
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist")->required();
+  app.add_flag("--partial", options->partial, "Merge although points are missing; --resume runs them");
+  app.add_flag("--json", options->json, "Print the counts as JSON");
+  return [options] { return run_merge(*options); };
+}
+
+}  // namespace
+
+Command merge_command() {
+  return {"merge", "Join the files of the parts of a sweep or a comparison into one",
+          "nudge merge part1.h5 part2.h5 --out sweep.h5", add_merge};
 }
 
 }  // namespace nudge

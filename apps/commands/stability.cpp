@@ -49,7 +49,6 @@ Config config_of(const StabilityArguments& options) {
   return config_on_top(stored, options.arguments.file, settings);
 }
 
-/// Follows a key as `--follow KEY=TO` asks.
 FollowedKey follow(const StabilityArguments& options, const Config& config) {
   const std::size_t equals = options.follow.find('=');
   if (equals == std::string::npos) {
@@ -145,8 +144,7 @@ std::string stability_text(const ChipYield& found) {
     worst = std::isfinite(chip.abscissa) ? std::max(worst, chip.abscissa) : worst;
   }
   return out + fmt::format(
-                   "yield: {} of {} chips settle, {:.1f} % [{:.1f}, {:.1f}] (95 %, Wilson); largest abscissa "
-                   "{:.4f}\n",
+                   "yield: {} of {} chips settle, {:.1f} % [{:.1f}, {:.1f}] (95 %, Wilson); largest abscissa {:.4f}\n",
                    settled, found.chips.size(), 100 * found.yield, 100 * found.interval.low, 100 * found.interval.high,
                    worst);
 }

@@ -84,32 +84,23 @@ nlohmann::json json_of(const AgedTest& test) {
 /// Writes the rows to a file that nudge report draws.
 void write_file(const TestArguments& arguments, const AgedTest& test, const std::string& started, double wall_s) {
   H5Document file;
-  RunRecord record;
-  record.kind = "test";
-  record.config = H5Reader(arguments.file).text_attribute("config");
-  record.precision = "as the run";
-  record.threads = 1;
-  record.started = started;
-  record.wall_time_s = wall_s;
-  add_run_record(file, record);
+  const std::string config = H5Reader(arguments.file).text_attribute("config");
+  add_run_record(file, {"test", config, 0, "as the run", 1, started, wall_s});
   file.attribute("run", arguments.file);
   file.attribute("metric", test.metric);
-  std::vector<double> age, seed, loss, score, residual;
-  for (const AgedTestRow& row : test.rows) {
-    age.push_back(row.age_s);
-    seed.push_back(row.seed);
-    loss.push_back(row.loss);
-    score.push_back(row.score);
-    residual.push_back(row.residual);
-  }
+  const auto column = [&](const std::string& name, auto member, const char* unit, const char* description) {
+    std::vector<double> values;
+    for (const AgedTestRow& row : test.rows) values.push_back(row.*member);
+    file.column("rows/" + name, values, {unit, description, {"row"}});
+  };
   file.group("rows", "what is left of the network after a wait, a row per age and seed");
   file.attribute("refresh_s", test.refresh_s, "rows");
   file.attribute("temperature_K", test.temperature_K, "rows");
-  file.column("rows/age", age, {"s", "time since the devices were first written", {"row"}});
-  file.column("rows/seed", seed, {"1", "of devices and noise", {"row"}});
-  file.column("rows/loss", loss, {"nat", "mean cost", {"row"}});
-  file.column("rows/residual", residual, {"1", "mean |F|/|z| of the states that were read", {"row"}});
-  if (!test.metric.empty()) file.column("rows/" + test.metric, score, {"1", "metric of the task", {"row"}});
+  column("age", &AgedTestRow::age_s, "s", "time since the devices were first written");
+  column("seed", &AgedTestRow::seed, "1", "of devices and noise");
+  column("loss", &AgedTestRow::loss, "nat", "mean cost");
+  column("residual", &AgedTestRow::residual, "1", "mean |F|/|z| of the states that were read");
+  if (!test.metric.empty()) column(test.metric, &AgedTestRow::score, "1", "metric of the task");
   file.write(arguments.out, Overwrite::must_not_exist);
 }
 

@@ -140,7 +140,6 @@ std::string losses_text(const TrainSummary& s, const std::string& lane) {
   return out;
 }
 
-/// Text on the sizes of two different networks.
 std::string size_text(const TrainSummary& s) {
   if (s.beside != feed_forward_name) return "";
   return fmt::format(" ({:.0f} weights, the run has {:.0f})", s.of("beside/weights"), s.of("weights"));
@@ -217,11 +216,7 @@ ExitCode run_train(const TrainArguments& options) {
 std::function<ExitCode()> add_train(CLI::App& app) {
   const auto options = std::make_shared<TrainArguments>();
   app.add_option("CONFIG", options->config, "Config file (TOML)");
-  app.add_option("--set", options->settings,
-                 "Set a key after reading the file: --set train.steps=500 (may be repeated)")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_set_option(app, options->settings);
   add_weights_option(app, options->settings);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
   app.add_option("--resume", options->resume, "Continue the run of this HDF5 file to the bits of an unbroken run");

@@ -102,8 +102,10 @@ class Card {
     count_lines();
     arrays();
     converters();
-    amplifiers();
-    drivers();
+    at_lines("amplifier", circuit().amplifier_power_W, Unit::watt, "circuit.amplifier_power", cost_.amplifier_um2,
+             "sensed");
+    at_lines("driver", circuit().line_capacitance_F, Unit::farad, "circuit.line_capacitance", cost_.driver_um2,
+             "driven");
     writes();
     digital();
     latency();
@@ -124,14 +126,14 @@ class Card {
 
   void leave_out(const std::string& what) { card_.left_out.push_back(what); }
 
-  std::optional<double> of(const char* series) const { return median_of(lane_, series); }
+  std::optional<double> of(const std::string& series) const { return median_of(lane_, series); }
 
   /// Energy that a key prices: known where the key is set.
-  std::optional<double> priced(const char* series, double price) const {
+  std::optional<double> priced(const std::string& series, double price) const {
     return price > 0 ? of(series) : std::optional<double>();
   }
 
-  std::optional<double> area(const char* what, double each_um2, double amount, const char* key) {
+  std::optional<double> area(const std::string& what, double each_um2, double amount, const std::string& key) {
     if (each_um2 > 0) return each_um2 * m2_per_um2 * amount;
     leave_out(fmt::format("area of {} ({} of them; {})", what, amount, key));
     return std::nullopt;
@@ -188,22 +190,13 @@ class Card {
     if (adcs && circuit().adc_energy_J == 0) leave_out("energy of the ADCs (circuit.adc_energy)");
   }
 
-  void amplifiers() {
-    const double power = circuit().amplifier_power_W;
-    if (power == 0) leave_out("energy of the amplifiers (circuit.amplifier_power)");
-    card_.parts.push_back({"amplifiers", priced("inference_amplifier_energy", power), priced("amplifier_energy", power),
-                           area("amplifiers", cost_.amplifier_um2, lines_, "cost.amplifier_area"),
-                           fmt::format("circuit.amplifier_power = {}; one for each of {:g} sensed lines",
-                                       price_text(circuit().amplifier_power_W, Unit::watt), lines_)});
-  }
-
-  void drivers() {
-    const double farad = circuit().line_capacitance_F;
-    if (farad == 0) leave_out("energy of the drivers (circuit.line_capacitance)");
-    card_.parts.push_back({"drivers", priced("inference_driver_energy", farad), priced("driver_energy", farad),
-                           area("drivers", cost_.driver_um2, lines_, "cost.driver_area"),
-                           fmt::format("circuit.line_capacitance = {}; one for each of {:g} driven lines",
-                                       price_text(circuit().line_capacitance_F, Unit::farad), lines_)});
+  /// Adds a circuit that stands at each line. unit, key: of the price of its energy; lines: which they are.
+  void at_lines(const std::string& name, double price, Unit unit, const char* key, double um2, const char* lines) {
+    if (price == 0) leave_out(fmt::format("energy of the {}s ({})", name, key));
+    card_.parts.push_back(
+        {name + "s", priced(fmt::format("inference_{}_energy", name), price), priced(name + "_energy", price),
+         area(name + "s", um2, lines_, fmt::format("cost.{}_area", name)),
+         fmt::format("{} = {}; one for each of {:g} {} lines", key, price_text(price, unit), lines_, lines)});
   }
 
   /// Amount per step of learning; programming does not belong to a step.
@@ -226,9 +219,8 @@ class Card {
                : "pulses not known"});
     const auto verify = per_step("verify_energy", "programming_reads_energy");
     if (verify.value_or(0) > 0) {
-      card_.parts.push_back({"verify reads", std::nullopt, verify, std::nullopt,
-                             "crossbar.verify_time, at the mean "
-                             "conductance"});
+      card_.parts.push_back(
+          {"verify reads", std::nullopt, verify, std::nullopt, "crossbar.verify_time, at the mean conductance"});
     }
     const auto transfers = readings_.sum("transfer_energy");
     if (transfers.value_or(0) > 0) {

@@ -42,8 +42,7 @@ std::vector<std::string> card_notes(const CostCard& card) {
   const auto second = [](double s) { return format_quantity(s, Unit::second, 3); };
   if (card.inference_s) {
     out.push_back(
-        fmt::format("latency of an inference: {} (its free phase and the reads of its outputs): {:.4g} a "
-                    "second",
+        fmt::format("latency of an inference: {} (its free phase and the reads of its outputs): {:.4g} a second",
                     second(*card.inference_s), 1 / *card.inference_s));
   }
   if (card.phases_s) {
@@ -55,9 +54,8 @@ std::vector<std::string> card_notes(const CostCard& card) {
   }
   if (std::isfinite(card.tops_per_watt())) {
     out.push_back(
-        fmt::format("{:.4g} TOPS/W of what is counted: {:.4g} operations, a product and a sum for every "
-                    "weight and token; that a circuit reads its weights many times while it settles counts "
-                    "as no work",
+        fmt::format("{:.4g} TOPS/W of what is counted: {:.4g} operations, a product and a sum for every weight and "
+                    "token; that a circuit reads its weights many times while it settles counts as no work",
                     card.tops_per_watt(), card.operations));
   }
   if (card.mean_pulses && card.most_pulses) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict on a sweep.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -11,7 +13,6 @@
 #include "training/sweep/spread.hpp"
 
 namespace nudge::report {
-
 namespace {
 
 /// Text of an interval "[+0.0123, +0.0456]", in percentage points for accuracies; empty with one seed.
@@ -139,15 +140,10 @@ std::string no_better_than_linear(const Table& points, const std::string& result
 
 Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line,
                       const std::optional<ReferenceScores>& references) {
-  std::string keys;
-  for (const std::string& key : points.keys) keys += (keys.empty() ? "" : ", ") + key;
+  const std::string keys = fmt::format("{}", fmt::join(points.keys, ", "));
   if (points.results.empty()) return {"Sweep of " + keys, "The sweep has no result that can be compared.", ""};
   const std::string& result = points.results.front();
-  double low = std::nan(""), high = low;
-  for (const double v : points.numbers.at(result)) {
-    low = std::isfinite(v) ? std::fmin(low, v) : low;
-    high = std::isfinite(v) ? std::fmax(high, v) : high;
-  }
+  const auto [mean, low, high] = finite_range(points.numbers.at(result));
   Opening out;
   out.title = points.keys.size() > 3 ? fmt::format("Sweep of {} keys", points.keys.size()) : "Sweep of " + keys;
   if (!std::isfinite(low)) {
@@ -168,8 +164,7 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
       out.sentence = fails ? fmt::format("No effect is sure; with {} {}.", first.key, failing_text(first))
                            : fmt::format(
                                  "No value changes the {} beyond the scatter of the seeds; the largest difference is "
-                                 "that of {} = {}, "
-                                 "{}{}.",
+                                 "that of {} = {}, {}{}.",
                                  words(result), first.key, first.to, difference_text(result, first.difference.mean),
                                  interval_text(result, first.difference));
     } else {
@@ -181,6 +176,108 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
   }
   out.sentence += left_over(points, result, line) + no_better_than_linear(points, result, references);
   return out;
+}
+
+namespace {
+
+constexpr std::size_t most_rows = 24;  // beyond, the smallest effects are left to the table
+
+/// Ranks of the values less their mean. Ties share their mean rank.
+Eigen::ArrayXd centred_ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  Eigen::ArrayXd out(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    for (std::size_t i = begin; i < end; ++i)
+      out[static_cast<Index>(order[i])] = 0.5 * static_cast<double>(begin + end);
+    begin = end;
+  }
+  return out - 0.5 * static_cast<double>(values.size());
+}
+
+}  // namespace
+
+std::vector<KeyEffect> ranked_effects(const Table& points, const std::string& result) {
+  const auto values = points.numbers.find(result);
+  if (points.scattered || points.rows == 0 || values == points.numbers.end()) return {};
+  std::vector<std::vector<std::string>> texts(points.keys.size());
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    const bool names = points.numbers.count(points.keys[k]) == 0;
+    const std::string unit = names ? "" : unit_behind(points.unit(points.keys[k]));
+    for (std::size_t i = 0; i < points.rows; ++i) texts[k].push_back(points.text(points.keys[k], i) + unit);
+  }
+  const auto seeds = points.numbers.find("seed");
+  const std::vector<double> alike(points.rows, 0);
+  return key_effects(points.keys, texts, seeds == points.numbers.end() ? alike : seeds->second, values->second, result);
+}
+
+double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  std::vector<double> a, b;
+  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    if (!std::isfinite(x[i]) || std::isnan(y[i])) continue;
+    a.push_back(x[i]);
+    b.push_back(y[i]);
+  }
+  if (a.size() < 3) return no_value;
+  const Eigen::ArrayXd u = centred_ranks(a), v = centred_ranks(b);
+  return (u * v).sum() / std::sqrt(u.square().sum() * v.square().sum());  // NaN where one of them never changes
+}
+
+double rank_ratio(const std::vector<std::string>& names, const std::vector<double>& y) {
+  std::vector<std::string> known;
+  std::vector<std::size_t> group;
+  std::vector<double> measured;
+  for (std::size_t i = 0; i < std::min(names.size(), y.size()); ++i) {
+    if (std::isnan(y[i])) continue;
+    group.push_back(place(known, names[i]));
+    measured.push_back(y[i]);
+  }
+  const auto n = static_cast<double>(measured.size()), k = static_cast<double>(known.size());
+  if (n < 3 || k < 2 || k == n) return no_value;
+  const Eigen::ArrayXd rank = centred_ranks(measured);
+  Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(static_cast<Index>(known.size())), count = sum;
+  for (Index i = 0; i < rank.size(); ++i) {
+    const auto g = static_cast<Index>(group[static_cast<std::size_t>(i)]);
+    sum[g] += rank[i];
+    count[g] += 1;
+  }
+  const double all = rank.square().sum();
+  if (all == 0) return no_value;  // y never changes
+  const double between = (sum.square() / count).sum();
+  return std::sqrt(std::max(0.0, 1 - (1 - between / all) * (n - 1) / (n - k)));
+}
+
+std::string effects_figure(const Table& points) {
+  if (points.results.empty()) return "";
+  const std::string& result = points.results.front();
+  const std::vector<KeyEffect> effects = ranked_effects(points, result);
+  if (effects.empty()) return "";
+  DotPlot plot{"What each value does to the " + words(result),
+               fmt::format("Each row moves one key from its first value ({}) and leaves the others; the largest "
+                           "difference on top. Dots: "
+                           "mean over the seeds; lines: 95 % interval of Student's t over seeds, absent with one seed.",
+                           points.one_at_a_time ? "the config's" : "as listed first"),
+               "difference of the " + points.label(result) +
+                   (higher_is_better(result) ? ", right is better" : ", left is better"),
+               Scale::linear, true};
+  DotSeries series{"", {}, {}, {}, 0};
+  for (const KeyEffect& effect : effects) {
+    if (plot.rows.size() == most_rows) break;
+    const PairedDifference& d = effect.difference;
+    const std::string failed =
+        fmt::format(" (a run failed in {} of {})", d.failed, count(static_cast<std::size_t>(d.seeds), "seed"));
+    plot.rows.push_back(effect.key + " = " + effect.to + (d.failed > 0 ? failed : ""));
+    series.value.push_back(effect.difference.mean);
+    series.low.push_back(effect.difference.low);
+    series.high.push_back(effect.difference.high);
+  }
+  if (effects.size() > most_rows)
+    plot.note += fmt::format(" The {} smallest are left out.", effects.size() - most_rows);
+  plot.series.push_back(std::move(series));
+  return dot_figure(plot);
 }
 
 }  // namespace nudge::report

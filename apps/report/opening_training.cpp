@@ -30,14 +30,9 @@ Score score_of(const Lane& trainee) {
   return {metric, "validation", trainee.of(fmt::format("validation_{}", metric)).last_finite()};
 }
 
-/// Unit as a suffix: " nat"; empty for pure numbers.
-std::string unit_suffix(const std::string& unit) {
-  return unit.empty() || unit == "1" ? std::string() : fmt::format(" {}", unit);
-}
-
 std::string text_of(const Score& score, const std::string& unit) {
   if (score.metric != "loss") return score_cell(score.metric, score.value);
-  return fmt::format("{:.4f}{}", score.value, unit_suffix(unit));
+  return fmt::format("{:.4f}{}", score.value, unit_behind(unit));
 }
 
 /// Text on the devices that held the weights and how they changed; empty when this version cannot read the file's
@@ -64,16 +59,14 @@ std::string compared(const Score& score, double other, const std::string& unit) 
   if (difference == 0) return "exactly that of";
   const char* side = difference > 0 ? "above" : "below";
   if (score.metric == "accuracy") return fmt::format("{:.2f} points {}", 100 * std::abs(difference), side);
-  return fmt::format("{:.4f}{} ({:.1f} %) {}", std::abs(difference), unit_suffix(unit),
+  return fmt::format("{:.4f}{} ({:.1f} %) {}", std::abs(difference), unit_behind(unit),
                      100 * std::abs(difference / other), side);
 }
 
 std::string agreement_sentence(const Lane& trainee) {
-  double lowest = std::nan("");
   const bool all = !trainee.groups.empty() && trainee.groups.front() == "all";
-  for (Index i = 0; i < trainee.cosine.rows(); ++i) {
-    for (Index g = 0; g < (all ? 1 : trainee.cosine.cols()); ++g) lowest = std::fmin(lowest, trainee.cosine(i, g));
-  }
+  const Matrix<double> told = trainee.cosine.leftCols(all ? 1 : trainee.cosine.cols());
+  const double lowest = finite_range({told.data(), static_cast<std::size_t>(told.size())}).low;
   if (!std::isfinite(lowest)) return "";
   const std::string angle = lowest > 0.999 ? fmt::format("1 − {}", number(1 - lowest)) : fmt::format("{:.3f}", lowest);
   return fmt::format(" The lowest cosine with the exact gradient was {}{}.", angle,
@@ -119,8 +112,7 @@ Opening of_one_run(const std::vector<NamedLane>& trainees) {
     return {who, fmt::format("The run has no result yet: {} so far.", count(steps, "step")), ""};
   }
   Opening out;
-  out.title = fmt::format("{}: {} {} {}", who, score.part, score.metric, value);
-  out.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out.title[0])));
+  out.title = capitalised(fmt::format("{}: {} {} {}", who, score.part, score.metric, value));
   out.sentence =
       fmt::format("After {} {} ends at a {} {} of {}", count(steps, "step"), who, score.part, score.metric, value);
   if (trainees.size() > 1 && trainees[1].beside()) {

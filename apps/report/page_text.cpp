@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 
 #include "apps/report/sections.hpp"
 
@@ -84,6 +86,34 @@ std::string power_of_ten(int exponent) {
   return "10" + superscript(exponent);
 }
 
+std::string unit_behind(const std::string& unit) { return unit.empty() || unit == "1" ? "" : " " + unit; }
+
+std::string unit_in_brackets(const std::string& unit) { return unit.empty() || unit == "1" ? "" : " (" + unit + ")"; }
+
+std::string capitalised(std::string text) {
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string grid(const std::string& figures) {
+  return figures.empty() ? "" : "<div class=\"grid\">\n" + figures + "</div>\n";
+}
+
+FiniteRange finite_range(std::span<const double> values) {
+  FiniteRange out;
+  double sum = 0;
+  int finite = 0;
+  for (const double v : values) {
+    if (!std::isfinite(v)) continue;
+    sum += v;
+    ++finite;
+    out.low = std::fmin(out.low, v);
+    out.high = std::fmax(out.high, v);
+  }
+  if (finite > 0) out.mean = sum / finite;
+  return out;
+}
+
 std::string count(std::size_t n, std::string_view singular) {
   return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s");
 }
@@ -97,9 +127,7 @@ std::size_t place(std::vector<std::string>& names, const std::string& name) {
 
 std::string words(std::string_view name) {
   std::string out(name);
-  for (char& c : out) {
-    if (c == '_') c = ' ';
-  }
+  std::replace(out.begin(), out.end(), '_', ' ');
   return out;
 }
 
@@ -107,16 +135,14 @@ std::string words(std::string_view name) {
 
 void add_text_lines(Chart& chart, const std::optional<TextEntropy>& line) {
   if (!line) return;
-  double from = std::numeric_limits<double>::infinity(), to = -from;
+  std::vector<double> shown;
   int color = 0;
   for (const Series& series : chart.series) {
     color = std::max(color, series.color + 1);
-    for (const double x : series.x) {
-      if (!std::isfinite(x) || (chart.x_scale == Scale::logarithmic && x <= 0)) continue;
-      from = std::min(from, x);
-      to = std::max(to, x);
-    }
+    std::copy_if(series.x.begin(), series.x.end(), std::back_inserter(shown),
+                 [&](double x) { return chart.x_scale == Scale::linear || x > 0; });
   }
+  auto [mean, from, to] = finite_range(shown);
   if (!(from <= to)) return;
   if (from == to && chart.x_scale == Scale::linear) {
     from -= 0.5;
@@ -144,10 +170,7 @@ std::string text_note(const std::optional<TextLines>& lines) {
                     one(lines->validation, "validation");
   if (lines->test) out += ", " + one(*lines->test, "test");
   return "<p class=\"note\">" +
-         escape(out +
-                " nat. !: not below the unigram line: learnt nothing beyond letter "
-                "frequencies.") +
-         "</p>\n";
+         escape(out + " nat. !: not below the unigram line: learnt nothing beyond letter frequencies.") + "</p>\n";
 }
 
 }  // namespace nudge::report

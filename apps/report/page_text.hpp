@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,27 @@ std::string with_deviation(double mean, double deviation);
 /// Formats a power of ten with superscripts: 10⁻³; 0.1, 1, 10 and 100 in full.
 std::string power_of_ten(int exponent);
 
+/// Text of a unit behind a number, " nat", or behind a name, " (nat)"; empty for pure numbers ("1" or none).
+std::string unit_behind(const std::string& unit);
+std::string unit_in_brackets(const std::string& unit);
+
+/// Makes the first letter a capital.
+std::string capitalised(std::string text);
+
+/// Makes the HTML of figures side by side; empty without any.
+std::string grid(const std::string& figures);
+
 /// Formats a count: "1 step", "3 steps".
 std::string count(std::size_t n, std::string_view singular);
 
 /// Value in a table where nothing was measured.
 inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+
+/// Mean, smallest and largest of the finite ones of some values; NaN where there is none.
+struct FiniteRange {
+  double mean = no_value, low = no_value, high = no_value;
+};
+FiniteRange finite_range(std::span<const double> values);
 
 /// Returns the place of a name in a list, and appends a new name.
 std::size_t place(std::vector<std::string>& names, const std::string& name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,9 +39,8 @@ ArrayPictures load_array_pictures(const H5Reader& file);
 struct DevicePictures {
   std::string device;                                ///< name of the preset, model or file
   std::vector<double> pulse, stair_mean, stair_std;  ///< staircase, in S
-  double half_up = std::numeric_limits<
-      double>::quiet_NaN();  ///< pulses to the middle of the mean device's range; NaN: not in the file
-  double half_down = std::numeric_limits<double>::quiet_NaN();  ///< pulses from the top back to the middle
+  /// Pulses to the middle of the mean device's range, and from the top back to it; NaN: not in the file.
+  double half_up = NAN, half_down = NAN;
   Matrix<double> stairs;  ///< staircases of single devices (devices, points), in S
   std::vector<double> measured_pulse, measured_replayed,
       measured_mean;  ///< measured record that the device was fitted to, in S

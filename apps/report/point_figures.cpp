@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 #include <span>
@@ -12,7 +11,6 @@
 #include "training/sweep/spread.hpp"
 
 namespace nudge::report {
-
 namespace {
 
 /// Swept key on the x axis: numbers, or names counted 0, 1, 2, ...
@@ -26,26 +24,19 @@ struct SweptKey {
 
 SweptKey swept_key(const Table& points, const std::string& key) {
   SweptKey out{key, {}, {}, {}, 0};
-  if (const auto real = points.numbers.find(key); real != points.numbers.end()) {
-    out.at = real->second;
-    for (const double v : out.at) out.text.push_back(number(v));
-  } else {
-    out.text = points.texts.at(key);
-    for (const auto& text : out.text) {
-      const auto at = std::find(out.names.begin(), out.names.end(), text);
-      out.at.push_back(static_cast<double>(at - out.names.begin()));
-      if (at == out.names.end()) out.names.push_back(text);
-    }
+  const auto real = points.numbers.find(key);
+  if (real != points.numbers.end()) out.at = real->second;
+  for (std::size_t i = 0; i < points.rows; ++i) {
+    out.text.push_back(points.text(key, i));
+    if (real == points.numbers.end()) out.at.push_back(static_cast<double>(place(out.names, out.text[i])));
   }
   out.distinct = std::set<std::string>(out.text.begin(), out.text.end()).size();
   return out;
 }
 
-/// Picks the numbers of some of the rows.
 std::vector<double> of_rows(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
-  std::vector<double> out;
-  out.reserve(rows.size());
-  for (const std::size_t i : rows) out.push_back(values[i]);
+  std::vector<double> out(rows.size());
+  std::transform(rows.begin(), rows.end(), out.begin(), [&](std::size_t i) { return values[i]; });
   return out;
 }
 
@@ -73,11 +64,10 @@ std::vector<Curve> curves_of(const Table& points, const std::vector<SweptKey>& k
 std::string result_figure(const std::string& result, const Table& points, const SweptKey& x,
                           const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
   const std::vector<double>& values = points.numbers.at(result);
-  Chart chart;
-  chart.title = words(result) + " against " + x.key;
-  chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
-  chart.x_label = x.key + points.unit_suffix(x.key);
-  chart.y_label = points.label(result);
+  Chart chart{capitalised(words(result) + " against " + x.key),
+              {},
+              x.key + unit_in_brackets(points.unit(x.key)),
+              points.label(result)};
   chart.x_names = x.names;
   const bool pooled = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
     return std::any_of(curve.points.begin(), curve.points.end(), [](const auto& at) { return at.second.size() > 1; });
@@ -108,13 +98,9 @@ std::string result_figure(const std::string& result, const Table& points, const 
       s.x.push_back(
           x.names.empty() ? at : at + 0.08 * (static_cast<double>(c) - 0.5 * static_cast<double>(curves.size() - 1)));
       s.y.push_back(cell_spread(here, result).shown());
-      double low = std::nan(""), high = low;
-      for (const double v : here) {
-        low = std::isfinite(v) ? std::fmin(low, v) : low;
-        high = std::isfinite(v) ? std::fmax(high, v) : high;
-      }
-      s.low.push_back(low);
-      s.high.push_back(high);
+      const FiniteRange range = finite_range(here);
+      s.low.push_back(range.low);
+      s.high.push_back(range.high);
     }
     chart.series.push_back(std::move(s));
   }
@@ -193,7 +179,7 @@ PointFigures point_figures(const Table& points, const std::optional<TextEntropy>
     out.others = paragraph("No run of the sweep has a finite result.");
     return out;
   }
-  if (!out.others.empty()) out.others = "<div class=\"grid\">\n" + out.others + "</div>\n";
+  out.others = grid(out.others);
   if (!constant.empty())
     out.others +=
         paragraph("The same in every run" + std::string(failed ? " that did not fail: " : ": ") + constant + ".");
@@ -204,9 +190,62 @@ PointFigures point_figures(const Table& points, const std::optional<TextEntropy>
 std::string result_text(const Table& points, const std::string& result, double value) {
   if (result.ends_with("accuracy")) return score_cell("accuracy", value);
   if (!std::isfinite(value)) return "–";
-  const auto unit = points.units.find(result);
-  const bool shown = unit != points.units.end() && !unit->second.empty() && unit->second != "1";
-  return (result.ends_with("loss") ? fmt::format("{:.4f}", value) : number(value)) + (shown ? " " + unit->second : "");
+  return (result.ends_with("loss") ? fmt::format("{:.4f}", value) : number(value)) + unit_behind(points.unit(result));
+}
+
+namespace {
+
+constexpr std::size_t most_values = 24;  // of either key: a wider table is no picture
+
+/// Values of a key in the order in which the sweep lists them.
+struct KeyValues {
+  std::vector<std::string> names;
+  std::vector<std::size_t> of_row;  ///< index in names, per row of the table
+};
+
+KeyValues values_of(const Table& points, const std::string& key) {
+  KeyValues out;
+  for (std::size_t i = 0; i < points.rows; ++i) out.of_row.push_back(place(out.names, points.text(key, i)));
+  return out;
+}
+
+}  // namespace
+
+std::string heat_map(const Table& points) {
+  if (points.keys.size() != 2 || points.scattered || points.one_at_a_time || points.results.empty()) return "";
+  const std::string& result = points.results.front();
+  const KeyValues rows = values_of(points, points.keys[0]), columns = values_of(points, points.keys[1]);
+  const bool shown = std::min(rows.names.size(), columns.names.size()) > 1 &&
+                     std::max(rows.names.size(), columns.names.size()) <= most_values;
+  if (!shown) return "";
+  std::vector<std::vector<double>> cells(rows.names.size() * columns.names.size());
+  for (std::size_t i = 0; i < points.rows; ++i) {
+    cells[rows.of_row[i] * columns.names.size() + columns.of_row[i]].push_back(points.numbers.at(result)[i]);
+  }
+  std::vector<double> means;
+  std::vector<CellSpread> spreads;
+  for (const auto& cell : cells) {
+    spreads.push_back(cell_spread(cell, result));
+    means.push_back(spreads.back().shown());
+  }
+  auto [middle, best, worst] = finite_range(means);
+  if (higher_is_better(result)) std::swap(best, worst);
+  std::vector<HeatRow> table;
+  for (std::size_t r = 0; r < rows.names.size(); ++r) {
+    table.push_back({rows.names[r], ""});
+    for (std::size_t c = 0; c < columns.names.size(); ++c) {
+      const CellSpread& spread = spreads[r * columns.names.size() + c];
+      const double mean = spread.shown(), loss = worst == best ? 0 : (mean - best) / (worst - best);
+      const std::string failed = spread.failed > 0 ? ", " + failure_rate(spread) : "";
+      table.back().cells +=
+          heat_cell(std::isfinite(mean) ? 65 * loss : no_value, result_text(points, result, mean) + failed);
+    }
+  }
+  return fmt::format("<h3>{}: {} (rows) and {} (columns)</h3>\n", escape(points.label(result)), escape(points.keys[0]),
+                     escape(points.keys[1])) +
+         heat_table("", columns.names, table) +
+         "<p class=\"note\">Means over the seeds; where a run failed, the median with the failed ranked worst; the "
+         "darker, the worse. A dash: no such median, or no run.</p>\n";
 }
 
 }  // namespace nudge::report

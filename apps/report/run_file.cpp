@@ -279,13 +279,17 @@ void load_facts(const H5Reader& file, RunFile& run) {
 
 }  // namespace
 
-std::string Table::unit_suffix(const std::string& column) const {
+std::string Table::unit(const std::string& column) const {
   const auto unit = units.find(column);
-  const bool shown = unit != units.end() && !unit->second.empty() && unit->second != "1";
-  return shown ? fmt::format(" ({})", unit->second) : std::string();
+  return unit == units.end() ? "" : unit->second;
 }
 
-std::string Table::label(const std::string& column) const { return words(column) + unit_suffix(column); }
+std::string Table::label(const std::string& column) const { return words(column) + unit_in_brackets(unit(column)); }
+
+std::string Table::text(const std::string& key, std::size_t row) const {
+  const auto real = numbers.find(key);
+  return real == numbers.end() ? texts.at(key)[row] : number(real->second[row]);
+}
 
 double TimeSeries::last_finite() const {
   for (std::size_t i = y.size(); i-- > 0;) {

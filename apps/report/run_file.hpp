@@ -64,8 +64,9 @@ struct Table {
   std::vector<std::string> results;  ///< measured columns of `numbers` in a sweep, most important first
   std::map<std::string, std::string> units;
 
-  std::string label(const std::string& column) const;        ///< name with unit: "write energy (J)"
-  std::string unit_suffix(const std::string& column) const;  ///< unit as suffix: " (J)"; empty for pure numbers
+  std::string unit(const std::string& column) const;                ///< unit of a column; empty where the file has none
+  std::string label(const std::string& column) const;               ///< name with unit: "write energy (J)"
+  std::string text(const std::string& key, std::size_t row) const;  ///< value of a key: a name, or number()
 };
 
 /// Gradients per step of a parameter group (gradcheck.record), means over the recorded samples: of every estimator, and of bptt.

@@ -76,18 +76,13 @@ std::vector<std::string> score_cells(const Table& entrants, const std::string& m
 std::string entrants_note(const RunFile& run) {
   const std::string holds = run.intervals_hold.empty() ? "" : " Of the differences, " + run.intervals_hold + ".";
   return "<p class=\"note\">Losses in nat per character, or as the cost of samples is; differences of accuracy in "
-         "percentage "
-         "points; mean ± standard deviation over fresh seeds. Every entrant stands at its own best place of the same "
-         "grid, "
-         "chosen on the validation part with other seeds. Difference: of the test loss with the first entrant's, "
-         "paired by "
-         "seed, with the 95 % interval of Student's t." +
+         "percentage points; mean ± standard deviation over fresh seeds. Every entrant stands at its own best place of "
+         "the same grid, chosen on the validation part with other seeds. Difference: of the test loss with the first "
+         "entrant's, paired by seed, with the 95 % interval of Student's t." +
          escape(holds) +
          " One run: the binomial interval (Wilson) of one run's accuracy on its test samples. At the edge: an "
-         "outermost "
-         "value of the grid, the best may lie beyond it. A run that failed ranks worse than any other: there is no "
-         "mean "
-         "then, but the median of all runs, and pairs won and lost.</p>\n";
+         "outermost value of the grid, the best may lie beyond it. A run that failed ranks worse than any other: there "
+         "is no mean then, but the median of all runs, and pairs won and lost.</p>\n";
 }
 
 std::string entrants_table(const RunFile& run) {
@@ -118,11 +113,9 @@ std::string entrants_table(const RunFile& run) {
 }
 
 std::string differences_figure(const RunFile& run) {
-  DotPlot plot;
-  plot.title = "Test loss against " + run.entrants.texts.at("name").front();
-  plot.x_label = "difference of the test loss (nat), left is better";
-  plot.zero_line = true;
-  plot.note = "Dots: mean over pairs of runs with the same seed; lines: 95 % interval. No dot: a run failed.";
+  DotPlot plot{"Test loss against " + run.entrants.texts.at("name").front(),
+               "Dots: mean over pairs of runs with the same seed; lines: 95 % interval. No dot: a run failed.",
+               "difference of the test loss (nat), left is better", Scale::linear, true};
   DotSeries series{"", {}, {}, {}, 0};
   for (std::size_t i = 1; i < run.entrants.rows; ++i) {
     plot.rows.push_back(run.entrants.texts.at("name")[i]);
@@ -134,7 +127,6 @@ std::string differences_figure(const RunFile& run) {
   return dot_figure(plot);
 }
 
-/// Table with only the losses that the tuning used.
 Table tuning_losses(const Table& tuning) {
   Table out = ranked_failures(tuning);
   out.results = {"validation_loss"};
@@ -150,10 +142,6 @@ std::string failed_runs(const Table& runs, const std::string& stage) {
   }
   return out.empty() ? "" : paragraph("Runs of the " + stage + " that failed. " + out);
 }
-
-}  // namespace
-
-namespace {
 
 Opening opening_of(const RunFile& run) {
   const Table& all = run.entrants;

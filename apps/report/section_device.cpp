@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of a device: what `nudge devices characterize` measured.
+// What wires do to the reads of arrays: what `nudge crossbar --out` solved.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include "sim/base/units.hpp"
 
 namespace nudge::report {
-
 namespace {
 
 constexpr double micro = 1e6;
@@ -35,26 +35,19 @@ Series with_spread(const std::string& label, const std::vector<double>& x, const
   return out;
 }
 
-std::vector<double> row_of(const Matrix<double>& m, Index row) {
-  return std::vector<double>(m.data() + row * m.cols(), m.data() + (row + 1) * m.cols());
-}
+std::vector<double> row_of(const Matrix<double>& m, Index row) { return {m.row(row).begin(), m.row(row).end()}; }
 
-/// Figure of the measured protocol, measured and simulated.
 std::string replay_figure(const DevicePictures& d) {
   const std::size_t n = d.measured_pulse.size();
   if (n < 2 || d.measured_replayed.size() != n) return "";
   double squares = 0;
   for (std::size_t i = 0; i < n; ++i) squares += std::pow(d.measured_mean[i] - d.measured_replayed[i], 2);
   const auto [low, high] = std::minmax_element(d.measured_mean.begin(), d.measured_mean.end());
-  Chart chart;
-  chart.title = "Measured and simulated";
-  chart.x_label = "pulses sent";
-  chart.y_label = "conductance (uS)";
-  chart.note = fmt::format(
-      "The laboratory's record, and the fitted device without noise after the same pulses: {:.2f} % rms of the range "
-      "of "
-      "the record apart.",
-      100 * std::sqrt(squares / static_cast<double>(n)) / (*high - *low));
+  Chart chart{"Measured and simulated",
+              fmt::format("The laboratory's record, and the fitted device without noise after the same pulses: {:.2f} "
+                          "% rms of the range of the record apart.",
+                          100 * std::sqrt(squares / static_cast<double>(n)) / (*high - *low)),
+              "pulses sent", "conductance (uS)"};
   chart.series.push_back({"measured", d.measured_pulse, scaled(d.measured_mean, micro), {}, {}, 1, false, true});
   chart.series.push_back({"simulated", d.measured_pulse, scaled(d.measured_replayed, micro), {}, {}, 0});
   return chart_figure(chart);
@@ -62,11 +55,9 @@ std::string replay_figure(const DevicePictures& d) {
 
 std::string staircase_figure(const DevicePictures& d) {
   if (d.pulse.empty()) return "";
-  Chart chart;
-  chart.title = "Pulses up, then down";
-  chart.x_label = "pulses sent";
-  chart.y_label = "conductance (uS)";
-  chart.note = "Line and band: mean and standard deviation over the devices. Thin lines: single devices.";
+  Chart chart{"Pulses up, then down",
+              "Line and band: mean and standard deviation over the devices. Thin lines: single devices.", "pulses sent",
+              "conductance (uS)"};
   for (Index k = 0; k < std::min(shown_devices, d.stairs.rows()); ++k) {
     chart.series.push_back({"", d.pulse, scaled(row_of(d.stairs, k), micro), {}, {}, 7});
     chart.series.back().thin = true;
@@ -80,12 +71,10 @@ std::size_t turn_of(const DevicePictures& d) { return (d.pulse.size() - 1) / 2; 
 
 std::string step_figure(const DevicePictures& d) {
   if (d.pulse.size() < 4) return "";
-  Chart chart;
-  chart.title = "Step of one pulse";
-  chart.x_label = "conductance (uS)";
-  chart.y_label = "change per pulse (nS)";
-  chart.note =
-      "Of the mean device, up and down: where the two differ in size, pulses of alternating sign do not cancel.";
+  Chart chart{
+      "Step of one pulse",
+      "Of the mean device, up and down: where the two differ in size, pulses of alternating sign do not cancel.",
+      "conductance (uS)", "change per pulse (nS)"};
   Series up{"up", {}, {}, {}, {}, 0}, down{"down", {}, {}, {}, {}, 1};
   const std::size_t top = turn_of(d);
   for (std::size_t i = 1; i < d.pulse.size(); ++i) {
@@ -99,12 +88,10 @@ std::string step_figure(const DevicePictures& d) {
 
 std::string endurance_figure(const DevicePictures& d) {
   if (d.cycle_pulses.empty()) return "";
-  Chart chart;
-  chart.title = "From bound to bound";
-  chart.x_label = "pulses per device";
-  chart.y_label = "conductance (uS)";
-  chart.note =
-      "After the pulses up and after the pulses down of each cycle; bands: standard deviation over the devices.";
+  Chart chart{
+      "From bound to bound",
+      "After the pulses up and after the pulses down of each cycle; bands: standard deviation over the devices.",
+      "pulses per device", "conductance (uS)"};
   if (spans_decades(d.cycle_pulses)) chart.x_scale = Scale::logarithmic;
   chart.series.push_back(with_spread("high", d.cycle_pulses, d.high, d.high_std, 0));
   chart.series.push_back(with_spread("low", d.cycle_pulses, d.low, d.low_std, 1));
@@ -113,13 +100,10 @@ std::string endurance_figure(const DevicePictures& d) {
 
 std::string drift_figure(const DevicePictures& d) {
   if (d.drifted.size() == 0) return "";
-  Chart chart;
-  chart.title = "After programming";
-  chart.x_label = "time (s)";
-  chart.y_label = "conductance (uS)";
-  chart.x_scale = Scale::logarithmic;
-  chart.note =
-      "Levels that were programmed once and read at decades of time; bands: standard deviation over the devices.";
+  Chart chart{
+      "After programming",
+      "Levels that were programmed once and read at decades of time; bands: standard deviation over the devices.",
+      "time (s)", "conductance (uS)", Scale::logarithmic};
   for (std::size_t k = 0; k < d.target.size(); ++k) {
     const auto row = static_cast<Index>(k);
     chart.series.push_back(with_spread("to " + siemens(d.target[k]), d.time, row_of(d.drifted, row),
@@ -130,23 +114,20 @@ std::string drift_figure(const DevicePictures& d) {
 
 std::string histogram_figure(const DevicePictures& d) {
   if (d.deviation.size() < 2) return "";
-  Chart chart;
-  chart.title = "Reads of one programmed level";
-  chart.x_label = "deviation from the device's line (%)";
-  chart.y_label = "share of the reads";
-  chart.note = "Slow and fresh noise in the middle of the window.";
+  Chart chart{"Reads of one programmed level", "Slow and fresh noise in the middle of the window.",
+              "deviation from the device's line (%)", "share of the reads"};
   chart.series.push_back({"", scaled(d.deviation, 100), d.share, {}, {}, 0});
   return chart_figure(chart);
 }
 
 std::string spectrum_figure(const DevicePictures& d) {
   if (d.frequency.size() < 2) return "";
-  Chart chart;
-  chart.title = "Spectrum of the slow noise";
-  chart.x_label = "frequency (Hz)";
-  chart.y_label = "spectrum over g² (1/Hz)";
-  chart.x_scale = chart.y_scale = Scale::logarithmic;
-  chart.note = "Within the band that the record can show. Dashed: 1/f through its middle.";
+  Chart chart{"Spectrum of the slow noise",
+              "Within the band that the record can show. Dashed: 1/f through its middle.",
+              "frequency (Hz)",
+              "spectrum over g² (1/Hz)",
+              Scale::logarithmic,
+              Scale::logarithmic};
   chart.series.push_back({"measured", d.frequency, d.spectrum, {}, {}, 0});
   const std::size_t middle = d.frequency.size() / 2;
   Series law{"1/f", {d.frequency.front(), d.frequency.back()}, {}, {}, {}, 7};
@@ -172,8 +153,7 @@ Opening opening_of(const DevicePictures& d) {
     if (std::isfinite(d.half_up) && std::isfinite(d.half_down)) {
       out.sentence = fmt::format(
           "From {} the mean device reaches the middle of its range after {} pulses up, from {} after {} down; at the "
-          "top "
-          "devices differ by {:.2g} % of the range.",
+          "top devices differ by {:.2g} % of the range.",
           siemens(low), number(d.half_up), siemens(high), number(d.half_down),
           high > low ? 100 * d.stair_std[top] / (high - low) : 0.0);
     }
@@ -212,6 +192,104 @@ Section device_section(const std::vector<RunFile>& runs) {
                 endurance_figure(run.device) + (devices == 1 && stairs.empty() ? "" : drift_figure(run.device)) +
                 histogram_figure(run.device) + spectrum_figure(run.device) + map_figure(run.device) +
                 "</div>\n</section>\n";
+  }
+  return out;
+}
+
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.2g} %", 100 * share); }
+
+std::string map_figure(const DeviceMap& map) {
+  const std::string title = fmt::format("IR drop at the {} devices of {}", map.devices, map.array);
+  const double mean = map.values.mean(), worst = map.values.maxCoeff();
+  const std::string note = fmt::format(
+      "Share of the read voltage that wires, drivers and sense amplifiers take from each device, all rows driven "
+      "alike: "
+      "{} in the mean, {} at most. {} × {} devices, rows are inputs, driven from the left; columns are sensed below{}.",
+      percent(mean), percent(worst), map.values.rows(), map.values.cols(),
+      map.values.rows() > 48 || map.values.cols() > 96 ? "; neighbours averaged" : "");
+  return raster_figure({title, note, "columns", 100 * map.values, "lost of the read voltage (%)"});
+}
+
+/// Figure of the currents of an array's columns beside those of ideal wires.
+std::string current_figure(const std::string& array, const std::vector<ColumnSeries>& all) {
+  Chart chart{"Column currents of " + array,
+              "All rows at the read voltage; ideal: the same devices without resistance of wires.", "column",
+              "current (uA)"};
+  for (const ColumnSeries& one : all) {
+    if (one.array != array || one.column.size() < 2) continue;
+    chart.series.push_back(
+        {words(one.name), one.column, scaled(one.value, micro), {}, {}, one.name.starts_with("negative") ? 1 : 0});
+    chart.series.back().thin = chart.series.back().dashed = one.name.ends_with("_ideal");
+  }
+  return chart.series.empty() ? "" : chart_figure(chart);
+}
+
+/// Table with a row per quantity that is not zero everywhere, an array a column.
+std::string facts_table(const Table& arrays) {
+  const auto names = arrays.texts.find("name");
+  if (names == arrays.texts.end()) return "";
+  std::vector<std::vector<std::string>> rows{{"as programmed"}};
+  rows[0].insert(rows[0].end(), names->second.begin(), names->second.end());
+  for (const auto& [column, values] : arrays.numbers) {
+    if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0; })) continue;
+    rows.push_back({arrays.label(column)});
+    for (const double v : values) rows.back().push_back(number(v));
+  }
+  return table(rows);
+}
+
+Opening opening_of(const ArrayPictures& pictures, const std::string& file) {
+  Opening out;
+  out.title = "Wires of " + file;
+  const auto worst = std::max_element(pictures.ir_drop.begin(), pictures.ir_drop.end(),
+                                      [](const auto& a, const auto& b) { return a.values.mean() < b.values.mean(); });
+  if (worst == pictures.ir_drop.end()) return out;
+  if (!(worst->values.maxCoeff() > 0)) {
+    out.sentence = "The wires are ideal: every device sees the whole read voltage.";
+    return out;
+  }
+  out.sentence =
+      fmt::format("The {} devices of {} lose most to wires: {} of the read voltage in the mean, {} where it is worst.",
+                  worst->devices, worst->array, percent(worst->values.mean()), percent(worst->values.maxCoeff()));
+  out.figure = map_figure(*worst);
+  double own = 0, ideal = 0;
+  for (const ColumnSeries& one : pictures.currents) {
+    if (one.array != worst->array) continue;
+    double& sum = one.name == worst->devices ? own : ideal;
+    if (one.name == worst->devices || one.name == worst->devices + "_ideal") {
+      for (const double v : one.value) sum += v;
+    }
+  }
+  if (ideal > 0) {
+    out.sentence += fmt::format(" Of the current that ideal wires would give {:.3g} % arrives.", 100 * own / ideal);
+  }
+  return out;
+}
+
+}  // namespace
+
+Section crossbar_section(const std::vector<RunFile>& runs) {
+  Section out;
+  for (const RunFile& run : runs) {
+    if (run.kind != "crossbar") continue;
+    const Opening opening = opening_of(run.arrays_read, run.name);
+    const bool first = out.body.empty();
+    if (first) {
+      out.opening = opening;
+    } else {
+      out.opening.sentence += " " + opening.title + ". " + opening.sentence;
+    }
+    std::string figures, last;
+    for (const DeviceMap& map : run.arrays_read.ir_drop) {
+      const std::string figure = map_figure(map);
+      if (!first || figure != opening.figure) figures += figure;  // the first file's worst stands in the heading
+      if (map.array != last) figures += current_figure(map.array, run.arrays_read.currents);
+      last = map.array;
+    }
+    out.body += "<section>\n<h2>Arrays: " + escape(run.name) + "</h2>\n" + facts_table(run.arrays) + grid(figures) +
+                "</section>\n";
   }
   return out;
 }

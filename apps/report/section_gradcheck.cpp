@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of gradcheck: estimators by parameter groups, coloured by how far the cosine is from 1.
+// Gradient agreement per parameter group while training.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include "apps/report/sections.hpp"
 
 namespace nudge::report {
-
 namespace {
 
 /// Cosines by estimator (rows) and parameter group (columns), in the order of the file.
@@ -57,34 +57,24 @@ double shade(double cosine) {
 }
 
 std::string agreement_table(const Agreement& agreement) {
-  std::string out = "<div class=\"scroll\"><table class=\"heat\">\n<tr><th>cosine</th>";
-  for (const auto& group : agreement.groups) out += "<th>" + escape(group) + "</th>";
-  out += "</tr>\n";
+  std::vector<HeatRow> rows;
   for (std::size_t e = 0; e < agreement.estimators.size(); ++e) {
-    out += "<tr><th>" + escape(words(agreement.estimators[e])) + "</th>";
+    rows.push_back({words(agreement.estimators[e]), ""});
     for (const double cosine : agreement.cosine[e]) {
-      out += std::isfinite(cosine)
-                 ? fmt::format("<td style=\"background:color-mix(in srgb, var(--c1) {:.0f}%, transparent)\">{}</td>",
-                               70 * shade(cosine), escape(cell_text(cosine)))
-                 : "<td class=\"none\">–</td>";
+      rows.back().cells += heat_cell(std::isfinite(cosine) ? 70 * shade(cosine) : no_value, cell_text(cosine));
     }
-    out += "</tr>\n";
   }
-  return out +
-         "</table></div>\n<p class=\"note\">Colour: the logarithm of 1 − cosine, clear at 10⁻⁶ and below, full where "
-         "nothing "
-         "agrees. all: the equilibrium's parameters as one vector, without the read-out. A dash: the exact gradient of "
-         "the group is zero.</p>\n";
+  return heat_table("cosine", agreement.groups, rows) +
+         "<p class=\"note\">Colour: the logarithm of 1 − cosine, clear at 10⁻⁶ and below, full where nothing agrees. "
+         "all: the equilibrium's parameters as one vector, without the read-out. A dash: the exact gradient of the "
+         "group is zero.</p>\n";
 }
 
 Opening opening_of(const Agreement& agreement) {
   const bool whole = std::find(agreement.groups.begin(), agreement.groups.end(), "all") != agreement.groups.end();
   std::vector<std::pair<double, std::string>> ranked;
   for (std::size_t e = 0; e < agreement.estimators.size(); ++e) {
-    double cosine = whole ? agreement.at(e, "all") : no_value;
-    if (!whole) {
-      for (const double one : agreement.cosine[e]) cosine = std::fmin(cosine, one);
-    }
+    const double cosine = whole ? agreement.at(e, "all") : finite_range(agreement.cosine[e]).low;
     if (std::isfinite(cosine)) ranked.emplace_back(cosine, words(agreement.estimators[e]));
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -124,14 +114,11 @@ std::string all_measures(const Table& rows) {
 std::string step_figures(const RunFile& run) {
   std::string out;
   for (const StepCurves& one : run.steps) {
-    Chart chart;
-    chart.title = "Gradient per step: " + one.group;
-    chart.x_label = "step of the nudged phase";
-    chart.y_label = "added to the gradient";
-    chart.note = fmt::format(
-        "Along the sum of bptt's, mean over {}. Where an estimator's curve leaves that of bptt, its beta is too large, "
-        "the free phase has not settled, or the forces are not reciprocal.",
-        count(one.samples, "sample"));
+    Chart chart{"Gradient per step: " + one.group,
+                fmt::format("Along the sum of bptt's, mean over {}. Where an estimator's curve leaves that of bptt, "
+                            "its beta is too large, the free phase has not settled, or the forces are not reciprocal.",
+                            count(one.samples, "sample")),
+                "step of the nudged phase", "added to the gradient"};
     for (const auto& [name, values] : one.of_steps) {
       Series series{words(name), {}, values, {}, {}, static_cast<int>(chart.series.size())};
       for (std::size_t t = 0; t < values.size(); ++t) series.x.push_back(static_cast<double>(t));
@@ -140,7 +127,7 @@ std::string step_figures(const RunFile& run) {
     }
     out += chart_figure(chart);
   }
-  return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
+  return grid(out);
 }
 
 }  // namespace
@@ -168,6 +155,105 @@ Section gradcheck_section(const std::vector<RunFile>& runs) {
     out.body += step_figures(run) + all_measures(run.rows) + "</section>\n";
   }
   return out;
+}
+
+namespace {
+
+constexpr std::size_t most_dots = 24;
+
+std::string cosine_text(double value) { return std::isfinite(value) ? fmt::format("{:.6f}", value) : "–"; }
+
+/// Cosine that represents a trainee among several: that of all parameters, or the lowest group in a file without it.
+double one_cosine(const Lane& trainee, Index step) {
+  if (trainee.groups.front() == "all") return trainee.cosine(step, 0);
+  const Eigen::VectorXd groups = trainee.cosine.row(step);
+  return finite_range({groups.data(), trainee.groups.size()}).low;
+}
+
+/// Figure over the steps. One trainee: a curve per group; several: one curve each.
+std::string over_steps(const std::vector<NamedLane>& trainees) {
+  Chart chart{
+      trainees.size() == 1 ? "Cosine with the exact gradient over steps" : "Cosine of all parameters over steps",
+      "1: the estimated gradient points exactly along the exact adjoint's.", "training step", "cosine"};
+  for (const auto& named : trainees) {
+    const Lane& trainee = *named.trainee;
+    const Index curves = trainees.size() == 1 ? trainee.cosine.cols() : 1;
+    for (Index k = 0; k < curves; ++k) {
+      Series s;
+      s.label = trainees.size() == 1 ? trainee.groups[static_cast<std::size_t>(k)] : named.name;
+      s.color = trainees.size() == 1 ? static_cast<int>(k) : named.color;
+      s.dashed = s.color >= 8;
+      s.markers = trainee.cosine.rows() <= 30;
+      s.x = trainee.cosine_step;
+      for (Index i = 0; i < trainee.cosine.rows(); ++i) {
+        s.y.push_back(trainees.size() > 1 ? one_cosine(trainee, i) : trainee.cosine(i, k));
+      }
+      chart.series.push_back(std::move(s));
+    }
+  }
+  return chart_figure(chart);
+}
+
+}  // namespace
+
+void choose_cosine_axis(DotPlot& plot) {
+  std::vector<double> angles;
+  double lowest = 1;
+  for (const auto& s : plot.series) {
+    for (const double v : s.value) {
+      if (!std::isfinite(v)) continue;
+      angles.push_back(1 - v);
+      lowest = std::min(lowest, v);
+    }
+  }
+  plot.x_label = "cosine";
+  if (lowest < 0.9 && !spans_decades(angles)) return;
+  plot.x_scale = Scale::logarithmic;
+  plot.x_label = "1 − cosine, logarithmic: left is better";
+  // rounding may leave 1 - cosine a little below zero: that is an exact gradient
+  const auto flip = [](double v) { return std::isfinite(v) ? std::max(0.0, 1 - v) : v; };
+  for (auto& s : plot.series) {
+    std::swap(s.low, s.high);
+    for (auto* part : {&s.value, &s.low, &s.high}) std::transform(part->begin(), part->end(), part->begin(), flip);
+  }
+}
+
+std::string agreement_figures(const std::vector<NamedLane>& all) {
+  std::vector<NamedLane> trainees;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(trainees),
+               [](const NamedLane& l) { return l.trainee->cosine.size() > 0; });
+  std::string out = "<section>\n<h2>Gradient agreement while training</h2>\n";
+  if (trainees.empty())
+    return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";
+  DotPlot plot{
+      "Cosine with the exact gradient per parameter group",
+      "Dots: mean over the run; lines: from the lowest to the highest value. all: the equilibrium's parameters as one "
+      "vector, without the read-out; a group whose exact gradient is zero has no cosine."};
+  for (const auto& named : trainees) {
+    for (const auto& group : named.trainee->groups) place(plot.rows, group);
+  }
+  std::vector<std::vector<std::string>> rows{{"cosine"}};
+  for (const auto& group : plot.rows) rows.push_back({group});
+  for (const auto& named : trainees) {
+    const std::vector<double> none(plot.rows.size(), no_value);
+    DotSeries s{named.name, none, none, none, named.color};
+    for (std::size_t k = 0; k < named.trainee->groups.size(); ++k) {
+      const std::size_t row = place(plot.rows, named.trainee->groups[k]);
+      const Eigen::VectorXd cosines = named.trainee->cosine.col(static_cast<Index>(k));
+      const FiniteRange range = finite_range({cosines.data(), static_cast<std::size_t>(cosines.size())});
+      s.value[row] = range.mean;
+      s.low[row] = range.low;
+      s.high[row] = range.high;
+    }
+    rows[0].insert(rows[0].end(), {named.name + ", mean", "lowest"});
+    for (std::size_t r = 0; r < plot.rows.size(); ++r) {
+      rows[r + 1].insert(rows[r + 1].end(), {cosine_text(s.value[r]), cosine_text(s.low[r])});
+    }
+    plot.series.push_back(std::move(s));
+  }
+  choose_cosine_axis(plot);
+  const std::string dots = trainees.size() > most_dots ? "" : dot_figure(plot);  // beyond, a picture nobody can read
+  return out + grid(dots + over_steps(trainees)) + table(rows) + "</section>\n";
 }
 
 }  // namespace nudge::report

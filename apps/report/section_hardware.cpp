@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What training did to the arrays that hold the weights: readings over the run, and the weights as they are in the end.
+// Energy, latency and area of the circuit of a run, by part.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
+#include "apps/info/cost_card.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
 #include "apps/report/svg_chart.hpp"
+#include "sim/base/errors.hpp"
+#include "training/config/stored_config.hpp"
 
 namespace nudge::report {
-
 namespace {
 
 constexpr std::size_t most_pictures = 6;
@@ -40,17 +42,13 @@ bool moves(const TimeSeries& series) {
 }
 
 std::string reading_figure(const Lane& trainee, const std::string& name) {
-  Chart chart;
-  chart.title = words(name);
-  chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
-  chart.x_label = "training step";
+  Chart chart{capitalised(words(name)), {}, "training step"};
   bool any = false;
   for (const auto& [matrix, readings] : trainee.arrays) {
     const TimeSeries* series = reading(trainee, matrix, name);
     if (series == nullptr) continue;
     any = any || moves(*series);
-    chart.y_label =
-        series->unit.empty() || series->unit == "1" ? words(name) : fmt::format("{} ({})", words(name), series->unit);
+    chart.y_label = words(name) + unit_in_brackets(series->unit);
     chart.note = series->description;
     chart.series.push_back({matrix, series->x, series->y, {}, {}, static_cast<int>(chart.series.size()), true, true});
     chart.series.back().dashed = chart.series.size() > palette_size;
@@ -69,9 +67,7 @@ std::string end_table(const Lane& trainee) {
       const TimeSeries* series = reading(trainee, matrix, name);
       const double last = series == nullptr ? std::nan("") : series->last_finite();
       any = any || (std::isfinite(last) && last != 0);
-      if (series != nullptr && row.size() == 1 && series->unit != "1" && !series->unit.empty()) {
-        row[0] = fmt::format("{} ({})", words(name), series->unit);
-      }
+      if (series != nullptr && row.size() == 1) row[0] = words(name) + unit_in_brackets(series->unit);
       row.push_back(std::isfinite(last) ? number(last) : "–");
     }
     if (any) rows.push_back(std::move(row));
@@ -86,10 +82,10 @@ std::vector<Histogram> positive_first(std::vector<Histogram> all) {
 
 /// Figure of the conductances of an array's devices at the start (dashed) and at the end of the run.
 std::string histogram_figure(const std::string& array, const std::vector<Histogram>& all) {
-  Chart chart;
-  chart.title = "Conductances of " + array;
-  chart.y_label = "devices per bin";
-  chart.note = "Every device, before training (dashed) and after. The outermost bins count what lies beyond them too.";
+  Chart chart{"Conductances of " + array,
+              "Every device, before training (dashed) and after. The outermost bins count what lies beyond them too.",
+              {},
+              "devices per bin"};
   std::vector<std::string> kinds;
   for (const Histogram& one : positive_first(all)) {
     if (one.array != array) continue;
@@ -111,7 +107,7 @@ std::string histogram_figures(const Lane& trainee) {
     if (one.array != last) out += histogram_figure(one.array, trainee.conductances);
     last = one.array;
   }
-  return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
+  return grid(out);
 }
 
 /// Pictures of the weights by row and column, as an array would be seen from above.
@@ -126,7 +122,7 @@ std::string pictures(const Lane& trainee) {
                                       weights.rows() > 48 || weights.cols() > 96 ? ", neighbours averaged" : ""),
                           "outputs", weights, "weight"});
   }
-  return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
+  return grid(out);
 }
 
 }  // namespace
@@ -159,9 +155,37 @@ std::string hardware_figures(const std::vector<NamedLane>& trainees) {
     std::string figures;
     for (const std::string& name : readings_of(trainee)) figures += reading_figure(trainee, name);
     out += "<section>\n<h2>Hardware: " + escape(named.name) + "</h2>\n" + end_table(trainee) +
-           (figures.empty() ? paragraph("No reading of an array changed during the run.")
-                            : "<div class=\"grid\">\n" + figures + "</div>\n") +
+           (figures.empty() ? paragraph("No reading of an array changed during the run.") : grid(figures)) +
            histogram_figures(trainee) + pictures(trainee) + "</section>\n";
+  }
+  return out;
+}
+
+namespace {
+
+bool has_arrays(const RunFile& run) {
+  return run.kind == "train" && std::any_of(run.trainees.begin(), run.trainees.end(),
+                                            [](const Lane& lane) { return lane.lane.empty() && !lane.arrays.empty(); });
+}
+
+std::string card_of(const RunFile& run) {
+  std::string out = "<section>\n<h2>Cost card: " + escape(run.name) + "</h2>\n";
+  try {
+    const CostCard card = cost_card(stored_program_config(run.name, run.config), run);
+    out += table(card_rows(card));
+    for (const std::string& note : card_notes(card)) out += paragraph(note);
+  } catch (const UserError& error) {  // a config that this version does not know
+    out += paragraph(error.what());
+  }
+  return out + "</section>\n";
+}
+
+}  // namespace
+
+std::string cost_cards(const std::vector<RunFile>& runs) {
+  std::string out;
+  for (const RunFile& run : runs) {
+    if (has_arrays(run)) out += card_of(run);
   }
   return out;
 }

@@ -33,7 +33,6 @@ std::string failures(const Table& points) {
   return paragraph("Of " + count(points.rows, "run") + " some did not end well. " + out + ".");
 }
 
-/// Table of all points over one of the keys.
 Table over(const Table& points, const std::string& key) {
   Table out = points;
   out.keys = {key};
@@ -45,11 +44,10 @@ Table over(const Table& points, const std::string& key) {
   return out;
 }
 
-/// True if a key has the value of the first point.
 bool as_first(const Table& points, const std::string& key, std::size_t i) {
   const auto real = points.numbers.find(key);
-  if (real != points.numbers.end()) return real->second[i] == real->second[0];
-  return points.texts.at(key)[i] == points.texts.at(key)[0];
+  return real != points.numbers.end() ? real->second[i] == real->second[0]
+                                      : points.texts.at(key)[i] == points.texts.at(key)[0];
 }
 
 /// Key that was moved to reach a point of a sweep of one key at a time; empty for the first point. A choice
@@ -97,14 +95,12 @@ Table along(const Table& points, const std::string& key) {
   return out;
 }
 
-/// Figures of every key over its own points.
 std::string figures_by_key(const Table& points, const std::optional<TextEntropy>& line) {
   std::string out;
   for (const std::string& key : points.keys) {
     const PointFigures figures = point_figures(points.scattered ? over(points, key) : along(points, key), line);
     out += "<h3>" + escape(key) + "</h3>\n";
-    if (!figures.first.empty()) out += "<div class=\"grid\">\n" + figures.first + "</div>\n";
-    out += figures.others;
+    out += grid(figures.first) + figures.others;
   }
   return out;
 }
@@ -135,8 +131,7 @@ Section sweep_of(const Table& all, const std::optional<TextEntropy>& line,
   std::string more;
   if (out.opening.figure != figures.first) more += figures.first;
   if (!map.empty()) more += effects;
-  if (!more.empty()) out.body += "<div class=\"grid\">\n" + more + "</div>\n";
-  out.body += figures.others;
+  out.body += grid(more) + figures.others;
   return out;
 }
 

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <limits>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -16,7 +14,6 @@ namespace {
 
 constexpr std::size_t most_bins = 120;  // a chart is about 400 pixels wide
 constexpr std::size_t most_training_losses = 3, most_bands = 8;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool same_values(const TimeSeries& a, const TimeSeries& b) {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
@@ -62,21 +59,14 @@ Series binned(const TimeSeries& series, std::size_t curves) {
   Series out;
   const std::size_t n = series.y.size(), bins = std::min(n, bins_for(curves));
   for (std::size_t b = 0; b < bins; ++b) {
-    double sum = 0, x = 0, low = nan, high = nan;
-    int finite = 0;
+    double x = 0;
     const std::size_t begin = b * n / bins, end = (b + 1) * n / bins;
-    for (std::size_t i = begin; i < end; ++i) {
-      x += series.x[i] / static_cast<double>(end - begin);
-      if (!std::isfinite(series.y[i])) continue;
-      sum += series.y[i];
-      low = std::fmin(low, series.y[i]);
-      high = std::fmax(high, series.y[i]);
-      ++finite;
-    }
+    for (std::size_t i = begin; i < end; ++i) x += series.x[i] / static_cast<double>(end - begin);
+    const FiniteRange range = finite_range({series.y.data() + begin, end - begin});
     out.x.push_back(x);
-    out.y.push_back(finite > 0 ? sum / finite : nan);
-    out.low.push_back(low);
-    out.high.push_back(high);
+    out.y.push_back(range.mean);
+    out.low.push_back(range.low);
+    out.high.push_back(range.high);
   }
   return out;
 }
@@ -90,18 +80,15 @@ std::optional<TextLines> lines_of(const std::vector<NamedLane>& trainees) {
 }
 
 std::string loss_figure(const std::vector<NamedLane>& trainees) {
-  Chart chart;
-  chart.title = "Loss";
-  chart.x_label = "training step";
-  const bool samples = !metric_of(*trainees.front().trainee).empty();
-  chart.y_label = samples ? "cost of a sample" : "cross-entropy (nat per token)";
-  chart.note =
-      "Thin line and band: training loss, mean and range over neighbouring steps. Markers: validation loss on held-out "
-      "data. Lower is better.";
-  chart.clip_outliers = true;
   // Beyond a few runs the training losses would bury what they are compared by.
   const bool thin_lines = trainees.size() <= most_training_losses;
-  if (!thin_lines) chart.note = "Validation loss on held-out data. Lower is better.";
+  const bool samples = !metric_of(*trainees.front().trainee).empty();
+  Chart chart{"Loss",
+              thin_lines ? "Thin line and band: training loss, mean and range over neighbouring steps. Markers: "
+                           "validation loss on held-out data. Lower is better."
+                         : "Validation loss on held-out data. Lower is better.",
+              "training step", samples ? "cost of a sample" : "cross-entropy (nat per token)"};
+  chart.clip_outliers = true;
   for (const auto& trainee : trainees) {
     Series train = binned(trainee.trainee->of("loss"), trainees.size());
     train.color = trainee.color;
@@ -152,12 +139,6 @@ std::string trainees_figure(const std::vector<NamedLane>& trainees, Chart chart,
   return chart.series.empty() || still ? "" : chart_figure(chart);
 }
 
-double lowest(const TimeSeries& series) {
-  double out = nan;
-  for (const double v : series.y) out = std::isfinite(v) ? std::fmin(out, v) : out;
-  return out;
-}
-
 /// Reference of a trainee: the trainee beside it in the same file, else the first trainee of the page.
 const Lane* reference_of(const NamedLane& trainee, const std::vector<NamedLane>& all) {
   for (const auto& other : all) {
@@ -192,7 +173,7 @@ std::string final_table(const std::vector<NamedLane>& trainees) {
     const std::string difference = reference == trainee.trainee ? "reference" : signed_difference(validation, other);
     rows.push_back({trainee.name, fmt::format("{}", trainee.trainee->of("loss").y.size()),
                     loss_text(final_training_loss(trainee.trainee->of("loss").y)), marked_loss(validation, line),
-                    loss_text(lowest(trainee.trainee->of("validation_loss"))),
+                    loss_text(finite_range(trainee.trainee->of("validation_loss").y).low),
                     marked_loss(trainee.trainee->of("test_loss").last_finite(), test_line),
                     std::isfinite(validation - other) ? difference : "–", number(trainee.trainee->count("skipped")),
                     number(trainee.trainee->count("nonfinite"))});
@@ -209,7 +190,6 @@ std::string final_table(const std::vector<NamedLane>& trainees) {
          text_note(lines_of(trainees)) + reference_note(trainees.front().run->references);
 }
 
-/// Drawings of the circuits of netlists.
 std::string circuits_of(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
@@ -219,7 +199,6 @@ std::string circuits_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
-/// Notes on what the devices of each run learnt.
 std::string null_notes(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
@@ -228,7 +207,6 @@ std::string null_notes(const std::vector<RunFile>& runs) {
   return out;
 }
 
-/// Notes on runs that ended without a result.
 std::string failure_notes(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
@@ -260,10 +238,6 @@ std::string events_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// Figures of the curves of the log that no figure above shows: title from the name, axis from the unit, note from the
 /// description.
 std::string other_series(const std::vector<NamedLane>& trainees, const std::vector<std::string>& shown) {
@@ -283,17 +257,16 @@ std::string other_series(const std::vector<NamedLane>& trainees, const std::vect
     for (const auto& trainee : trainees) {
       if (meant == nullptr && !trainee.trainee->of(name).empty()) meant = &trainee.trainee->of(name);
     }
-    chart.title = words(name);
-    chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
-    chart.y_label = meant->unit.empty() || meant->unit == "1" ? words(name) : meant->unit;
+    chart.title = capitalised(words(name));
+    chart.y_label = unit_behind(meant->unit).empty() ? words(name) : meant->unit;
     chart.note = meant->description;
     const bool positive = std::all_of(meant->y.begin(), meant->y.end(), [](double v) { return !(v <= 0); });
     if (positive && spans_decades(meant->y)) chart.y_scale = Scale::logarithmic;
     out += trainees_figure(trainees, chart, {{name, ""}});
   }
   if (out.empty()) return out;
-  return "<details><summary>" + count(names.size(), "more curve") + " of the log</summary>\n<div class=\"grid\">\n" +
-         out + "</div></details>\n";
+  return "<details><summary>" + count(names.size(), "more curve") + " of the log</summary>\n" + grid(out) +
+         "</details>\n";
 }
 
 }  // namespace
@@ -307,18 +280,19 @@ std::string lane_name(const Lane& lane) {
 Section training_section(const std::vector<RunFile>& runs) {
   const std::vector<NamedLane> trainees = trainees_of(runs);
   if (trainees.empty()) return {};
-  Chart residual, damping, growth;
-  residual.title = "Force residual";
-  residual.y_label = "‖F‖ / ‖z‖";
-  residual.y_scale = Scale::logarithmic;
-  residual.note =
-      "How far from equilibrium the phases stop. The estimated gradient is only as good as the free phase is settled.";
-  damping.title = "Damping c";
-  damping.y_label = "c, relative to the leak";
-  damping.note = "The controller raises c when the free residual is large and relaxes it when it is small.";
-  growth.title = "Growth";
-  growth.y_label = "growth factor of the residual per step";
-  growth.note = "How slowly the free phase's residual decays; the growth penalty acts where it is large.";
+  const Chart residual{
+      "Force residual",
+      "How far from equilibrium the phases stop. The estimated gradient is only as good as the free phase is settled.",
+      "training step",
+      "‖F‖ / ‖z‖",
+      Scale::linear,
+      Scale::logarithmic};
+  const Chart damping{"Damping c",
+                      "The controller raises c when the free residual is large and relaxes it when it is small.",
+                      "training step", "c, relative to the leak"};
+  const Chart growth{"Growth",
+                     "How slowly the free phase's residual decays; the growth penalty acts where it is large.",
+                     "training step", "growth factor of the residual per step"};
   Section out;
   out.opening = training_opening(trainees);
   const std::string score = score_figure(trainees), loss = loss_figure(trainees);
@@ -328,8 +302,8 @@ Section training_section(const std::vector<RunFile>& runs) {
   const std::string dampings = trainees_figure(trainees, damping, {{"damping", ""}});
   const std::string figures =
       (score.empty() ? "" : loss) + residuals + dampings + trainees_figure(trainees, growth, {{"growth", ""}});
-  out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + failure_notes(runs) + null_notes(runs) +
-             "<div class=\"grid\">\n" + figures + "</div>\n";
+  out.body =
+      "<section>\n<h2>Training</h2>\n" + final_table(trainees) + failure_notes(runs) + null_notes(runs) + grid(figures);
   if (residuals.empty()) out.body += paragraph("No residuals were recorded.");
   std::string still;
   for (const char* quantity : {"damping", "growth", "steps_used"}) {

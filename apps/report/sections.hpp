@@ -110,11 +110,18 @@ std::string marked_loss(double loss, const std::optional<TextEntropy>& line);
 /// Note on the losses of counting on the text, and the meaning of "!".
 std::string text_note(const std::optional<TextLines>& lines);
 
-/// Returns the style sheet.
-std::string page_style();
-
 /// Makes a table from cells, which it escapes; the first row is the head, the first column the row names.
 std::string table(const std::vector<std::vector<std::string>>& rows);
+
+/// Row of a table with shaded cells: its name, and the HTML of its cells.
+struct HeatRow {
+  std::string name, cells;
+};
+/// Makes a table with shaded cells; escapes the names of columns and rows. corner: the heading of the names of rows.
+std::string heat_table(const std::string& corner, const std::vector<std::string>& columns,
+                       const std::vector<HeatRow>& rows);
+/// Makes a cell with so many percent of a colour, from text, which it escapes; `percent` NaN: nothing to shade.
+std::string heat_cell(double percent, const std::string& text, const char* color = "--c1");
 
 /// Makes a paragraph from text, which it escapes.
 std::string paragraph(const std::string& text);

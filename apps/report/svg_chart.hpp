@@ -58,12 +58,12 @@ struct Series {
 };
 
 struct Chart {
-  std::string title;  ///< title above the chart
-  std::string note;   ///< one sentence below: what to see in it
-  std::string x_label, y_label;
+  std::string title = {};  ///< title above the chart
+  std::string note = {};   ///< one sentence below: what to see in it
+  std::string x_label = {}, y_label = {};
   Scale x_scale = Scale::linear, y_scale = Scale::linear;
-  std::vector<std::string> x_names;  ///< names that x counts; empty: x is a number
-  std::vector<Series> series;
+  std::vector<std::string> x_names = {};  ///< names that x counts; empty: x is a number
+  std::vector<Series> series = {};
   bool clip_outliers = false;  ///< keep single huge values from flattening a linear chart: they leave through the top
 };
 
@@ -80,11 +80,11 @@ struct DotSeries {
 
 /// Dot plot: rows of names with dots, to compare many series at a glance.
 struct DotPlot {
-  std::string title, note, x_label;
+  std::string title = {}, note = {}, x_label = {};
   Scale x_scale = Scale::linear;
   bool zero_line = false;  ///< for differences: the axis shows 0 with a line
-  std::vector<std::string> rows;
-  std::vector<DotSeries> series;
+  std::vector<std::string> rows = {};
+  std::vector<DotSeries> series = {};
 };
 
 std::string dot_figure(const DotPlot& plot);
