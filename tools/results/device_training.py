@@ -8,8 +8,7 @@ SHORT = ["data.text=", "train.steps=1", "train.batch=1", "model.tokens=8", "trai
          'sweep.grid.device.preset=["idealized", "taox_hfox"]']
 
 commits = results.noted("device_training")
-answer = results.study("sweep", CONFIG, "device_training", [], SHORT)
-beside = results.cells_beside(answer, results.study("sweep", CONFIG, "device_training_ideal", results.SAME_WAY, SHORT))
+answer, beside, commands = results.beside(CONFIG, "device_training", SHORT, ideal=results.SAME_WAY)
 rows = [["preset", "update", "runs (failed)", "validation loss", "ideal nodes", "cosine", "skipped", "not finite", "pulses of programming",
          "pulses of learning", "heat of a step: reads", "heat of a step: pulses"]]
 for cell in answer["summary"]:
@@ -23,4 +22,4 @@ for cell in answer["summary"]:
                  f"{1e9 * heat:.1f} nJ" if heat else "–"])
 body = results.table(rows) + ("\n\nNat per character, mean ± standard deviation over the seeds; skipped and not finite steps: "
                               "means. " + results.lines(answer["text"]))
-results.write("device_training", [results.shown("sweep", CONFIG, []), results.shown("sweep", CONFIG, results.SAME_WAY, "ideal")], body, commits)
+results.write("device_training", commands, body, commits)

@@ -23,26 +23,21 @@ def imperfections():
 
 def nudges():
     commits = results.noted("digits_nudge")
-    answer = results.study("sweep", NUDGE, "digits_nudge", [], SHORT)
-    ideal = results.cells_beside(answer, results.study("sweep", NUDGE, "digits_nudge_ideal", IDEAL, SHORT))
-    frozen = results.cells_beside(answer, results.study("sweep", NUDGE, "digits_nudge_frozen", results.FROZEN, SHORT))
+    answer, ideal, frozen, commands = results.beside(NUDGE, "digits_nudge", SHORT, ideal=IDEAL, frozen=results.FROZEN)
     rows = [["beta", "read noise", "validation accuracy", "ideal nodes", "frozen devices", "cosine", "ideal nodes"]]
     for cell in answer["summary"]:
         rows.append([cell["beta"], f"{100 * float(cell['device.read_noise']):g} %"] +
                     [results.percent(one["validation_accuracy"]) for one in (cell, ideal(cell), frozen(cell))] +
                     [results.cosine(results.number(one["cosine"])) for one in (cell, ideal(cell))])
     body = results.table(rows) + "\n\nMean ± standard deviation over the seeds. "
-    results.write("digits_nudge", [results.shown("sweep", NUDGE, []), results.shown("sweep", NUDGE, IDEAL, "ideal"),
-                                   results.shown("sweep", NUDGE, results.FROZEN, "frozen")],
-                  body + results.trivial(answer["reference"]), commits)
+    results.write("digits_nudge", commands, body + results.trivial(answer["reference"]), commits)
 
 
 def reads():
     commits = results.noted("digits_reads")
     short = ["gradcheck.train_steps=2", "sweep.seeds=[11, 12]"]
     averaged = results.SAME_READS + results.averages(8, 12)
-    answer = results.study("sweep", READS, "digits_reads", [], short)
-    ideal = results.cells_beside(answer, results.study("sweep", READS, "digits_reads_ideal", averaged, short))
+    answer, ideal, commands = results.beside(READS, "digits_reads", short, ideal=averaged)
     rows = [["reads of the nudged phases", "relative L2 of the gradient", "times the root of their number", "ideal nodes", "times the root",
              "cosine", "ideal nodes"]]
     for cell in answer["summary"]:
@@ -54,7 +49,7 @@ def reads():
             row += [results.spread(error), "–" if error["mean"] is None else f"{error['mean'] * number ** 0.5:.3f}"]
         rows.append(row + [results.spread(one["cosine"]) for one in (cell, ideal(cell))])
     body = results.table(rows) + "\n\nMean ± standard deviation over the seeds, against the exact gradient of the same devices."
-    results.write("digits_reads", [results.shown("sweep", READS, []), results.shown("sweep", READS, averaged, "ideal")], body, commits)
+    results.write("digits_reads", commands, body, commits)
 
 
 def bits():

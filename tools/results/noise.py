@@ -7,9 +7,7 @@ CONFIG = "examples/sweep_noise.toml"
 SHORT = ["train.steps=3", "sweep.seeds=[1]"]
 
 commits = results.noted("noise")
-answer = results.study("sweep", CONFIG, "noise", [], SHORT)
-ideal = results.cells_beside(answer, results.study("sweep", CONFIG, "noise_ideal", results.SAME_WAY, SHORT))
-frozen = results.cells_beside(answer, results.study("sweep", CONFIG, "noise_frozen", results.FROZEN, SHORT))
+answer, ideal, frozen, commands = results.beside(CONFIG, "noise", SHORT, ideal=results.SAME_WAY, frozen=results.FROZEN)
 rows = [["programming error", "read noise", "runs (failed)", "validation loss", "ideal nodes", "frozen devices", "cosine",
          "cosine, ideal nodes", "residual", "skipped"]]
 for cell in answer["summary"]:
@@ -21,5 +19,4 @@ for cell in answer["summary"]:
                  results.spread(cell["cosine"], 3), results.spread(ideal(cell)["cosine"], 3),
                  results.mean_of(cell, "residual", "{:.1e}"), results.mean_of(cell, "skipped", "{:.1f}")])
 body = results.table(rows) + "\n\nMean ± standard deviation over the seeds, or the median of all with those that failed ranked worst; nat per character. " + results.lines(answer["text"])
-results.write("noise", [results.shown("sweep", CONFIG, []), results.shown("sweep", CONFIG, results.SAME_WAY, "ideal"),
-                        results.shown("sweep", CONFIG, results.FROZEN, "frozen")], body, commits)
+results.write("noise", commands, body, commits)

@@ -113,6 +113,13 @@ def cells_beside(answer, other):
     return lambda cell: cells.get(frozenset(changes(answer, cell).items()))
 
 
+def beside(config, name, short, **others):
+    """A sweep beside others of its grid (settings by name): its answer, for each of the others the cell beside a cell, and all commands."""
+    answer = study("sweep", config, name, [], short)
+    cells = [cells_beside(answer, study("sweep", config, f"{name}_{one}", settings, short)) for one, settings in others.items()]
+    return answer, *cells, [shown("sweep", config, [])] + [shown("sweep", config, settings, one) for one, settings in others.items()]
+
+
 def update_name(cell):
     """How the devices of a cell learnt."""
     return {"none": "none: frozen"}.get(cell["crossbar.update"], cell["crossbar.update"].replace("_", "–"))
@@ -314,16 +321,15 @@ def chosen_values(entrant, keys):
 def devices(name, config, ideal, short):
     """Writes the table of a sweep of published devices on samples, beside the same with ideal nodes (settings)."""
     commits = noted(name)
-    answer = study("sweep", config, name, [], short)
-    beside = cells_beside(answer, study("sweep", config, f"{name}_ideal", ideal, short))
+    answer, other, commands = beside(config, name, short, ideal=ideal)
     rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "cosine", "pulses of learning",
              "heat of the reads of a step"]]
     for cell in answer["summary"]:
         rows.append([f"`{cell['device.preset']}`", update_name(cell), f"{cell['runs']} ({cell['failed']})",
-                     percent(cell["validation_accuracy"]), percent(beside(cell)["validation_accuracy"]), spread(cell["validation_loss"]),
+                     percent(cell["validation_accuracy"]), percent(other(cell)["validation_accuracy"]), spread(cell["validation_loss"]),
                      cosine(cell["cosine"]["mean"]), mean_of(cell, "pulses", "{:.1e}"), mean_of(cell, "array_energy", "{:.2f} µJ", 1e6)])
     body = table(rows) + "\n\nMean ± standard deviation over the seeds. " + trivial(answer["reference"])
-    write(name, [shown("sweep", config, []), shown("sweep", config, ideal, "ideal")], body, commits)
+    write(name, commands, body, commits)
 
 
 def comparison(table_name, config, short):
