@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stochastic coincidence updates of a 512 x 512 array, per device and sample; see bench/README.md.
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "bench/measure.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "devices/pulse_train.hpp"
 #include "sim/base/rng.hpp"
@@ -19,23 +17,15 @@ constexpr Index kSize = 512;
 // Pulses for a product of 1: with x and y uniform in (−1, 1), |x y| = 1/4 on average, 2.5 pulses per device and sample.
 constexpr double kPulses = 10;
 
-Matrix<float> uniform(Index rows, std::uint32_t entity) {
-  Matrix<float> x(rows, kSize);
-  fill_uniform<float>({1, Purpose::probe, entity}, 0, 0, {x.data(), static_cast<std::size_t>(x.size())});
-  return (2.0F * x.array() - 1.0F).matrix();
+/// Makes rows of numbers drawn from [-1, 1).
+Matrix<float> drawn(Index rows, std::uint32_t entity) {
+  return (2.0F * uniform(rows, kSize, entity).array() - 1.0F).matrix();
 }
 
-double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void report(benchmark::State& state, std::vector<double> times, double devices, Index batch) {
-  std::sort(times.begin(), times.end());
+void report(benchmark::State& state, const std::vector<double>& times, double devices, Index batch) {
   const double per = 1e9 / (devices * static_cast<double>(batch));
-  state.counters["ns_per_device_sample"] = per * times[times.size() / 2];
-  state.counters["fastest"] = per * times.front();
+  state.counters["ns_per_device_sample"] = per * median(times);
+  state.counters["fastest"] = per * *std::min_element(times.begin(), times.end());
 }
 
 /// Times one batch by crossbar.update = coincidence: trains, counts, pulses of every device with noise, effective
@@ -49,9 +39,9 @@ void update(benchmark::State& state, const char* model, MappingKind mapping, Ind
   spec.mapping.kind = mapping;
   spec.programming.update = UpdateScheme::coincidence;
   spec.threads = threads;
-  const Matrix<float> start = 0.3F * uniform(kSize, 0);
+  const Matrix<float> start = 0.3F * drawn(kSize, 0);
   Crossbar<float> array(spec, start, 0, 1);
-  const std::vector<FactorPair<float>> factors = {{{0, kSize}, 1.0F, uniform(batch, 1), uniform(batch, 2)}};
+  const std::vector<FactorPair<float>> factors = {{{0, kSize}, 1.0F, drawn(batch, 1), drawn(batch, 2)}};
   const auto pulse = 2.0F * array.w_max() / static_cast<float>(spec.device.pulses);
   const double devices = (mapping == MappingKind::differential ? 2.0 : 1.0) * kSize * kSize;
   const PulseCount before = array.pulses();
@@ -65,13 +55,13 @@ void update(benchmark::State& state, const char* model, MappingKind mapping, Ind
   state.counters["pulses_per_device_sample"] =
       static_cast<double>(after.up + after.down - before.up - before.down) /
       (devices * static_cast<double>(batch) * static_cast<double>(times.size()));
-  report(state, std::move(times), devices, batch);
+  report(state, times, devices, batch);
 }
 
 /// Times the trains and their counts alone.
 void count(benchmark::State& state, Index batch, int threads) {
-  const Matrix<float> x = uniform(batch, 1);
-  const Matrix<float> y = uniform(batch, 2);
+  const Matrix<float> x = drawn(batch, 1);
+  const Matrix<float> y = drawn(batch, 2);
   Matrix<float> up = Matrix<float>::Zero(kSize, kSize);
   Matrix<float> down = up;
   std::vector<double> times;
@@ -81,11 +71,7 @@ void count(benchmark::State& state, Index batch, int threads) {
     }));
     state.SetIterationTime(times.back());
   }
-  report(state, std::move(times), static_cast<double>(kSize * kSize), batch);
-}
-
-void add(const std::string& name, const std::function<void(benchmark::State&)>& body) {
-  benchmark::RegisterBenchmark(name.c_str(), body)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(15);
+  report(state, times, static_cast<double>(kSize * kSize), batch);
 }
 
 }  // namespace
@@ -97,17 +83,14 @@ int main(int argc, char** argv) {
   for (const int threads : {1, 2}) {
     for (const nudge::Index batch : {64, 256}) {
       const std::string at = "/512x512/B" + std::to_string(batch) + "/threads" + std::to_string(threads);
-      add("count" + at, [=](benchmark::State& s) { count(s, batch, threads); });
+      add("count" + at, 15, [=](benchmark::State& s) { count(s, batch, threads); });
       for (const char* model : {"constant_step", "soft_bounds", "exponential_step"}) {
-        add(std::string("single/") + model + at,
+        add(std::string("single/") + model + at, 15,
             [=](benchmark::State& s) { update(s, model, MappingKind::offset, batch, threads); });
       }
-      add("pair/soft_bounds" + at,
+      add("pair/soft_bounds" + at, 15,
           [=](benchmark::State& s) { update(s, "soft_bounds", MappingKind::differential, batch, threads); });
     }
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_added(argc, argv);
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads, updates and wires of a crossbar beside the plain product of the same shape in the same run; see bench/README.md.
-#include <benchmark/benchmark.h>
-
-#include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "bench/fastest_product.hpp"
+#include "bench/measure.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/solvers.hpp"
 #include "sim/base/parallel.hpp"
@@ -17,23 +14,6 @@ namespace nudge::bench {
 namespace {
 
 constexpr Index kSize = 512;
-
-Matrix<float> normals(Index rows, Index cols, float scale, std::uint32_t entity) {
-  Matrix<float> x(rows, cols);
-  fill_normal<float>({1, Purpose::probe, entity}, 0, 0, std::span<float>(x.data(), static_cast<std::size_t>(x.size())));
-  return scale * x;
-}
-
-double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 CrossbarSpec noisy_spec(double read_noise, bool converters) {
   CrossbarSpec spec;
@@ -51,7 +31,7 @@ Crossbar<float> make_array(double read_noise, bool converters, const char* model
   CrossbarSpec spec = noisy_spec(read_noise, converters);
   spec.device.model = model;
   spec.threads = threads;
-  return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);
+  return Crossbar<float>(spec, 0.05F * normal(kSize, kSize, 0), 0, 1);
 }
 
 enum class Direction { forward, transposed };
@@ -68,14 +48,14 @@ Crossbar<float> make_full_array() {
     port->amplifier.open_loop_gain = 1e4;
     port->amplifier.saturation = 4;
   }
-  return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);
+  return Crossbar<float>(spec, 0.05F * normal(kSize, kSize, 0), 0, 1);
 }
 
 /// Times noisy, quantised reads of a batch, rows split over the threads in fixed chunks, against the same products
 /// alone.
 void read(benchmark::State& state, Direction direction, Effects effects, Index batch, int threads) {
   const Crossbar<float> array = effects == Effects::all ? make_full_array() : make_array(0.01, true, "soft_bounds", 1);
-  const Matrix<float> x = normals(batch, kSize, 1.0F, 1);
+  const Matrix<float> x = normal(batch, kSize, 1);
   Matrix<float> y(batch, kSize);
   const Index chunk = batch / threads;
   const auto product = [&] {
@@ -103,16 +83,7 @@ void read(benchmark::State& state, Direction direction, Effects effects, Index b
   };
   product();
   reads();
-  std::vector<double> floors;
-  std::vector<double> ratios;
-  for (auto _ : state) {
-    floors.push_back(seconds_of(product));
-    const double time = seconds_of(reads);
-    state.SetIterationTime(time);
-    ratios.push_back(time / floors.back());
-  }
-  state.counters["floor_ms"] = 1e3 * median(floors);
-  state.counters["ratio"] = median(ratios);
+  run_beside(state, product, reads);
   state.SetLabel("floor: " + fastest_libraries());
 }
 
@@ -126,7 +97,7 @@ Crossbar<float> leveled_array(bool physical, Index inputs, Index outputs) {
     port->amplifier.offset_V = 1e-4;
     port->amplifier.gain_spread = 0.01;
   }
-  return Crossbar<float>(spec, normals(inputs, outputs, 0.05F, 0), 0, 1);
+  return Crossbar<float>(spec, 0.05F * normal(inputs, outputs, 0), 0, 1);
 }
 
 /// Times reads of the physical level against those of the same array without noise and with ideal amplifiers,
@@ -134,31 +105,22 @@ Crossbar<float> leveled_array(bool physical, Index inputs, Index outputs) {
 void physical_read(benchmark::State& state, Direction direction, Index inputs, Index outputs, Index batch) {
   const Crossbar<float> physical = leveled_array(true, inputs, outputs), ideal = leveled_array(false, inputs, outputs);
   const bool forward = direction == Direction::forward;
-  const Matrix<float> x = normals(batch, forward ? inputs : outputs, 1.0F, 1);
+  const Matrix<float> x = normal(batch, forward ? inputs : outputs, 1);
   Matrix<float> y(batch, forward ? outputs : inputs);
   const auto read = [&](const Crossbar<float>& array) {
-    return seconds_of([&] {
-      ReadContext context;
-      for (int i = 0; i < 20; ++i) {
-        if (forward) {
-          array.forward(x, y, array.all_columns(), Store::assign, context);
-        } else {
-          array.transposed(x, y, array.all_columns(), Store::assign, context);
-        }
+    ReadContext context;
+    for (int i = 0; i < 20; ++i) {
+      if (forward) {
+        array.forward(x, y, array.all_columns(), Store::assign, context);
+      } else {
+        array.transposed(x, y, array.all_columns(), Store::assign, context);
       }
-    });
+    }
   };
   read(ideal);
   read(physical);
-  std::vector<double> floors, ratios;
-  for (auto _ : state) {
-    floors.push_back(read(ideal));
-    const double time = read(physical);
-    state.SetIterationTime(time);
-    ratios.push_back(time / floors.back());
-  }
-  state.counters["floor_ms"] = 1e3 * median(floors);
-  state.counters["ratio"] = median(ratios);
+  run_beside(
+      state, [&] { read(ideal); }, [&] { read(physical); });
   state.SetLabel("floor: the same reads without noise");
 }
 
@@ -167,7 +129,7 @@ void update(benchmark::State& state, int threads) {
   Crossbar<float> array = make_array(0, false, "soft_bounds", threads);
   // One pulse moves a weight by 2 w_max/pulses of the pair's range; half of the change goes to each device.
   const auto pulse = 2.0F * array.w_max() / 1000.0F;
-  const Matrix<float> delta = normals(kSize, kSize, 2.5F * pulse, 2);
+  const Matrix<float> delta = 2.5F * pulse * normal(kSize, kSize, 2);
   const PulseCount before = array.pulses();
   std::vector<double> times;
   for (auto _ : state) {
@@ -189,7 +151,7 @@ Matrix<double> conductances(Index n) {
 
 void wire_vector(benchmark::State& state) {
   const LineSolver solver(conductances(128), WireSpec{1, 1});
-  const Matrix<double> volts = normals(1, 128, 0.2F, 4).cast<double>();
+  const Matrix<double> volts = (0.2F * normal(1, 128, 4)).cast<double>();
   WireSolution solution;
   for (auto _ : state) solution = solver.solve(volts, 1e-6);
   state.counters["iterations"] = solution.iterations;
@@ -209,40 +171,23 @@ int main(int argc, char** argv) {
     const std::string suffix = "/threads" + std::to_string(threads);
     for (const nudge::Index batch : {64, 256}) {
       const std::string at = "/512x512/B" + std::to_string(batch) + suffix;
-      const auto add = [&](const std::string& name, Direction direction, Effects effects) {
-        benchmark::RegisterBenchmark((name + at).c_str(),
-                                     [=](benchmark::State& s) { read(s, direction, effects, batch, threads); })
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond)
-            ->Iterations(101);
-      };
-      add("forward", Direction::forward, Effects::usual);
-      add("transposed", Direction::transposed, Effects::usual);
-      add("forward_all_effects", Direction::forward, Effects::all);
-      add("transposed_all_effects", Direction::transposed, Effects::all);
+      for (const Effects effects : {Effects::usual, Effects::all}) {
+        for (const Direction direction : {Direction::forward, Direction::transposed}) {
+          const std::string name = direction == Direction::forward ? "forward" : "transposed";
+          add(name + (effects == Effects::all ? "_all_effects" : "") + at, 101,
+              [=](benchmark::State& s) { read(s, direction, effects, batch, threads); });
+        }
+      }
     }
-    benchmark::RegisterBenchmark(("pulsed_update/512x512" + suffix).c_str(),
-                                 [=](benchmark::State& s) { update(s, threads); })
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond)
-        ->Iterations(21);
+    add("pulsed_update/512x512" + suffix, 21, [=](benchmark::State& s) { update(s, threads); });
   }
   for (const Direction direction : {Direction::forward, Direction::transposed}) {
     const std::string name = direction == Direction::forward ? "physical/forward" : "physical/transposed";
-    const auto add = [&](const std::string& shape, nudge::Index inputs, nudge::Index outputs, nudge::Index batch) {
-      benchmark::RegisterBenchmark((name + shape).c_str(),
-                                   [=](benchmark::State& s) { physical_read(s, direction, inputs, outputs, batch); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond)
-          ->Iterations(101);
-    };
-    add("/512x512/B64", 512, 512, 64);
-    add("/48x336/B32", 48, 336, 32);  // the input array of examples/train_charlm.toml
+    add(name + "/512x512/B64", 101, [=](benchmark::State& s) { physical_read(s, direction, 512, 512, 64); });
+    // The input array of examples/train_charlm.toml.
+    add(name + "/48x336/B32", 101, [=](benchmark::State& s) { physical_read(s, direction, 48, 336, 32); });
   }
   benchmark::RegisterBenchmark("wires/solve_128x128_1ohm", wire_vector)->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("wires/effective_matrix_128x128_1ohm", wire_matrix)->Unit(benchmark::kMillisecond);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_added(argc, argv);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training step of a layered Hopfield network by equilibrium propagation, per sample, beside its products alone; see
 // bench/README.md.
-#include <benchmark/benchmark.h>
 #include <time.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "bench/fastest_product.hpp"
-#include "sim/base/rng.hpp"
+#include "bench/measure.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/models/registry.hpp"
@@ -22,12 +21,6 @@ namespace {
 constexpr Index kInputs = 784, kHidden = 512, kClasses = 10;
 constexpr int kSweeps = 15;       // of every phase, as in the published runs of this size
 constexpr double kEpoch = 60000;  // samples
-
-Matrix<float> uniform(Index rows, Index cols, std::uint32_t entity) {
-  Matrix<float> x(rows, cols);
-  fill_uniform<float>({1, Purpose::probe, entity}, 0, 0, {x.data(), static_cast<std::size_t>(x.size())});
-  return x;
-}
 
 Config config_for(Index batch, Index rows, const std::string& estimator) {
   return parse_program_config(
@@ -74,27 +67,11 @@ class Floor {
   Matrix<float> x_, hidden_, output_, first_, second_;
 };
 
-struct Seconds {
-  double wall = 0, processor = 0;  ///< wall time, and processor time, which does not count other programs
-};
-
+/// Seconds of this thread's processor, which do not count other programs.
 double processor_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-Seconds seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  const double before = processor_seconds();
-  work();
-  const double after = processor_seconds();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), after - before};
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 void epoch(benchmark::State& state, Index batch, Index rows, const std::string& estimator) {
@@ -114,12 +91,13 @@ void epoch(benchmark::State& state, Index batch, Index rows, const std::string& 
   }
   std::vector<double> times, processor, ratios;
   for (auto _ : state) {
-    const Seconds alone = seconds_of([&] { floor.run(); });
-    const Seconds own = seconds_of([&] { trainee.step(step++, data); });
-    times.push_back(own.wall);
-    processor.push_back(own.processor);
-    ratios.push_back(own.processor / alone.processor);
-    state.SetIterationTime(own.wall);
+    const double begin = processor_seconds();
+    floor.run();
+    const double middle = processor_seconds();
+    times.push_back(seconds_of([&] { trainee.step(step++, data); }));
+    processor.push_back(processor_seconds() - middle);
+    ratios.push_back(processor.back() / (middle - begin));
+    state.SetIterationTime(times.back());
   }
   const double per_epoch = kEpoch / static_cast<double>(batch);
   state.counters["epoch_s"] = per_epoch * median(times);
@@ -138,17 +116,10 @@ int main(int argc, char** argv) {
     for (const nudge::Index rows : {nudge::Index{1}, nudge::Index{8}, nudge::Index{16}, nudge::Index{64}}) {
       if (batch % rows != 0) continue;
       for (const std::string estimator : {"ep_contrastive", "ep"}) {
-        benchmark::RegisterBenchmark(
-            (estimator + "/784-512-10/B" + std::to_string(batch) + "/R" + std::to_string(rows)).c_str(),
-            [=](benchmark::State& s) { epoch(s, batch, rows, estimator); })
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond)
-            ->Iterations(101);
+        add(estimator + "/784-512-10/B" + std::to_string(batch) + "/R" + std::to_string(rows), 101,
+            [=](benchmark::State& s) { epoch(s, batch, rows, estimator); });
       }
     }
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_added(argc, argv);
 }

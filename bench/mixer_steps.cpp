@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequence mixers: a training step and a read against their GEMM floors in the same run, and how the O(T) priors scale; see
 // bench/README.md.
-#include <benchmark/benchmark.h>
 #include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 
 #include "bench/fastest_product.hpp"
-#include "bench/mixer_floor.hpp"
+#include "bench/measure.hpp"
 #include "mixers/fem/free_energy_mixer.hpp"
 #include "mixers/mixer.hpp"
 #include "mixers/ops/operations.hpp"
@@ -24,16 +22,78 @@
 namespace nudge::bench {
 namespace {
 
-double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+Matrix<float> filled(Index rows, Index cols) { return Matrix<float>::Random(rows, cols) * 0.1F; }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+/// Products of one sequence through a sequence model and back, and nothing else. For every weight W (in, out) of a
+/// product with the T tokens y = x W, dx = dy Wᵀ, dW += xᵀ dy. For every head the scores q kᵀ and the read P v (dense,
+/// also where a causal mask leaves half of them unused), each with both products of its derivative. Every product is
+/// done by the library that is fastest for its shape on this machine (fastest_product.hpp). Floating point operations:
+///     6·T·Σ in·out + 6·blocks·heads·T²·(key width + read width)
+class MixerFloor {
+ public:
+  explicit MixerFloor(const SequenceShape& s) {
+    for (const Field& field : sequence_fields(s)) {
+      const bool looked_up = field.name == "emb";
+      if (looked_up || field.rows() == 1) continue;
+      // Attention's weights are (heads·m, D), used transposed: the same products.
+      const bool transposed = field.shape.size() == 3;
+      const Index in = transposed ? s.width : field.rows();
+      const Index out = field.rows() * field.cols() / in;
+      weights_.push_back({filled(s.tokens, in), filled(in, out), filled(s.tokens, out), filled(in, out)});
+    }
+    const MixerOptions options = sequence_mixer(s.mixer, s.width, s.heads, s.tokens).options;
+    const bool free_energy = s.mixer.rfind("fem", 0) == 0;
+    const Index keys = (free_energy ? options.of<FreeEnergyOptions>().keys : s.width) / s.heads;
+    const Index values = free_energy ? 2 * options.of<FreeEnergyOptions>().values / s.heads : s.width / s.heads;
+    reads_ = s.blocks * s.heads;
+    read_ = {filled(s.tokens, keys), filled(s.tokens, keys), filled(s.tokens, values), filled(s.tokens, s.tokens),
+             filled(s.tokens, values)};
+  }
+
+  void run() {
+    for (Weight& each : weights_) {
+      token_products(each);
+      for (Matrix<float>* m : {&each.x, &each.y}) m->setConstant(0.1F);  // numbers stay where products are fast
+    }
+    for (Index n = 0; n < reads_; ++n) {
+      read_products(read_);
+      for (Matrix<float>* m : {&read_.q, &read_.k, &read_.v}) m->setConstant(0.1F);
+    }
+  }
+  double flops() const {
+    double sum = 0;
+    for (const Weight& each : weights_) {
+      sum += 6.0 * static_cast<double>(each.x.rows()) * static_cast<double>(each.w.size());
+    }
+    const double pairs = static_cast<double>(read_.p.size()) * static_cast<double>(reads_);
+    return sum + 6.0 * pairs * static_cast<double>(read_.k.cols() + read_.v.cols());
+  }
+
+ private:
+  struct Weight {
+    Matrix<float> x, w, y, g;
+  };
+  struct Read {
+    Matrix<float> q, k, v, p, o;
+  };
+  void token_products(Weight& each) {
+    fastest_multiply(each.x, each.w, each.y);
+    fastest_transposed(each.y, each.w, each.x);
+    fastest_outer(each.x, each.y, 1e-6F, each.g, Store::assign);
+  }
+  void read_products(Read& r) {
+    fastest_transposed(r.q, r.k, r.p);
+    fastest_multiply(r.p, r.v, r.o);
+    fastest_transposed(r.o, r.v, r.p);
+    fastest_outer(r.p, r.o, 1e-6F, r.v, Store::assign);
+    fastest_multiply(r.p, r.k, r.q);
+    fastest_outer(r.p, r.q, 1e-6F, r.k, Store::assign);
+  }
+
+  Index reads_ = 0;
+  std::vector<Weight> weights_;
+  Read read_;
+};
 
 /// Makes 32 sequences of 64 characters of 65 kinds.
 Batch random_text() {
@@ -47,10 +107,7 @@ Batch random_text() {
   return batch;
 }
 
-void report(benchmark::State& state, const std::vector<double>& floors, const std::vector<double>& ratios,
-            double flops) {
-  state.counters["floor_ms"] = 1e3 * median(floors);
-  state.counters["ratio"] = median(ratios);
+void report(benchmark::State& state, const std::vector<double>& floors, double flops) {
   state.counters["floor_GFLOPs"] = 1e-9 * flops / median(floors);
   state.counters["peak_GFLOPs"] = peak_gflops();
   state.SetLabel("floor: " + fastest_libraries());
@@ -81,20 +138,8 @@ void training_step(benchmark::State& state, const char* mixer, int threads) {
   };
   step();
   floor();
-  std::vector<double> times, ratios;
-  for (auto _ : state) {
-    times.push_back(seconds_of(floor));
-    const double taken = seconds_of(step);
-    state.SetIterationTime(taken);
-    ratios.push_back(taken / times.back());
-  }
-  report(state, times, ratios, floors[0].flops() * static_cast<double>(batch.sequences));
-}
-
-Matrix<float> normal(Index rows, Index cols, std::uint32_t which) {
-  Matrix<float> m(rows, cols);
-  fill_normal<float>({1, Purpose::probe, which}, 0, 0, std::span<float>(m.data(), static_cast<std::size_t>(m.size())));
-  return m;
+  const std::vector<double> times = run_beside(state, floor, step);
+  report(state, times, floors[0].flops() * static_cast<double>(batch.sequences));
 }
 
 /// Times one head's causal read and its derivative at queries, keys (T, 32); values (T, 32), or (T, 16) read as [μ |
@@ -139,7 +184,9 @@ void one_read(benchmark::State& state, bool free_energy, Index tokens) {
     times.push_back(floor_s / repeats);
     ratios.push_back(read_s / floor_s);
   }
-  report(state, times, ratios, 12.0 * static_cast<double>(tokens * tokens * m));
+  state.counters["floor_ms"] = 1e3 * median(times);
+  state.counters["ratio"] = median(ratios);
+  report(state, times, 12.0 * static_cast<double>(tokens * tokens * m));
 }
 
 /// Measures processor time, so that other programs count little.
@@ -219,13 +266,6 @@ void scaling(benchmark::State& state, const char* name) {
   state.counters["bytes_per_token_64k"] = bytes_per_token(mixer, 65536);
 }
 
-void add(const std::string& name, int iterations, const std::function<void(benchmark::State&)>& run) {
-  benchmark::RegisterBenchmark(name.c_str(), run)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(iterations);
-}
-
 }  // namespace
 }  // namespace nudge::bench
 
@@ -246,8 +286,5 @@ int main(int argc, char** argv) {
   for (const char* kind : {"fem_gla", "fem_aft", "fem_lrnn", "fem_ssmlti", "fem_ssmsel"}) {
     add(std::string("scaling/") + kind, 1, [=](benchmark::State& state) { scaling(state, kind); });
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_added(argc, argv);
 }

@@ -132,6 +132,23 @@ std::pair<double, double> in_ngspice(int n, int diodes, int points) {
   return {(all - one) / points, std::stod(log.substr(at + name.size()))};
 }
 
+NodalEquations equations_of(const std::string& text) {
+  return NodalEquations(parse_netlist("bench", text, [](const auto&, const auto&, auto&) { return ""; }));
+}
+
+/// Places of the sources v0, v1, ... among the elements.
+std::vector<std::size_t> sources_of(const NodalEquations& equations) {
+  std::vector<std::size_t> out;
+  for (int k = 0; k < kSources; ++k)
+    out.push_back(static_cast<std::size_t>(find_element(equations.netlist(), fmt::format("v{}", k))));
+  return out;
+}
+
+/// Sets the sources to their voltages at a point.
+void drive(const std::vector<std::size_t>& sources, int point, std::vector<double>& values) {
+  for (int k = 0; k < kSources; ++k) values[sources[static_cast<std::size_t>(k)]] = source_volts(point, k);
+}
+
 /// Adds dE/dg += ½ (Δv² nudged − Δv² free) of the resistors.
 void add_gradient(const Netlist& netlist, const std::vector<double>& free, const std::vector<double>& nudged,
                   std::vector<double>& gradient) {
@@ -146,12 +163,9 @@ void add_gradient(const Netlist& netlist, const std::vector<double>& free, const
 void operating_points(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0));
   const auto diodes = static_cast<int>(state.range(1));
-  const NodalEquations equations(
-      parse_netlist("grid", grid(n, diodes), [](const auto&, const auto&, auto&) { return ""; }));
+  const NodalEquations equations = equations_of(grid(n, diodes));
   OperatingPointSolver solver(equations);
-  std::vector<std::size_t> sources;
-  for (int k = 0; k < kSources; ++k)
-    sources.push_back(static_cast<std::size_t>(find_element(equations.netlist(), fmt::format("v{}", k))));
+  const std::vector<std::size_t> sources = sources_of(equations);
   const auto nudge = static_cast<std::size_t>(find_element(equations.netlist(), "inudge"));
   // As many samples side by side as a training has (data.side_by_side); points of a pair are their free and their nudged states.
   const int samples = n <= 32 ? 16 : 1;
@@ -174,8 +188,7 @@ void operating_points(benchmark::State& state) {
     for (const int phase : {0, 1}) {
       for (int p = 0; p < samples; ++p) {
         std::vector<double>& values = own[static_cast<std::size_t>(p)].values;
-        for (int k = 0; k < kSources; ++k)
-          values[sources[static_cast<std::size_t>(k)]] = source_volts(2 * (first + p), k);
+        drive(sources, 2 * (first + p), values);
         values[nudge] = nudge_amperes(phase);
       }
       solver.solve(std::span(requests));
@@ -220,18 +233,15 @@ double resident_MB() {
 /// thread's own solver.
 void random_points(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0));
-  const NodalEquations equations(
-      parse_netlist("graph", random_graph(n, state.range(1) != 0), [](const auto&, const auto&, auto&) { return ""; }));
+  const NodalEquations equations = equations_of(random_graph(n, state.range(1) != 0));
   const OperatingPointSolver first(equations);
   std::vector<double> values = equations.values(), x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  const std::vector<std::size_t> sources = sources_of(equations);
   const double before = resident_MB();
   OperatingPointSolver solver(first);
   int point = 0;
   const auto solve = [&] {
-    for (int k = 0; k < kSources; ++k)
-      values[static_cast<std::size_t>(find_element(equations.netlist(), fmt::format("v{}", k)))] =
-          source_volts(point, k);
-    ++point;
+    drive(sources, point++, values);
     return solver.solve(values, {}, x).status == Status::converged;
   };
   if (!solve()) return state.SkipWithError("no operating point");  // which chooses the pivots
@@ -248,7 +258,7 @@ void random_points(benchmark::State& state) {
 void threaded_points(benchmark::State& state) {
   constexpr int kPoints = 64, kBeside = 16;
   const auto n = static_cast<int>(state.range(0)), threads = static_cast<int>(state.range(1));
-  const NodalEquations equations(parse_netlist("grid", grid(n, 4), [](const auto&, const auto&, auto&) { return ""; }));
+  const NodalEquations equations = equations_of(grid(n, 4));
   const OperatingPointSolver first(equations);
   const std::vector<OutputAction> none;
   struct Own {
@@ -265,16 +275,12 @@ void threaded_points(benchmark::State& state) {
     for (std::size_t p = 0; p < kBeside; ++p)
       own.back()->requests.push_back({&own.back()->values[p], &none, &own.back()->x[p]});
   }
-  std::vector<std::size_t> sources;
-  for (int k = 0; k < kSources; ++k)
-    sources.push_back(static_cast<std::size_t>(find_element(equations.netlist(), fmt::format("v{}", k))));
+  const std::vector<std::size_t> sources = sources_of(equations);
   for (auto _ : state) {
     parallel_for(kPoints / kBeside, threads, [&](Index begin, int thread) {
       Own& mine = *own[static_cast<std::size_t>(thread)];
       for (std::size_t p = 0; p < kBeside; ++p) {
-        for (int k = 0; k < kSources; ++k)
-          mine.values[p][sources[static_cast<std::size_t>(k)]] =
-              source_volts(2 * static_cast<int>(begin * kBeside + static_cast<Index>(p)), k);
+        drive(sources, 2 * static_cast<int>(begin * kBeside + static_cast<Index>(p)), mine.values[p]);
         mine.x[p].assign(static_cast<std::size_t>(equations.unknowns()), 0.0);
       }
       mine.solver.solve(std::span(mine.requests));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every library of products at the shapes of the simulator, beside the machine's peak in the same run; see bench/README.md.
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "bench/fastest_product.hpp"
+#include "bench/measure.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -90,8 +90,5 @@ int main(int argc, char** argv) {
         ->Unit(benchmark::kMicrosecond)
         ->Iterations(201);
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return nudge::bench::run_added(argc, argv);
 }

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step of equilibrium propagation on a deep resistive network, per sample, beside its products alone; see bench/README.md.
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "bench/fastest_product.hpp"
-#include "sim/base/rng.hpp"
+#include "bench/measure.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/models/registry.hpp"
@@ -22,12 +20,6 @@ namespace {
 constexpr int kSweeps = 4;        // of every phase, as in the published runs of this size
 constexpr double kEpoch = 60000;  // samples
 constexpr float kBeta = 1.0F, kGain = 100.0F, kRate = 0.006F;
-
-Matrix<float> uniform(Index rows, Index cols, std::uint32_t entity) {
-  Matrix<float> x(rows, cols);
-  fill_uniform<float>({1, Purpose::probe, entity}, 0, 0, {x.data(), static_cast<std::size_t>(x.size())});
-  return x;
-}
 
 /// Step as nudge train does it: the network as a circuit, with the norm and the energy of its log.
 struct Step {
@@ -84,32 +76,6 @@ class Floor {
   std::vector<Matrix<float>> v_, g_;
 };
 
-double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void alternate(benchmark::State& state, const std::vector<Index>& widths, Index batch, const auto& step) {
-  Floor floor(widths, batch);
-  floor.run();
-  std::vector<double> times, ratios;
-  for (auto _ : state) {
-    const double alone = seconds_of([&] { floor.run(); });
-    times.push_back(seconds_of(step));
-    ratios.push_back(times.back() / alone);
-    state.SetIterationTime(times.back());
-  }
-  std::sort(times.begin(), times.end());
-  std::sort(ratios.begin(), ratios.end());
-  const auto samples = static_cast<double>(batch);
-  state.counters["us_per_sample"] = 1e6 * times[times.size() / 2] / samples;
-  state.counters["fastest"] = 1e6 * times.front() / samples;
-  state.counters["epoch_s"] = kEpoch * times[times.size() / 2] / samples;
-  state.counters["ratio"] = ratios[ratios.size() / 2];
-  state.SetLabel(fastest_libraries());
-}
-
 void train(benchmark::State& state, const std::vector<Index>& widths, Index batch) {
   Step step(widths, batch);
   const Matrix<float> before = step.trainee.network().map(0).weights();
@@ -119,7 +85,21 @@ void train(benchmark::State& state, const std::vector<Index>& widths, Index batc
     state.SkipWithError("the network did not learn");
     return;
   }
-  alternate(state, widths, batch, [&] { step.run(); });
+  Floor floor(widths, batch);
+  floor.run();
+  std::vector<double> times, ratios;
+  for (auto _ : state) {
+    const double alone = seconds_of([&] { floor.run(); });
+    times.push_back(seconds_of([&] { step.run(); }));
+    ratios.push_back(times.back() / alone);
+    state.SetIterationTime(times.back());
+  }
+  const auto samples = static_cast<double>(batch);
+  state.counters["us_per_sample"] = 1e6 * median(times) / samples;
+  state.counters["fastest"] = 1e6 * *std::min_element(times.begin(), times.end()) / samples;
+  state.counters["epoch_s"] = kEpoch * median(times) / samples;
+  state.counters["ratio"] = median(ratios);
+  state.SetLabel(fastest_libraries());
 }
 
 }  // namespace
@@ -131,15 +111,9 @@ int main(int argc, char** argv) {
       {"1568-100-10", {1568, 100, 10}}, {"1568-1024-10", {1568, 1024, 10}}, {"128-100-10", {128, 100, 10}}};
   for (const auto& [name, widths] : networks) {
     for (const nudge::Index batch : {4, 64}) {
-      benchmark::RegisterBenchmark(("train/" + name + "/B" + std::to_string(batch)).c_str(),
-                                   [layers = widths, batch](benchmark::State& s) { train(s, layers, batch); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond)
-          ->Iterations(501);
+      add("train/" + name + "/B" + std::to_string(batch), 501,
+          [layers = widths, batch](benchmark::State& s) { train(s, layers, batch); });
     }
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_added(argc, argv);
 }
