@@ -8,7 +8,6 @@ namespace nudge::python {
 namespace nb = nanobind;
 
 // One function per theme, each in a file of its name.
-void bind_errors(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_devices(nb::module_& m);
 void bind_crossbar(nb::module_& m);

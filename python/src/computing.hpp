@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 
 namespace nudge::python {
 
@@ -52,9 +53,14 @@ class Computing {
 template <class Work>
 auto compute(const Work& work) {
   Computing computing;
-  auto result = work();
-  computing.finish();
-  return result;
+  if constexpr (std::is_void_v<decltype(work())>) {
+    work();
+    computing.finish();
+  } else {
+    auto result = work();
+    computing.finish();
+    return result;
+  }
 }
 
 }  // namespace nudge::python

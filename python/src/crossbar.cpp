@@ -26,10 +26,8 @@ namespace {
 class Array {
  public:
   Array(const In<double, 2>& weights, const std::vector<std::string>& settings, const nb::object& device) {
-    const OwnParts parts = OwnParts::of_device(device);
     const Matrix<double> target = map_of<double, 2>(weights);
-    const CrossbarSpec spec = compute([&] {
-      const Lent lent(parts);
+    const CrossbarSpec spec = compute(OwnParts::of_device(device), [&] {
       const Config config = parse_program_config("crossbar", "", settings);
       CrossbarSpec asked = crossbar_spec(config);
       if (asked.device.model == digital_model) {
@@ -64,7 +62,7 @@ class Array {
   void program(const In<double, 2>& target) {
     expect_shape("target", target);
     const Matrix<double> values = map_of<double, 2>(target);
-    compute([&] { return map_->program(values), true; });
+    compute([&] { map_->program(values); });
   }
   void update(const In<double, 2>& delta) {
     expect_shape("delta", delta);
@@ -72,7 +70,6 @@ class Array {
     if (!values.allFinite()) throw UserError("delta: must be finite numbers; a NaN or infinity is no change of a weight");
     compute([&] {
       map_->apply({.direction = &values, .kind = map_->takes_factors() ? UpdateKind::immediate : UpdateKind::learning});
-      return true;
     });
   }
   void advance_time(double seconds, double reading_s) {

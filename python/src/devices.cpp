@@ -23,9 +23,7 @@ namespace {
 std::string measure(const std::string& name, const std::vector<std::string>& settings, const std::string& out,
                     Index devices, int samples, double interval_s, int cycles, int points, bool one_by_one,
                     std::uint64_t seed, const nb::object& device) {
-  const OwnParts parts = OwnParts::of_device(device);
-  return compute([&] {
-    const Lent lent(parts);
+  return compute(OwnParts::of_device(device), [&] {
     const auto start = std::chrono::steady_clock::now();
     const std::string started = now_utc();
     const DeviceSpec spec = device_spec(parse_program_config("device", "", settings));
@@ -78,11 +76,9 @@ void bind_devices(nb::module_& m) {
   using namespace nb::literals;
   m.def("device_list", device_list_json);
   m.def("device_show", device_show_json, "name"_a);
-  m.def("device_text", device_show_text, "name"_a);
   m.def("device_measure", measure, "name"_a, "settings"_a, "out"_a, "devices"_a, "samples"_a, "interval_s"_a,
         "cycles"_a, "points"_a, "one_by_one"_a, "seed"_a, "device"_a.none());
   m.def("device_fit", fit, "csv"_a, "model"_a, "points"_a);
-  m.def("device_fit_models", fitted_models);
 }
 
 }  // namespace nudge::python

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "devices/own_device.hpp"
+#include "python/src/computing.hpp"
 #include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/own/own_network.hpp"
@@ -46,5 +47,14 @@ class Lent {
   std::optional<LentEstimator> estimator_;
   std::optional<LentDevice> device_;
 };
+
+/// compute() with these parts lent.
+template <class Work>
+auto compute(const OwnParts& parts, const Work& work) {
+  return compute([&] {
+    const Lent lent(parts);
+    return work();
+  });
+}
 
 }  // namespace nudge::python

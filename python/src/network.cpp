@@ -8,8 +8,8 @@
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
 #include "python/src/lent.hpp"
-#include "python/src/results.hpp"
 #include "python/src/model.hpp"
+#include "python/src/results.hpp"
 #include "training/config/config_table.hpp"
 #include "training/learning/estimators/registry.hpp"
 
@@ -104,14 +104,11 @@ nb::tuple gradient(Model<S>& model, const Batch& batch, const std::string& estim
   Gradient<S> sum;
   BatchReport report;
   std::vector<Matrix<S>> states, adjoints;
-  const OwnParts parts = model.own(own);
-  compute([&] {
-    const Lent lent(parts);
+  compute(model.own(own), [&] {
     BatchGradient<S> learner(model.network(), model.options(estimator, settings));
     report = learner.compute(batch, step, sum);
     states = learner.states();
     adjoints = learner.adjoints();
-    return true;
   });
   nb::dict facts = dict_of_batch(report);
   facts["state"] = stacked(states);
@@ -123,13 +120,10 @@ template <class S>
 nb::tuple evaluate(Model<S>& model, const Batch& batch, std::uint64_t step, const Texts& settings) {
   BatchReport report;
   std::vector<Matrix<S>> outputs;
-  const OwnParts parts = model.own();
-  compute([&] {
-    const Lent lent(parts);
+  compute(model.own(), [&] {
     BatchGradient<S> learner(model.network(), model.options("", settings));
     report = learner.evaluate(batch, step);
     outputs = learner.outputs();
-    return true;
   });
   return nb::make_tuple(stacked(outputs), dict_of_batch(report));
 }
@@ -148,12 +142,8 @@ nb::tuple settle_input(Model<S>& model, const Eigen::Ref<const Matrix<S>, 0, Eig
                        std::uint64_t step, const Texts& settings) {
   Matrix<S> z;
   std::vector<SettleResult> results;
-  const OwnParts parts = model.own();
-  compute([&] {
-    const Lent lent(parts);
-    results = EquilibriumLayer<S>(model.network(), model.options("", settings)).settle(x, step, z);
-    return true;
-  });
+  compute(model.own(),
+          [&] { results = EquilibriumLayer<S>(model.network(), model.options("", settings)).settle(x, step, z); });
   nb::list facts;
   for (const SettleResult& one : results) facts.append(dict_of(one));
   const auto rows = size_of(model.network().rows()), cols = size_of(z.cols());
@@ -183,12 +173,9 @@ nb::tuple pull_back(Model<S>& model, const In<S, 3>& x, const In<S, 3>& u, const
   Gradient<S> sum;
   Matrix<S> x_gradient;
   std::vector<SequenceReport> reports;
-  const OwnParts parts = model.own(own);
-  compute([&] {
-    const Lent lent(parts);
+  compute(model.own(own), [&] {
     EquilibriumLayer<S> layer(model.network(), model.options(estimator, settings));
     reports = layer.pull_back(map_of<S, 3>(x), map_of<S, 3>(u), step, sum, x_gradient);
-    return true;
   });
   nb::list facts;
   for (const SequenceReport& one : reports) facts.append(dict_of(one));
@@ -206,11 +193,7 @@ void bind_model(nb::module_& m, const char* name) {
           "__init__",
           [](M* self, const std::string& config, const std::string& text, const Texts& settings, const nb::tuple& own) {
             const auto parts = std::make_shared<const OwnParts>(own);
-            compute([&] {
-              const Lent lent(*parts);
-              new (self) M(parse_program_config(config, text, settings), parts);
-              return true;
-            });
+            compute(*parts, [&] { new (self) M(parse_program_config(config, text, settings), parts); });
           },
           "name"_a, "text"_a, "settings"_a, "own"_a)
       .def_prop_ro("groups",
@@ -222,7 +205,6 @@ void bind_model(nb::module_& m, const char* name) {
       .def_prop_ro("rows", [](M& model) { return model.network().rows(); })
       .def_prop_ro("cols", [](M& model) { return model.network().cols(); })
       .def_prop_ro("inputs", [](M& model) { return model.network().circuit().inputs(); })
-      .def_prop_ro("embeds", [](M& model) { return model.network().plan().embedding().symbols >= 0; })
       .def_prop_ro("embedding",
                    [](M& model) {
                      const Embedding at = model.network().plan().embedding();

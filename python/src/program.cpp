@@ -187,9 +187,7 @@ void bind_program(nb::module_& m) {
   m.def(
       "resolve",
       [](const std::string& name, const std::string& text, const Texts& settings, const nb::tuple& own) {
-        const OwnParts parts(own);
-        return compute([&] {
-          const Lent lent(parts);
+        return compute(OwnParts(own), [&] {
           return dump_toml(parse_program_config(name, text, settings), DumpComments::none);
         });
       },
