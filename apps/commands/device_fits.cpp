@@ -2,6 +2,7 @@
 #include "apps/commands/device_fits.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -27,12 +28,6 @@ namespace nudge {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string names_of(const std::vector<std::string>& files) {
-  std::string out;
-  for (const std::string& file : files) out += (out.empty() ? "" : ", ") + file;
-  return out;
-}
 
 /// Fits all models that can describe the pulses; the one with the least Akaike criterion comes first.
 std::vector<PopulationFit> tried_fits(const std::vector<LabRecord>& records, const PulseFitOptions& options) {
@@ -174,7 +169,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   const std::vector<LabRecord> records = read_lab_files(options.files, options.scale);
   std::vector<PopulationFit> tried = tried_fits(records, options);
   PopulationFit& fit = tried.front();
-  const std::string names = names_of(options.files);
+  const std::string names = fmt::format("{}", fmt::join(options.files, ", "));
   if (!fit.common.better_than_mean()) {
     throw NumericalFailure(
         fmt::format("{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such "
@@ -204,8 +199,6 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
 }
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Returns the one file of an option, after a check of the path of the result.
 const std::string& only_file(const TableFitOptions& options, const char* flag) {

@@ -84,18 +84,17 @@ CircuitPicture picture_of(const LearntNetlist& learnt) {
     out.wires.push_back({e.name, spot_of(from), spot_of(to), g0, g1, p0, p1, learns});
     if (to != kGround) edges.emplace_back(out.wires.back().from, out.wires.back().to);
   }
-  for (const Element& e : netlist.elements) {  // of those that are drawn
+  const auto mark = [&](int node, bool CircuitSpot::*as) {  // if it is drawn
+    if (node == kGround || spot[static_cast<std::size_t>(node)] < 0) return;
+    out.spots[static_cast<std::size_t>(spot[static_cast<std::size_t>(node)])].*as = true;
+  };
+  for (const Element& e : netlist.elements) {
     if (e.kind != ElementKind::voltage) continue;
-    for (const auto& [node, other] : {std::pair(e.nodes[0], e.nodes[1]), std::pair(e.nodes[1], e.nodes[0])}) {
-      if (node == kGround || other != kGround || spot[static_cast<std::size_t>(node)] < 0) continue;
-      out.spots[static_cast<std::size_t>(spot[static_cast<std::size_t>(node)])].source = true;
-    }
+    if (e.nodes[1] == kGround) mark(e.nodes[0], &CircuitSpot::source);
+    if (e.nodes[0] == kGround) mark(e.nodes[1], &CircuitSpot::source);
   }
   for (const NodePair& pair : learnt.outputs) {
-    for (const int node : {pair.plus, pair.minus}) {
-      if (node == kGround || spot[static_cast<std::size_t>(node)] < 0) continue;
-      out.spots[static_cast<std::size_t>(spot[static_cast<std::size_t>(node)])].output = true;
-    }
+    for (const int node : {pair.plus, pair.minus}) mark(node, &CircuitSpot::output);
   }
   if (out.spots.size() > kMostNodes) {
     return {

@@ -136,37 +136,29 @@ Opening training_opening(const std::vector<NamedLane>& all) {
   std::vector<NamedLane> trainees;  // what is frozen is no competitor
   std::copy_if(all.begin(), all.end(), std::back_inserter(trainees), [](const NamedLane& t) { return !t.frozen(); });
   const Score first = score_of(*trainees.front().trainee);
-  const NamedLane *best = nullptr, *worst = nullptr;
-  double high = -HUGE_VAL, low = HUGE_VAL;
-  std::size_t compared_runs = 0;
+  std::vector<std::pair<double, const NamedLane*>> merits;
   for (const NamedLane& trainee : trainees) {
     const Score score = score_of(*trainee.trainee);
     const bool failed = !trainee.beside() && !trainee.run->failure.empty();
     if (failed || score.metric != first.metric || score.part != first.part || !std::isfinite(score.value)) continue;
-    ++compared_runs;
-    const double merit = score.metric == "accuracy" ? score.value : -score.value;
-    if (merit > high) {
-      high = merit;
-      best = &trainee;
-    }
-    if (merit < low) {
-      low = merit;
-      worst = &trainee;
-    }
+    merits.emplace_back(score.metric == "accuracy" ? score.value : -score.value, &trainee);
   }
   Opening out;
   out.title = count(trainees.size(), "trained network");
-  if (best == nullptr) return {out.title, "None of them has a result.", ""};
+  if (merits.empty()) return {out.title, "None of them has a result.", ""};
+  const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
+  const NamedLane& best = *std::max_element(merits.begin(), merits.end(), less)->second;
+  const NamedLane& worst = *std::min_element(merits.begin(), merits.end(), less)->second;
   const auto who = [](const NamedLane& t) {
     const std::string phrase = t.beside() ? "with exact numbers" : device_phrase(*t.run);
     return phrase.empty() ? t.name : fmt::format("{} {}", t.name, phrase);
   };
   const auto text = [&](const NamedLane& t) { return text_of(score_of(*t.trainee), unit_of(t)); };
-  out.title += fmt::format(": {} {} from {} to {}", first.part, first.metric, text(*best), text(*worst));
+  out.title += fmt::format(": {} {} from {} to {}", first.part, first.metric, text(best), text(worst));
   out.sentence = fmt::format(
       "Best is {} with {}, worst {} with {}; {} of {} have a {} {}. Runs of one seed each tell no small "
       "difference from chance.",
-      who(*best), text(*best), who(*worst), text(*worst), compared_runs, count(trainees.size(), "trained network"),
+      who(best), text(best), who(worst), text(worst), merits.size(), count(trainees.size(), "trained network"),
       first.part, first.metric);
   return out;
 }

@@ -197,44 +197,28 @@ namespace {
 
 constexpr std::size_t most_values = 24;  // of either key: a wider table is no picture
 
-/// Values of a key in the order in which the sweep lists them.
-struct KeyValues {
-  std::vector<std::string> names;
-  std::vector<std::size_t> of_row;  ///< index in names, per row of the table
-};
-
-KeyValues values_of(const Table& points, const std::string& key) {
-  KeyValues out;
-  for (std::size_t i = 0; i < points.rows; ++i) out.of_row.push_back(place(out.names, points.text(key, i)));
-  return out;
-}
-
 }  // namespace
 
 std::string heat_map(const Table& points) {
   if (points.keys.size() != 2 || points.scattered || points.one_at_a_time || points.results.empty()) return "";
   const std::string& result = points.results.front();
-  const KeyValues rows = values_of(points, points.keys[0]), columns = values_of(points, points.keys[1]);
-  const bool shown = std::min(rows.names.size(), columns.names.size()) > 1 &&
-                     std::max(rows.names.size(), columns.names.size()) <= most_values;
-  if (!shown) return "";
-  std::vector<std::vector<double>> cells(rows.names.size() * columns.names.size());
+  std::vector<std::string> rows, columns;  // values of the keys in the order in which the sweep lists them
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> cells;
   for (std::size_t i = 0; i < points.rows; ++i) {
-    cells[rows.of_row[i] * columns.names.size() + columns.of_row[i]].push_back(points.numbers.at(result)[i]);
+    const std::size_t row = place(rows, points.text(points.keys[0], i));
+    cells[{row, place(columns, points.text(points.keys[1], i))}].push_back(points.numbers.at(result)[i]);
   }
+  const auto [fewer, more] = std::minmax({rows.size(), columns.size()});
+  if (fewer < 2 || more > most_values) return "";
   std::vector<double> means;
-  std::vector<CellSpread> spreads;
-  for (const auto& cell : cells) {
-    spreads.push_back(cell_spread(cell, result));
-    means.push_back(spreads.back().shown());
-  }
+  for (const auto& [at, values] : cells) means.push_back(cell_spread(values, result).shown());
   auto [middle, best, worst] = finite_range(means);
   if (higher_is_better(result)) std::swap(best, worst);
   std::vector<HeatRow> table;
-  for (std::size_t r = 0; r < rows.names.size(); ++r) {
-    table.push_back({rows.names[r], ""});
-    for (std::size_t c = 0; c < columns.names.size(); ++c) {
-      const CellSpread& spread = spreads[r * columns.names.size() + c];
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    table.push_back({rows[r], ""});
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const CellSpread spread = cell_spread(cells[{r, c}], result);
       const double mean = spread.shown(), loss = worst == best ? 0 : (mean - best) / (worst - best);
       const std::string failed = spread.failed > 0 ? ", " + failure_rate(spread) : "";
       table.back().cells +=
@@ -243,7 +227,7 @@ std::string heat_map(const Table& points) {
   }
   return fmt::format("<h3>{}: {} (rows) and {} (columns)</h3>\n", escape(points.label(result)), escape(points.keys[0]),
                      escape(points.keys[1])) +
-         heat_table("", columns.names, table) +
+         heat_table("", columns, table) +
          "<p class=\"note\">Means over the seeds; where a run failed, the median with the failed ranked worst; the "
          "darker, the worse. A dash: no such median, or no run.</p>\n";
 }

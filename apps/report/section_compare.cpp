@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comparison: the table of entrants, paired differences with their intervals, and how the tuning went.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -161,9 +162,7 @@ Opening opening_of(const RunFile& run) {
     }
   }
   const auto list = [](const char* what, const std::vector<std::string>& entrants) {
-    std::string out;
-    for (const auto& one : entrants) out += (out.empty() ? "" : ", ") + one;
-    return entrants.empty() ? "" : fmt::format(" {}: {}.", what, out);
+    return entrants.empty() ? "" : fmt::format(" {}: {}.", what, fmt::join(entrants, ", "));
   };
   const auto more = [](const std::vector<std::string>& entrants, const char* what) {
     return entrants.empty() ? "" : fmt::format(", {} {}", entrants.size(), what);

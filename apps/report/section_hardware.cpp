@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "apps/info/cost_card.hpp"
 #include "apps/report/page_text.hpp"
@@ -19,14 +20,11 @@ namespace {
 constexpr std::size_t most_pictures = 6;
 
 /// Names of all readings of a trainee's arrays, in alphabetical order.
-std::vector<std::string> readings_of(const Lane& trainee) {
-  std::vector<std::string> names;
+std::set<std::string> readings_of(const Lane& trainee) {
+  std::set<std::string> names;
   for (const auto& [matrix, readings] : trainee.arrays) {
-    for (const auto& [name, series] : readings) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
+    for (const auto& [name, series] : readings) names.insert(name);
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -89,13 +87,12 @@ std::string histogram_figure(const std::string& array, const std::vector<Histogr
   std::vector<std::string> kinds;
   for (const Histogram& one : positive_first(all)) {
     if (one.array != array) continue;
-    if (std::find(kinds.begin(), kinds.end(), one.devices) == kinds.end()) kinds.push_back(one.devices);
     const bool siemens = one.unit == "S";
     chart.x_label = siemens ? "conductance (uS)" : fmt::format("conductance ({})", one.unit);
     std::vector<double> level = one.level;
     for (double& v : level) v *= siemens ? 1e6 : 1;
     chart.series.push_back(
-        {words(one.devices) + ", " + one.name, level, one.count, {}, {}, static_cast<int>(kinds.size()) - 1});
+        {words(one.devices) + ", " + one.name, level, one.count, {}, {}, static_cast<int>(place(kinds, one.devices))});
     chart.series.back().dashed = chart.series.back().thin = one.name == "before";
   }
   return chart.series.empty() ? "" : chart_figure(chart);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "apps/report/run_file.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
@@ -13,13 +14,6 @@
 
 namespace nudge {
 namespace {
-
-double last_finite(const std::vector<double>& values) {
-  for (std::size_t i = values.size(); i-- > 0;) {
-    if (std::isfinite(values[i])) return values[i];
-  }
-  return std::nan("");
-}
 
 std::size_t count_in(const H5Reader& file, const std::string& attribute) {
   const std::int64_t count = file.integer_attribute(attribute);
@@ -34,7 +28,8 @@ void read_training(const H5Reader& file, RunState& state) {
   state.total = train_options(config).rate.steps;
   for (const char* name : {"loss", "validation_loss", "residual"}) {
     const std::string path = std::string("train/") + name;
-    if (file.has(path)) state.numbers.emplace_back(name, last_finite(file.reals<double>(path)));
+    if (file.has(path))
+      state.numbers.emplace_back(name, report::TimeSeries{{}, file.reals<double>(path)}.last_finite());
   }
 }
 
