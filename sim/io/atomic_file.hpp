@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <span>
-#include <string>
-
-#include "sim/io/descriptor.hpp"
 
 namespace nudge {
 
@@ -36,27 +30,5 @@ void check_output_path(const std::filesystem::path& path, Overwrite overwrite, L
 /// leaves no file behind.
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes, Overwrite overwrite,
                       Links links = Links::followed);
-
-/// Access rights of a file that is replaced, to be given to its successor: mode, owner, group and POSIX access list.
-class Permissions {
- public:
-  /// Rights of the file at the path; nothing if there is none.
-  static std::optional<Permissions> of(const std::filesystem::path& path);
-
-  /// True if the file's owner may write it; root could write it even if not.
-  bool owner_may_write() const;
-
-  std::string octal() const;  ///< "0644"
-
-  /// Gives these rights to another file, as far as the system lets this user. Where group or list cannot be kept, the group
-  /// gets no more than everybody has. False with errno when not even the mode can be set.
-  bool give_to(const Descriptor& file) const;
-
- private:
-  mode_t mode_ = 0;
-  uid_t owner_ = 0;
-  gid_t group_ = 0;
-  std::string list_;  ///< system.posix_acl_access
-};
 
 }  // namespace nudge

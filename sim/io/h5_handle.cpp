@@ -70,6 +70,14 @@ H5Handle h5_text_type(std::size_t size) {
   return type;
 }
 
+void h5_write_attribute(hid_t object, const std::string& name, hid_t type, const void* data, const hsize_t* count) {
+  const std::string what = "attribute " + name;
+  const H5Handle space =
+      h5_made(count == nullptr ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, count, nullptr), H5Sclose, what);
+  const H5Handle made(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  h5_need(made.ok() && H5Awrite(made.id(), type, data) >= 0, what);
+}
+
 std::string to_string(const H5Shape& shape) {
   std::string out = "(";
   for (std::size_t i = 0; i < shape.size(); ++i) {

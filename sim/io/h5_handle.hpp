@@ -72,6 +72,10 @@ void h5_need(bool ok, const std::string& what);
 /// HDF5 type of UTF-8 text: of variable length or, for size > 0, of fixed length padded with zeros.
 H5Handle h5_text_type(std::size_t size = 0);
 
+/// Writes an attribute of an object: `data` of an HDF5 type, a list of `count` values or, for a null count, a single one.
+void h5_write_attribute(hid_t object, const std::string& name, hid_t type, const void* data,
+                        const hsize_t* count = nullptr);
+
 /// A new HDF5 file that never touches a disk. HDF5's image of an open file (H5Fget_file_image) has a superblock with a
 /// wrong checksum in 1.10.8, so the buffer of the closed file is kept instead, through HDF5's file-image callbacks.
 class H5MemoryFile {

@@ -44,16 +44,7 @@ hobj_ref_t reference_to(hid_t file, const std::string& path) {
 void write_text(hid_t object, const char* name, const std::string& text) {
   const H5Handle type = h5_made(H5Tcopy(H5T_C_S1), H5Tclose, name);
   h5_need(H5Tset_size(type.id(), text.size() + 1) >= 0, name);
-  const H5Handle space = h5_made(H5Screate(H5S_SCALAR), H5Sclose, name);
-  const H5Handle made(H5Acreate2(object, name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  h5_need(made.ok() && H5Awrite(made.id(), type.id(), text.c_str()) >= 0, name);
-}
-
-/// Writes `count` values of an HDF5 type as an attribute `name` of the object.
-void write_array(hid_t object, const char* name, hid_t type, const void* values, hsize_t count) {
-  const H5Handle space = h5_made(H5Screate_simple(1, &count, nullptr), H5Sclose, name);
-  const H5Handle made(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  h5_need(made.ok() && H5Awrite(made.id(), type, values) >= 0, name);
+  h5_write_attribute(object, name, type.id(), text.c_str());
 }
 
 /// A dataset of `length` numbers that are never written: no bytes but its header.
@@ -77,7 +68,8 @@ void make_scale(hid_t file, const std::string& path, const std::string& name, co
   h5_need(H5Tinsert(type.id(), "dataset", HOFFSET(Reference, dataset), H5T_STD_REF_OBJ) >= 0 &&
               H5Tinsert(type.id(), "dimension", HOFFSET(Reference, dimension), H5T_NATIVE_INT) >= 0,
           "scale " + path);
-  if (!used.empty()) write_array(scale.id(), "REFERENCE_LIST", type.id(), used.data(), used.size());
+  const hsize_t count = used.size();
+  if (count > 0) h5_write_attribute(scale.id(), "REFERENCE_LIST", type.id(), used.data(), &count);
 }
 
 }  // namespace
@@ -152,7 +144,8 @@ void H5Scales::write(hid_t file) const {
     const H5Handle type = h5_made(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose, "dimensions of " + path);
     const H5Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
     h5_need(dataset.ok(), "dimensions of " + path);
-    write_array(dataset.id(), "DIMENSION_LIST", type.id(), list.data(), list.size());
+    const hsize_t count = list.size();
+    h5_write_attribute(dataset.id(), "DIMENSION_LIST", type.id(), list.data(), &count);
   }
   for (const std::string& path : coordinates) make_scale(file, path, base_of(path), used[path]);
   for (const auto& [name, length] : bare) {
