@@ -7,7 +7,9 @@
 #include "sim/base/errors.hpp"
 
 namespace nudge {
+namespace {
 
+/// Spec of a model that has a differential equation (DeviceModel::memristor), with changed pulses.
 DeviceSpec with_change(const DeviceSpec& spec, const PulseChange& change) {
   NUDGE_EXPECT(has_equation(spec));
   DeviceSpec other = spec;
@@ -22,6 +24,8 @@ DeviceSpec with_change(const DeviceSpec& spec, const PulseChange& change) {
   if (change.swapped) std::swap(other.pulse_up.voltage_V, other.pulse_down.voltage_V);
   return other;
 }
+
+}  // namespace
 
 const ChangedPulses::Kind& ChangedPulses::at(const DeviceSpec& spec, const PulseChange& change) {
   const auto known = kinds_.find(change);

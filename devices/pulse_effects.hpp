@@ -28,9 +28,6 @@ struct PulseChange {
   auto operator<=>(const PulseChange&) const = default;
 };
 
-/// Spec of a model that has a differential equation (DeviceModel::memristor), with changed pulses.
-DeviceSpec with_change(const DeviceSpec& spec, const PulseChange& change);
-
 /// Effect of changed pulses on devices of one kind: each change is worked out when first asked for.
 class ChangedPulses {
  public:

@@ -127,15 +127,18 @@ namespace {
 
 constexpr double deviations = 4;
 
-double k_of(const DeviceSpec& spec) { return deviations * lower_bound_scatter(spec); }
-
-}  // namespace
-
+/// Scatter of the lower bound as seen: the standard deviation, over devices and writes, of the conductance of a device at its lower bound.
+/// It is relative to the window W = g_max − g_min: √((σ_lower ρ)² + (ω/pulses)² + σ_sym²). σ_lower is the spread of the lower bounds
+/// (relative to g_reference − g_min = ρ W). ω is the write noise in mean pulses, σ_sym the error of a reference device (0 without one).
 double lower_bound_scatter(const DeviceSpec& spec) {
   const auto reference_error = spec.shape.find("symmetry_spread");
   return std::hypot(spec.lower_bound_spread * spec.reference, spec.programming.write_noise / spec.pulses,
                     reference_error == spec.shape.end() ? 0.0 : reference_error->second);
 }
+
+double k_of(const DeviceSpec& spec) { return deviations * lower_bound_scatter(spec); }
+
+}  // namespace
 
 double least_g_min_S(const DeviceSpec& spec) {
   const double k = k_of(spec);
@@ -153,10 +156,8 @@ std::string cut_warning(const DeviceSpec& spec) {
   if (spec.g_min_S >= (1 - 1e-6) * least_g_min_S(spec)) return "";
   return fmt::format(
       "device.g_min = {} cuts the spread of the lower bounds at 0 S in {:.2g} % of the devices: their bounds are not "
-      "those "
-      "that device.lower_bound_spread and device.write_noise state; device.g_min >= {} (with this g_max) keeps 4 "
-      "standard "
-      "deviations",
+      "those that device.lower_bound_spread and device.write_noise state; device.g_min >= {} (with this g_max) keeps 4 "
+      "standard deviations",
       format_quantity(spec.g_min_S, Unit::siemens, 4), 100 * cut_share(spec),
       format_quantity(least_g_min_S(spec), Unit::siemens, 4));
 }

@@ -32,11 +32,6 @@ void draw_joint(const DeviceSpec& spec, const StaticNormals<S>& normals, DeviceC
 /// Checks the joint covariance. UserError for one of another size, for a matrix that is no covariance, and beside spreads of one number.
 void check_joint(const DeviceSpec& spec);
 
-/// Scatter of the lower bound as seen: the standard deviation, over devices and writes, of the conductance of a device at its lower bound.
-/// It is relative to the window W = g_max − g_min: √((σ_lower ρ)² + (ω/pulses)² + σ_sym²). σ_lower is the spread of the lower bounds
-/// (relative to g_reference − g_min = ρ W). ω is the write noise in mean pulses, σ_sym the error of a reference device (0 without one).
-double lower_bound_scatter(const DeviceSpec& spec);
-
 /// Smallest g_min, in siemens, that leaves a distribution of lower bounds as published. Sources state windows as weights
 /// without a zero of conductance, and a conductance cannot be negative. A bound 4 standard deviations below the mean is put
 /// at zero: k = 4 lower_bound_scatter, g_min = k W, and with g_max given g_min = g_max k/(1 + k). Then 1 − Φ(4) = 3.2e-5 of

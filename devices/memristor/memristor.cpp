@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "devices/memristor/pulsed_memristor.hpp"
-#include "devices/registry.hpp"
+#include "devices/step_kernel.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/ode/trajectory.hpp"
 
@@ -168,6 +168,46 @@ struct SelectedMemristor final : Memristor {
   double current(double x, double volts) const override { return own->current(x, across(x, volts)); }
 };
 
+/// Differential equation of a device under the voltage of its cell, behind the spec's selector. Needs has_equation().
+std::shared_ptr<const Memristor> cell_memristor(const DeviceSpec& spec) {
+  std::shared_ptr<const Memristor> own = device_model(spec.model).memristor(spec);
+  if (!spec.selector.any()) return own;
+  auto cell = std::make_shared<SelectedMemristor>();
+  cell->own = std::move(own);
+  cell->selector = spec.selector;
+  return cell;
+}
+
+/// Rule of a memristor under pulses of constant amplitude and width: n pulses last n · width, longer or shorter for a device
+/// whose pulse size differs from the mean.
+struct PulsedMemristor {
+  std::shared_ptr<const ConstantVoltageMotion> up, down;  ///< null: it does not move
+  double width_up_s, width_down_s;
+  double mean_step_S;  ///< window/pulses: devices with this step have the nominal speed
+  StateScale scale;
+
+  template <class S>
+  S change(const Element<S>& e, Direction direction, S n) const {
+    const bool rising = direction == Direction::up;
+    if ((rising ? up : down) == nullptr) return S(0);
+    const double width = static_cast<double>(e.width);
+    double lower = static_cast<double>(rising ? e.upper - e.width : -e.upper);
+    // A lower bound that a spread has pushed to zero would be an infinite resistance.
+    if (scale == StateScale::resistance) lower = std::max(lower, 1e-4 * width);
+    const double g = static_cast<double>(rising ? e.g : -e.g);
+    const double x = memristor_state(scale, g, lower, width);
+    const double seconds =
+        static_cast<double>(n) * (rising ? width_up_s : width_down_s) * static_cast<double>(e.step) / mean_step_S;
+    const double moved = (rising ? *up : *down).advance(rising ? x : 1 - x, seconds);
+    return static_cast<S>(std::abs(memristor_change(scale, x, rising ? moved : -moved, lower, width)));
+  }
+
+  template <class S>
+  S noise(const Element<S>& e, Direction direction, S n, S sigma) const {
+    return equal_pulse_noise(*this, e, direction, n, sigma);
+  }
+};
+
 std::unique_ptr<StepModel> make(const DeviceSpec& spec, bool may_rest) {
   const DeviceModel& model = device_model(spec.model);
   const std::shared_ptr<const Memristor> memristor = cell_memristor(spec);
@@ -185,15 +225,6 @@ std::unique_ptr<StepModel> make(const DeviceSpec& spec, bool may_rest) {
 }  // namespace
 
 bool has_equation(const DeviceSpec& spec) { return device_model(spec.model).memristor != nullptr; }
-
-std::shared_ptr<const Memristor> cell_memristor(const DeviceSpec& spec) {
-  std::shared_ptr<const Memristor> own = device_model(spec.model).memristor(spec);
-  if (!spec.selector.any()) return own;
-  auto cell = std::make_shared<SelectedMemristor>();
-  cell->own = std::move(own);
-  cell->selector = spec.selector;
-  return cell;
-}
 
 std::unique_ptr<StepModel> make_pulsed_memristor(const DeviceSpec& spec) { return make(spec, false); }
 

@@ -84,15 +84,26 @@ std::vector<double> read_conductances(const StateTable& t, double read_V) {
   return g;
 }
 
+/// Conductances at the read voltage, and the states, in the order in which the conductances rise.
+struct Rising {
+  std::vector<double> g, states;
+  bool turned;  ///< they fall along the states of the table
+};
+
+Rising rising(const StateTable& t, double read_V) {
+  Rising out{read_conductances(t, read_V), t.states, false};
+  out.turned = out.g.back() < out.g.front();
+  if (out.turned) {
+    std::reverse(out.g.begin(), out.g.end());
+    std::reverse(out.states.begin(), out.states.end());
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> even_states(const StateTable& t, double read_V) {
-  std::vector<double> g = read_conductances(t, read_V), states = t.states;
-  const bool turned = g.back() < g.front();
-  if (turned) {
-    std::reverse(g.begin(), g.end());
-    std::reverse(states.begin(), states.end());
-  }
+  const auto [g, states, turned] = rising(t, read_V);
   std::vector<double> even = states;
   for (std::size_t k = 1; k + 1 < g.size(); ++k) {
     const double wanted = linear(g.front(), g.back(), static_cast<double>(k) / static_cast<double>(g.size() - 1));
@@ -119,18 +130,12 @@ DeviceSpec tabulated_device(const StateTable& t, double read_V, int points) {
   NUDGE_EXPECT(points >= 3);
   check_table(t, read_V);
   const std::size_t columns = t.states.size();
-  std::vector<double> g = read_conductances(t, read_V), states = t.states;
-  const bool turned = g.back() < g.front();
-  if (turned) {
-    std::reverse(g.begin(), g.end());
-    std::reverse(states.begin(), states.end());
-  }
+  const auto [g, states, turned] = rising(t, read_V);
   for (std::size_t k = 0; k + 1 < columns; ++k) {
     if (g[k + 1] > g[k]) continue;
     throw UserError(
         fmt::format("device table: conductances at {:g} V are {:g} S at state {:g} and {:g} S at {:g} (must rise or "
-                    "fall all the way: "
-                    "the state is read by its conductance)",
+                    "fall all the way: the state is read by its conductance)",
                     read_V, g[k], states[k], g[k + 1], states[k + 1]));
   }
   DeviceSpec spec;
