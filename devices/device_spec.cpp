@@ -128,8 +128,7 @@ void check_cell(const DeviceSpec& s) {
   if (s.selector.kind == SelectorKind::transistor) {
     throw UserError(
         "crossbar.write_bias together with device.selector = transistor: cells whose gate is off see no voltage; leave "
-        "the "
-        "bias isolated");
+        "the bias isolated");
   }
 }
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+// What `nudge devices characterize` writes and prints.
 #include "devices/characterize/characterize.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "devices/device_array.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 
 namespace nudge {
 namespace {
@@ -147,6 +151,152 @@ Characterization characterize(const DeviceSpec& spec, const CharacterizeOptions&
   c.retained = retained(c);
   c.noise = noise_record(c.spec, c.options);
   return c;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string siemens(double g) { return format_quantity(g, Unit::siemens, 4); }
+
+void write_staircase(H5Document& file, const Staircase& s) {
+  if (s.pulse.empty()) return;
+  file.group("staircase", "pulses up from the lower bound, then down");
+  file.attribute("half_window_pulses_up", s.half_up, "staircase");
+  file.attribute("half_window_pulses_down", s.half_down, "staircase");
+  file.column("staircase/pulse", s.pulse, {"1", "pulses sent so far, up and then down", {"point"}});
+  file.column("staircase/conductance_mean", s.mean_S, {"S", "mean over the devices", {"point"}});
+  file.column("staircase/conductance_std", s.spread_S, {"S", "standard deviation over the devices", {"point"}});
+  file.matrix<double>("staircase/conductance", s.conductance_S, {"S", "each device", {"device", "point"}});
+}
+
+void write_endurance(H5Document& file, const Endurance& e) {
+  if (e.cycle.empty()) return;
+  file.group("endurance", "from bound to bound, three windows of pulses each way");
+  file.column("endurance/cycle", e.cycle, {"1", "cycle number", {"cycle"}});
+  file.column("endurance/pulses", e.pulses, {"1", "pulses per device so far", {"cycle"}});
+  file.column("endurance/high_mean", e.high_S, {"S", "conductance after the pulses up, mean", {"cycle"}});
+  file.column("endurance/high_std", e.high_spread_S, {"S", "its standard deviation over the devices", {"cycle"}});
+  file.column("endurance/low_mean", e.low_S, {"S", "conductance after the pulses down, mean", {"cycle"}});
+  file.column("endurance/low_std", e.low_spread_S, {"S", "its standard deviation over the devices", {"cycle"}});
+}
+
+Json levels_json(const Retained& r) {
+  Json levels = Json::array();
+  for (std::size_t k = 0; k < r.target_S.size(); ++k) {
+    const auto row = static_cast<Index>(k);
+    levels.push_back({{"target_S", r.target_S[k]},
+                      {"mean_first_S", r.mean_S(row, 0)},
+                      {"std_first_S", r.spread_S(row, 0)},
+                      {"mean_last_S", r.mean_S(row, r.mean_S.cols() - 1)},
+                      {"std_last_S", r.spread_S(row, r.spread_S.cols() - 1)},
+                      {"exponent", r.exponent[k]}});
+  }
+  return levels;
+}
+
+const char* kind_name(SpectrumKind kind) {
+  return kind == SpectrumKind::none ? "none" : kind == SpectrumKind::one_over_f ? "one_over_f" : "other";
+}
+
+Json noise_json(const NoiseRecord& n) {
+  Json out = {{"slow_std", n.slow_std},
+              {"fresh_std_per_sqrt_tau", n.fresh_std},
+              {"trend", n.trend},
+              {"floor", n.floor},
+              {"spectrum", kind_name(n.kind)}};
+  if (n.kind == SpectrumKind::none) return out;
+  out["spectrum_low_Hz"] = n.frequency_Hz.front();
+  out["spectrum_high_Hz"] = n.frequency_Hz.back();
+  out["spectrum_slope"] = n.slope;
+  out["spectrum_slope_error"] = n.slope_error;
+  if (n.kind == SpectrumKind::one_over_f) out["flicker_q"] = n.q;
+  return out;
+}
+
+std::string noise_text(const NoiseRecord& n, double record_s) {
+  std::string out = fmt::format(
+      "  noise at mid-window    slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); lines taken off {:.3g} "
+      "%\n",
+      100 * n.slow_std, record_s, 100 * n.fresh_std, 100 * n.trend);
+  if (n.kind == SpectrumKind::none) {
+    return out + fmt::format("  spectrum               no 1/f found above the floor ({:.2g} % rms)\n", 100 * n.floor);
+  }
+  out += fmt::format("  spectrum               slope {:.2f} +- {:.2f} from {:.3g} Hz to {:.3g} Hz: ", n.slope,
+                     n.slope_error, n.frequency_Hz.front(), n.frequency_Hz.back());
+  if (n.kind == SpectrumKind::one_over_f) return out + fmt::format("1/f, S = ({:.3g} g)^2/f\n", n.q);
+  return out + fmt::format("not 1/f ({:.2f} in the lower, {:.2f} in the upper half of the band)\n", n.lower_slope,
+                           n.upper_slope);
+}
+
+}  // namespace
+
+void write(H5Document& file, const Characterization& c) {
+  write_staircase(file, c.staircase);
+  write_endurance(file, c.endurance);
+  const Retained& r = c.retained;
+  file.group("drift", "conductance seen at times after programming");
+  file.column("drift/time", r.time_s, {"s", "time since programming", {"time"}});
+  file.column("drift/target", r.target_S, {"S", "programmed level", {"level"}});
+  file.matrix<double>("drift/conductance_mean", r.mean_S, {"S", "mean over the devices", {"level", "time"}});
+  file.matrix<double>("drift/conductance_std", r.spread_S,
+                      {"S", "standard deviation over the devices", {"level", "time"}});
+  file.column("drift/exponent", r.exponent, {"1", "nu of a power law over the last four decades", {"level"}});
+  const NoiseRecord& n = c.noise;
+  file.group("read_noise",
+             "looks at devices programmed to the middle of the window, 1000 records later, straight lines off");
+  file.column("read_noise/deviation", n.deviation,
+              {"1", "middle of a bin: (g - line of the device)/mean, slow and fresh noise", {"bin"}});
+  file.column("read_noise/share", n.share, {"1", "share of the looks in the bin", {"bin"}});
+  if (n.frequency_Hz.empty()) return;  // nothing above the floor
+  file.column("read_noise/frequency", n.frequency_Hz, {"Hz", "frequency", {"frequency"}});
+  file.column("read_noise/spectrum", n.spectrum_Hz,
+              {"1/Hz", "one-sided spectrum of the slow noise over g^2, mean of the devices", {"frequency"}});
+}
+
+std::string summary_json(const Characterization& c, const std::string& name) {
+  Json out = {{"name", name}, {"model", c.spec.model}, {"devices", c.options.devices}};
+  out["window"] = {{"g_min_S", c.spec.g_min_S}, {"g_max_S", c.spec.g_max_S}, {"g_reference_S", c.spec.g_reference_S()}};
+  if (!c.staircase.pulse.empty()) {
+    out["staircase"] = {{"half_window_pulses_up", c.staircase.half_up},
+                        {"half_window_pulses_down", c.staircase.half_down},
+                        {"pulses_per_point", c.staircase.pulses_per_point},
+                        {"pulse", c.staircase.pulse},
+                        {"mean_S", c.staircase.mean_S},
+                        {"std_S", c.staircase.spread_S}};
+    out["endurance"] = {{"low_S", c.endurance.low_S.back()},
+                        {"low_std_S", c.endurance.low_spread_S.back()},
+                        {"high_S", c.endurance.high_S.back()},
+                        {"high_std_S", c.endurance.high_spread_S.back()},
+                        {"pulses", c.endurance.pulses.back()}};
+  }
+  out["drift"] = {{"first_s", c.retained.time_s.front()}, {"last_s", c.retained.time_s.back()}};
+  out["drift"]["levels"] = levels_json(c.retained);
+  out["read_noise"] = noise_json(c.noise);
+  return json_text(out, 2) + "\n";
+}
+
+std::string summary_text(const Characterization& c, const std::string& name) {
+  std::string out = fmt::format("{} [{}], {} devices\n", name, c.spec.model, c.options.devices);
+  if (!c.staircase.pulse.empty()) {
+    out += fmt::format("  pulses to half window  up {:.4g}, down {:.4g}\n", c.staircase.half_up, c.staircase.half_down);
+    const Endurance& e = c.endurance;
+    out += fmt::format("  after {} cycles        low {} +- {}, high {} +- {} ({:.4g} pulses per device)\n",
+                       e.cycle.size(), siemens(e.low_S.back()), siemens(e.low_spread_S.back()),
+                       siemens(e.high_S.back()), siemens(e.high_spread_S.back()), e.pulses.back());
+  }
+  const Retained& r = c.retained;
+  out += fmt::format("  {:>12} {:>12} {:>12} {:>14} {:>12} {:>10}\n", "programmed", "at 1 s", "std", "at 1e8 s", "std",
+                     "exponent");
+  const Index last = r.mean_S.cols() - 1;
+  for (std::size_t k = 0; k < r.target_S.size(); ++k) {
+    const auto row = static_cast<Index>(k);
+    out += fmt::format("  {:>12} {:>12} {:>12} {:>14} {:>12} {:>10.4f}\n", siemens(r.target_S[k]),
+                       siemens(r.mean_S(row, 0)), siemens(r.spread_S(row, 0)), siemens(r.mean_S(row, last)),
+                       siemens(r.spread_S(row, last)), r.exponent[k]);
+  }
+  out += noise_text(c.noise, c.options.samples * c.options.interval_s);
+  return out;
 }
 
 }  // namespace nudge

@@ -96,36 +96,10 @@ void judge(NoiseRecord& r) {
   r.q = std::exp(0.5 * sum / static_cast<double>(n));
 }
 
-}  // namespace
-
-NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& options) {
-  DeviceArray<double> array(spec, 1, options.devices, {options.seed, 7, 0}, 1);
-  const double g = spec.g_min_S + 0.5 * spec.window_S();
-  array.program(Matrix<double>::Constant(1, options.devices, g), 0);
-  Looks looks = take(array, options);
-  NoiseRecord record;
-  record.fresh_std = std::sqrt(spec.uniform_read_S2() + array.state_read_variance_S2().mean()) / g;
-  record.trend = take_off_lines(looks.last);
-  take_off_lines(looks.mean);
-  record.slow_std = std::sqrt(looks.last.squaredNorm() / static_cast<double>(looks.last.size()));
-  // A power law or logarithm of the time t since programming has g'' = −(1 + ν) g'/t: over a record of length T at t = 1000 T
-  // it leaves its line by at most (1 + ν) T/(8 t) of the change; factor 2 for ν < 1.
-  record.floor = record_rounding + 2 * record.trend / (8 * records_waited);
-  if (record.slow_std <= record.floor) {
-    record.slow_std = 0;
-    looks.last.setZero();
-  } else {
-    hann_spectrum(looks.mean, options.interval_s, looks_per_sample, record.frequency_Hz, record.spectrum_Hz);
-    judge(record);
-  }
-  // The histogram holds both kinds: one read per sqrt(tau) at each look.
-  Matrix<double> fresh(looks.last.rows(), looks.last.cols());
-  fill_normal<double>({options.seed, Purpose::read_noise, 7}, 0, 0,
-                      {fresh.data(), static_cast<std::size_t>(fresh.size())});
-  histogram(looks.last + record.fresh_std * fresh, record.deviation, record.share);
-  return record;
-}
-
+/// Periodogram of each column of y (samples, series) under a Hann window w_t = 2 sin²(π t/samples), at up to 40
+/// logarithmically spaced multiples k of 1/(samples dt) from the fourth to 1/(8 dt), mean over the columns:
+/// (2 dt/samples)(2/3) |Σ w y exp(−2πi k t/samples)|², one-sided, divided by the response of a sample that is the mean of
+/// `parts` moments of its interval, [sin(π f dt)/(parts sin(π f dt/parts))]². Needs 64 samples or more.
 void hann_spectrum(const Matrix<double>& y, double dt_s, int parts, std::vector<double>& frequency_Hz,
                    std::vector<double>& spectrum) {
   constexpr Index lowest = 4;
@@ -156,6 +130,52 @@ void hann_spectrum(const Matrix<double>& y, double dt_s, int parts, std::vector<
   }
 }
 
+/// Shares of 61 equal intervals between the extremes of y; `center` holds their middles. One interval when y is constant.
+void histogram(const Matrix<double>& y, std::vector<double>& center, std::vector<double>& share) {
+  const double low = y.minCoeff();
+  const double high = y.maxCoeff();
+  const std::size_t bins = high > low ? 61 : 1;
+  share.assign(bins, 0);
+  for (std::size_t b = 0; b < bins; ++b) {
+    center.push_back(low + (high - low) * (static_cast<double>(b) + 0.5) / static_cast<double>(bins));
+  }
+  for (Index i = 0; i < y.size(); ++i) {
+    const double at = high > low ? (y.data()[i] - low) / (high - low) : 0;
+    share[std::min(static_cast<std::size_t>(at * static_cast<double>(bins)), bins - 1)] += 1;
+  }
+  for (double& s : share) s /= static_cast<double>(y.size());
+}
+
+}  // namespace
+
+NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& options) {
+  DeviceArray<double> array(spec, 1, options.devices, {options.seed, 7, 0}, 1);
+  const double g = spec.g_min_S + 0.5 * spec.window_S();
+  array.program(Matrix<double>::Constant(1, options.devices, g), 0);
+  Looks looks = take(array, options);
+  NoiseRecord record;
+  record.fresh_std = std::sqrt(spec.uniform_read_S2() + array.state_read_variance_S2().mean()) / g;
+  record.trend = take_off_lines(looks.last);
+  take_off_lines(looks.mean);
+  record.slow_std = std::sqrt(looks.last.squaredNorm() / static_cast<double>(looks.last.size()));
+  // A power law or logarithm of the time t since programming has g'' = −(1 + ν) g'/t: over a record of length T at t = 1000 T
+  // it leaves its line by at most (1 + ν) T/(8 t) of the change; factor 2 for ν < 1.
+  record.floor = record_rounding + 2 * record.trend / (8 * records_waited);
+  if (record.slow_std <= record.floor) {
+    record.slow_std = 0;
+    looks.last.setZero();
+  } else {
+    hann_spectrum(looks.mean, options.interval_s, looks_per_sample, record.frequency_Hz, record.spectrum_Hz);
+    judge(record);
+  }
+  // The histogram holds both kinds: one read per sqrt(tau) at each look.
+  Matrix<double> fresh(looks.last.rows(), looks.last.cols());
+  fill_normal<double>({options.seed, Purpose::read_noise, 7}, 0, 0,
+                      {fresh.data(), static_cast<std::size_t>(fresh.size())});
+  histogram(looks.last + record.fresh_std * fresh, record.deviation, record.share);
+  return record;
+}
+
 double log_slope(const std::vector<double>& f, const std::vector<double>& s) {
   double n = 0;
   double sx = 0;
@@ -173,21 +193,6 @@ double log_slope(const std::vector<double>& f, const std::vector<double>& s) {
     sxy += x * v;
   }
   return n < 3 ? 0 : (n * sxy - sx * sy) / (n * sxx - sx * sx);
-}
-
-void histogram(const Matrix<double>& y, std::vector<double>& center, std::vector<double>& share) {
-  const double low = y.minCoeff();
-  const double high = y.maxCoeff();
-  const std::size_t bins = high > low ? 61 : 1;
-  share.assign(bins, 0);
-  for (std::size_t b = 0; b < bins; ++b) {
-    center.push_back(low + (high - low) * (static_cast<double>(b) + 0.5) / static_cast<double>(bins));
-  }
-  for (Index i = 0; i < y.size(); ++i) {
-    const double at = high > low ? (y.data()[i] - low) / (high - low) : 0;
-    share[std::min(static_cast<std::size_t>(at * static_cast<double>(bins)), bins - 1)] += 1;
-  }
-  for (double& s : share) s /= static_cast<double>(y.size());
 }
 
 }  // namespace nudge

@@ -27,10 +27,6 @@ double spectrum_error_dB(const SpectrumBand& band);
 /// spectrum fewer, (Σ1/f)²/Σ1/f² instead of m. All but the last samples are used, as many as have no prime factor above 5.
 std::vector<SpectrumBand> banded_spectrum(const std::vector<double>& samples, double interval_s);
 
-/// Spectrum of a process of variance 1 and correlation exp(−t/τ), sampled every dt: 2 dt (1 − c²)/(1 − 2c cos 2πf dt + c²), c
-/// = exp(−dt/τ). It is the Lorentzian 4τ/(1 + (2πfτ)²) with the frequencies that sampling folds into the band.
-double sampled_lorentzian(double frequency_Hz, double interval_s, double tau_s);
-
 /// A number and its 95 % interval.
 struct NoiseEstimate {
   double value = 0, low = 0, high = 0;

@@ -48,11 +48,6 @@ FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& 
 void set_steps(DeviceSpec& spec, double up, double down);
 std::pair<double, double> steps_of_spec(const DeviceSpec& spec);
 
-/// Adds the coordinates of models with volts (has_volts()), behind the bounds. With one amplitude in a direction only the
-/// speed is a number: threshold and power (of yakopcic: the threshold) stay as in `first`. Two amplitudes give the power too
-/// (of yakopcic: the threshold), three give both.
-void add_volt_numbers(FitNumbers& out, const DeviceSpec& first, const std::vector<PulseRecord>& records);
-
 /// First guess of a model with volts: thresholds at half of the smallest amplitude, pulses of which a run leaves about e^-4
 /// of the window. pulse_up, pulse_down and pulse_width are the records' medians. UserError for records without volts.
 DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRecord>& records);

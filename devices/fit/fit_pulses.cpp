@@ -131,10 +131,6 @@ std::vector<std::string> PulseFit::warnings() const {
   return out;
 }
 
-PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points) {
-  return fit_records({record}, model, points);
-}
-
 PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points) {
   NUDGE_EXPECT(!records.empty());
   check_request(model, points);

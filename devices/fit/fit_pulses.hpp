@@ -33,16 +33,13 @@ struct PulseFit {
   std::vector<std::string> warnings() const;
 };
 
-/// Models that fit_pulses() knows. Not among them: ideal, which has no pulses, and soft_bounds_reference, which for one
+/// Models that fit_records() knows. Not among them: ideal, which has no pulses, and soft_bounds_reference, which for one
 /// device is soft_bounds with other bounds. vteam and yakopcic need voltages.
 const std::vector<std::string>& fitted_models();
 
-/// Fits a model to a whole record by largest_likelihood(), from first_guesses(). Noise of pulses becomes update_noise. Noise
+/// Fits a model to the whole records (cycles) of one device by largest_likelihood(), from first_guesses(). Noise of pulses becomes update_noise. Noise
 /// of reads (likelihood.noise) belongs to the device and the instrument, and is not in the spec. UserError for an unknown
-/// model (closest name) or a record without a window.
-PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points = 9);
-
-/// Fits a model to several records (cycles) of one device, as fit_pulses() does.
+/// model (closest name) or records without a window.
 PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points = 9);
 
 /// Adds the 95 % intervals of profile_intervals(), which take a few times as long as the fit.
@@ -89,7 +86,7 @@ struct PopulationFit {
 ///
 /// programming_error is the repeatability of pulses sent blindly: the standard deviation over a device's cycles of the
 /// conductance reached by the same pulses, rms over pulses and devices, of the window. A device's cycles must have the same
-/// pulses for that; other devices are left out of it. UserError as fit_pulses(), naming the device.
+/// pulses for that; other devices are left out of it. UserError as fit_records(), naming the device.
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points = 9);
 
 /// Adds the intervals of the only device; nothing for several devices, whose spread says more.

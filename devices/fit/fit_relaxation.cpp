@@ -32,12 +32,6 @@ const std::vector<LongColumn>& relaxation_columns() {
 const std::vector<std::string> bare_columns = {"cell",  "time",  "resistance", "conductance",
                                                "start", "level", "nominal"};
 
-std::vector<double> values_of_cells(const std::map<double, double>& changes) {
-  std::vector<double> x;
-  for (const auto& entry : changes) x.push_back(entry.second);
-  return x;
-}
-
 /// Intended times, ascending, and the index of each row's time in them; rows at 0 s have none (size of times).
 std::vector<double> group_times(const LongTable& table, std::vector<std::size_t>& which) {
   const bool named = !table.columns[nominal_column].empty();
@@ -192,7 +186,12 @@ void correct(const std::vector<LevelCells>& levels, const std::vector<std::vecto
   }
 }
 
-RelaxationFit fit_table(const LongTable& table) {
+}  // namespace
+
+RelaxationFit fit_relaxation(const std::string& path) { return parse_and_fit_relaxation(read_table_text(path), path); }
+
+RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file) {
+  const LongTable table = parse_long_table(text, file, relaxation_columns(), bare_columns);
   RelaxationFit fit;
   std::vector<std::size_t> which;
   fit.spec.time_s = group_times(table, which);
@@ -209,7 +208,7 @@ RelaxationFit fit_table(const LongTable& table) {
     fit.spec.level_S.push_back(std::max(moments_of(level.starts_S).mean, 0.0));  // a reader's offset
     measured.emplace_back();
     for (std::size_t k = 0; k < times; ++k) {
-      const Moments m = moments_of(values_of_cells(level.changes.at(k)));
+      const Moments m = moments_of(changes_of(level.changes.at(k)));
       if (m.sd == 0) {
         csv_fail(table.file, fmt::format("all cells of the level of {:.4g} uS have changed by the same after {:g} s: "
                                          "there is no spread to fit",
@@ -236,16 +235,6 @@ RelaxationFit fit_table(const LongTable& table) {
     }
   }
   return fit;
-}
-
-}  // namespace
-
-RelaxationFit fit_relaxation(const std::string& path) {
-  return fit_table(read_long_table(path, relaxation_columns(), bare_columns));
-}
-
-RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file) {
-  return fit_table(parse_long_table(text, file, relaxation_columns(), bare_columns));
 }
 
 std::string relaxation_text(const RelaxationFit& fit) {

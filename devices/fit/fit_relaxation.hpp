@@ -28,6 +28,9 @@ struct LevelCells {
   std::map<std::size_t, std::map<double, double>> changes;
 };
 
+/// Changes of the cells at one time, without the cells' numbers.
+std::vector<double> changes_of(const std::map<double, double>& cells);
+
 /// Changes of simulated cells of level `number` at all times of the tables, [time][cell], starting from the measured starts in turn.
 std::vector<std::vector<double>> simulated_changes(const RelaxationSpec& spec, const LevelCells& level,
                                                    std::size_t number, std::uint64_t seed, std::size_t cells);
@@ -40,10 +43,6 @@ PairedChanges paired(const std::map<double, double>& early, const std::map<doubl
 
 /// Pearson's correlation of early and late changes.
 double correlation_of(const PairedChanges& x);
-
-/// Spearman's correlation of |early| and |late − r early|, r the regression. 0 if later changes do not depend on earlier
-/// ones, positive if a cell that has gone far goes on in larger steps.
-double persistence_of(const PairedChanges& x);
 
 /// Distance of the tails and persistence of a fitted law from those of the cells.
 struct VolatilityFit {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -19,7 +20,8 @@
 namespace nudge {
 namespace {
 
-constexpr double kMostOfDevice_S = 0.1;  // as for pulses: 10 ohm, a wire
+/// Largest conductance of a device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
+constexpr double kMostConductance_S = 0.1;
 
 /// Known column at a place of the header, and the factor on its numbers.
 struct HeaderPlace {
@@ -46,6 +48,18 @@ HeaderPlace header_place(const std::string& cell, const std::vector<LongColumn>&
 
 }  // namespace
 
+std::vector<TextLine> table_lines(std::string_view text) {
+  std::vector<TextLine> lines;
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  for (int number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") != std::string_view::npos && line.front() != '#') lines.push_back({number, line});
+  }
+  return lines;
+}
+
 std::vector<std::string> split_table_line(std::string_view line, char separator) {
   std::vector<std::string> cells;
   while (true) {
@@ -69,13 +83,11 @@ double long_table_number(const std::string& cell, const LongColumn& column, doub
   }
   const double value = factor * number;
   if (!std::isfinite(value)) csv_fail(where, fmt::format("{} \"{}\" is not a finite number", column.name, cell));
-  const bool time = column.unit == Unit::second;
-  const bool conductance = column.unit == Unit::siemens;
-  // A reader's offset may make a small conductance negative: technology C has such reads.
-  if (time && value < 0) {
+  if (column.unit == Unit::second && value < 0) {
     csv_fail(where, fmt::format("{} {} is negative (must be >= 0)", column.name, cell));
   }
-  if (conductance && std::abs(value) > kMostOfDevice_S) {
+  // A reader's offset may make a small conductance negative: technology C has such reads.
+  if (column.unit == Unit::siemens && std::abs(value) > kMostConductance_S) {
     csv_fail(where, fmt::format("{} {:g} S is that of a wire (name the column {}_uS if these are microsiemens)",
                                 column.name, value, column.name));
   }
@@ -85,14 +97,9 @@ double long_table_number(const std::string& cell, const LongColumn& column, doub
 LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
                            const std::vector<std::string>& bare) {
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::vector<HeaderPlace> places;
   char separator = ',';
-  for (int number = 1; !text.empty(); ++number) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
+  for (const auto& [number, line] : table_lines(text)) {
     const std::string where = fmt::format("{}:{}", file, number);
     if (places.empty()) {
       separator = line.find('\t') == std::string_view::npos ? ',' : '\t';
@@ -133,25 +140,9 @@ LongTable parse_long_table(std::string_view text, const std::string& file, const
 
 std::string read_table_text(const std::string& path) { return inflated_if_gzip(read_csv_text(path), path); }
 
-LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
-                          const std::vector<std::string>& bare) {
-  return parse_long_table(read_table_text(path), path, known, bare);
-}
-
 namespace {
 
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
-/// Largest conductance of a device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
-constexpr double kMostConductance_S = 0.1;
-
-bool has_unit(const std::string& text) {
-  return !text.empty() && std::isalpha(static_cast<unsigned char>(text.back())) != 0;
-}
+std::string trimmed(std::string_view text) { return boost::trim_copy_if(std::string(text), boost::is_any_of(" \t\r")); }
 
 }  // namespace
 
@@ -175,21 +166,28 @@ std::vector<CsvRow> csv_rows(std::string_view text) {
 
 void csv_fail(const std::string& where, const std::string& what) { throw UserError(where + ": " + what); }
 
+double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
+                   const std::string& where) {
+  const bool bare = text.empty() || std::isalpha(static_cast<unsigned char>(text.back())) == 0;
+  const Quantity q = read_quantity(bare ? text + unit : text, of);
+  if (!q.problem.empty()) csv_fail(where, fmt::format("{} \"{}\": {}", name, text, q.problem));
+  if (!std::isfinite(q.value)) csv_fail(where, fmt::format("{} \"{}\" is not a finite number", name, text));
+  return q.value;
+}
+
 double csv_conductance(const std::string& text, const std::string& unit, const std::string& where) {
-  const Quantity q = read_quantity(has_unit(text) ? text : text + unit, Unit::siemens);
-  if (!q.problem.empty()) csv_fail(where, fmt::format("conductance \"{}\": {}", text, q.problem));
-  if (!std::isfinite(q.value)) csv_fail(where, fmt::format("conductance \"{}\" is not a finite number", text));
-  if (q.value < 0)
-    csv_fail(where, fmt::format("conductance {:g} S is negative (a passive device has a conductance >= 0)", q.value));
-  if (q.value > kMostConductance_S) {
+  const double value = cell_number(text, unit, Unit::siemens, "conductance", where);
+  if (value < 0)
+    csv_fail(where, fmt::format("conductance {:g} S is negative (a passive device has a conductance >= 0)", value));
+  if (value > kMostConductance_S) {
     csv_fail(
         where,
         fmt::format(
             "conductance {:g} S is that of a wire (did you mean {:g} uS? Write the unit into the cell, or name the "
             "column conductance_uS)",
-            q.value, q.value));
+            value, value));
   }
-  return q.value;
+  return value;
 }
 
 bool csv_is_number(const std::string& cell) {

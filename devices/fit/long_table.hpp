@@ -40,9 +40,14 @@ double long_table_number(const std::string& cell, const LongColumn& column, doub
 /// Cells of a line, without blanks and quotes around them.
 std::vector<std::string> split_table_line(std::string_view line, char separator);
 
-/// Reads a table as parse_long_table() does, from a file, inflated if it is a .gz.
-LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
-                          const std::vector<std::string>& bare);
+/// A line of a text and its number, from 1.
+struct TextLine {
+  int number = 0;
+  std::string_view text;
+};
+
+/// Lines that are neither empty nor comments (#), without their ends; a byte order mark is skipped.
+std::vector<TextLine> table_lines(std::string_view text);
 
 /// A row of a CSV file: the number of its line, from 1, and its cells as read_csv_record() takes them.
 struct CsvRow {
@@ -55,6 +60,10 @@ std::vector<CsvRow> csv_rows(std::string_view text);
 
 /// Throws the UserError "WHERE: WHAT".
 [[noreturn]] void csv_fail(const std::string& where, const std::string& what);
+
+/// Cell as a number in SI units of kind `of`. unit: that of cells without one; name: of the column, for errors; where: line of the file.
+double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
+                   const std::string& where);
 
 /// Conductance of a cell in siemens; `unit` (" uS") is that of cells without one, empty: S. UserError unless it is a finite
 /// number ≥ 0 of at most 0.1 S (above: no device, the unit is missing).

@@ -106,16 +106,6 @@ Direction direction_of(const std::string& text, const std::string& where) {
   csv_fail(where, fmt::format("direction \"{}\" must be up or down (or +1, -1)", text));
 }
 
-/// Cell as a number in SI units of kind `of`. unit: that of cells without one; name: of the column, for errors; where: line of the file.
-double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
-                   const std::string& where) {
-  const bool bare = text.empty() || std::isalpha(static_cast<unsigned char>(text.back())) == 0;
-  const Quantity q = read_quantity(bare ? text + unit : text, of);
-  if (!q.problem.empty()) csv_fail(where, fmt::format("{} \"{}\": {}", name, text, q.problem));
-  if (!std::isfinite(q.value)) csv_fail(where, fmt::format("{} \"{}\" is not a finite number", name, text));
-  return q.value;
-}
-
 /// Appends the pulse of a row: its direction and, where the file has them, volts and width.
 void add_pulse(const LabHeader& at, const std::vector<std::string>& cells, const std::string& where,
                PulseRecord& record) {
@@ -200,20 +190,5 @@ std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& n
 std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& scale) {
   return parse_lab_csv(read_csv_text(path), path, scale);
 }
-
-namespace {
-
-PulseRecord only(std::vector<LabRecord> records, const std::string& name) {
-  if (records.size() > 1) csv_fail(name, fmt::format("holds {} records (one is needed here)", records.size()));
-  return std::move(records.front().pulses);
-}
-
-}  // namespace
-
-PulseRecord parse_pulse_csv(std::string_view text, const std::string& name) {
-  return only(parse_lab_csv(text, name), name);
-}
-
-PulseRecord read_pulse_csv(const std::string& path) { return only(read_lab_csv(path), path); }
 
 }  // namespace nudge

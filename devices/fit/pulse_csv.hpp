@@ -47,10 +47,6 @@ std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& n
 /// Reads measured pulses as parse_lab_csv() does, from a file; UserError if it cannot be read.
 std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& scale = {});
 
-/// Record of a file that holds only one; UserError if it holds several.
-PulseRecord parse_pulse_csv(std::string_view text, const std::string& name);
-PulseRecord read_pulse_csv(const std::string& path);
-
 /// True if a file has the two columns of IBM aihwkit's example 21 (fit device data): conductances after successive pulses up,
 /// and after successive pulses down that follow them, one row per pulse. There is no header, or one of the names up,down and
 /// up_data,down_data, to which a unit may be added (up_uS,down_uS). The first value is the conductance before the first known

@@ -6,9 +6,229 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/parallel.hpp"
 
 namespace nudge {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+constexpr double floor_of_range = 1e-6;       // below what any instrument resolves
+constexpr int most_evaluations = 60;          // of one round
+constexpr double enough = 0.01;               // of the deviance, whose intervals are 3.84 deep
+constexpr double useless = 1e3;               // residual of numbers that make no device
+const double log_most_noise = std::log(1e4);  // of the range, or of a pulse
+constexpr double difference = 1e-6;  // its error is 1e-6 f''/2, rounding 1e-15/1e-6; a bound may be known to 1e-6
+
+/// Correlation length in pulses: below half a pulse the noise is white, beyond 10^5 it does not decay.
+double slow_pulses(double x) { return std::exp(std::clamp(x, std::log(0.5), std::log(1e5))); }
+
+double log_variance(double variance) { return 1 + std::log(variance / (floor_of_range * floor_of_range)); }
+
+/// Size of white noise, of the range, that would make the differences from pulse to pulse: each difference has it twice.
+double rough_noise(const std::vector<PulseRecord>& records, double range_S) {
+  double squares = 0, n = 0;
+  for (const PulseRecord& record : records) {
+    for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
+      squares += std::pow((record.conductance_S[i] - record.conductance_S[i - 1]) / range_S, 2);
+      n += 2;
+    }
+  }
+  return std::sqrt(squares / n);
+}
+
+}  // namespace
+
+PulseResiduals::PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers,
+                               const std::vector<PulseRecord>& records, ReadNoiseKind kind)
+    : spec_(&spec),
+      numbers_(&numbers),
+      records_(&records),
+      noise_(static_cast<Index>(numbers.numbers.size())),
+      slow_(kind == ReadNoiseKind::white_and_slow),
+      range_S_(range_of(records).size()) {
+  for (const PulseRecord& record : records) reads_ += static_cast<Index>(record.pulses());
+  all_ = numbers.numbers;
+  for (FitNumber& number : numbers_of_noise()) all_.push_back(std::move(number));
+  expected_.resize(size());
+  weight_.resize(size());
+  for (Index k = 0; k < size(); ++k) {
+    expected_[k] = all_[static_cast<std::size_t>(k)].expected;
+    weight_[k] = 1 / all_[static_cast<std::size_t>(k)].deviation;
+  }
+}
+
+Vector PulseResiduals::without_held(const Vector& all) const {
+  if (held_ < 0) return all;
+  Vector x(all.size() - 1);
+  x << all.head(held_), all.tail(all.size() - held_ - 1);
+  return x;
+}
+
+Vector PulseResiduals::with_held(const Vector& x) const {
+  if (held_ < 0) return x;
+  Vector all(x.size() + 1);
+  all << x.head(held_), held_value_, x.tail(x.size() - held_);
+  return all;
+}
+
+DeviceSpec PulseResiduals::spec_of(const Vector& all) const {
+  DeviceSpec out = *spec_;
+  numbers_->apply(all.data(), out);
+  out.update_noise = std::exp(all[noise_]);
+  return out;
+}
+
+RecordNoise PulseResiduals::noise_of(const Vector& all) const {
+  RecordNoise noise{std::exp(all[noise_]), range_S_ * std::hypot(std::exp(all[noise_ + 1]), floor_of_range), {}};
+  if (slow_) noise.slow = {{range_S_ * std::exp(all[noise_ + 2]), slow_pulses(all[noise_ + 3])}};
+  return noise;
+}
+
+std::vector<FitNumber> PulseResiduals::numbers_of_noise() const {
+  const auto in_S = [range = range_S_](double x) { return range * std::exp(x); };
+  const double noise = std::log(std::max(rough_noise(*records_, range_S_), 1e-6));
+  std::vector<FitNumber> out;
+  out.push_back(
+      {"update_noise", "1", {std::log(0.5), std::log(0.05)}, [](double x) { return std::exp(x); }, std::log(0.5), 1.5});
+  out.push_back({"read_noise", "S", {noise, noise}, in_S, noise});
+  if (slow_) {
+    out.push_back({"slow_read_noise", "S", {noise - 1, noise}, in_S, noise});
+    out.push_back({"slow_read_pulses", "1", {std::log(10.0), std::log(50.0)}, slow_pulses, std::log(10.0)});
+  }
+  return out;
+}
+
+bool PulseResiduals::predict(const Vector& all, Vector& error, Vector& variance) const {
+  if (!all.allFinite()) return false;
+  const DeviceSpec spec = spec_of(all);
+  try {
+    spec.validate();
+  } catch (const UserError&) {
+    return false;
+  }
+  PulseLaw law(spec);
+  const RecordNoise noise = noise_of(all);
+  Index at = 0;
+  for (const PulseRecord& record : *records_) {
+    const auto n = static_cast<Index>(record.pulses());
+    filter_pulses(law, record, noise, error.segment(at, n), variance.segment(at, n));
+    at += n;
+  }
+  error /= range_S_;
+  variance /= range_S_ * range_S_;
+  return error.allFinite() && variance.allFinite();
+}
+
+double NoisePenalty::of(double log_pulses, double log_read) const {
+  if (h.empty()) return 0;
+  constexpr double least = 1, widest = 3;  // ln(noise/range) stays below 3
+  const double larger = std::max(log_pulses, log_read);
+  const double log_both = larger + 0.5 * std::log1p(std::exp(-2 * std::abs(log_pulses - log_read)));
+  const double at =
+      std::clamp((std::min(log_pulses - log_read, ratio + 1) - first) / step, 0.0, static_cast<double>(h.size() - 1));
+  const auto k = std::min(static_cast<std::size_t>(at), h.size() - 2);
+  const double value = h[k] + (at - static_cast<double>(k)) * (h[k + 1] - h[k]);
+  return std::max(least + value - *std::min_element(h.begin(), h.end()) + 2 * determined * (widest - log_both), 0.0);
+}
+
+/// ln(s/range), s the pulse that noise of pulses is a share of. If s is the pulse at the reference and not the pulses' own
+/// size, it moves with the numbers: a steep curve has a small pulse there.
+double PulseResiduals::log_pulse(const Vector& all) const {
+  if (!has_constant_noise(spec_->model)) return penalty_.log_pulse;
+  const auto [up, down] = steps_of_spec(spec_of(all));
+  return 0.5 * std::log(up * down) + std::log(spec_of(all).window_S() / range_S_);
+}
+
+double PulseResiduals::penalty(const Vector& all) const {
+  return penalty_.of(all[noise_] + log_pulse(all), all[noise_ + 1]);
+}
+
+void PulseResiduals::penalise(const Vector& all) {
+  double way = 0;
+  for (const PulseRecord& record : *records_) {
+    const std::vector<double> replayed = replay(spec_of(all), record);
+    for (std::size_t i = 1; i < replayed.size(); ++i) way += std::abs(replayed[i] - replayed[i - 1]);
+  }
+  penalty_ = {0, std::log(std::max(way / static_cast<double>(reads_) / range_S_, 1e-9)), 0, {}};
+  const double pulse = log_pulse(all);
+  penalty_.ratio = all[noise_] + pulse - all[noise_ + 1];
+  const auto prior = weight_.head(noise_).array().square();
+  const Eigen::MatrixXd here = information(all).topLeftCorner(noise_, noise_);
+  penalty_.determined = static_cast<double>(noise_) - (prior * inverse(here).diagonal().array()).sum();
+  const double both = std::log(std::hypot(std::exp(all[noise_] + pulse), std::exp(all[noise_ + 1])));
+  Vector at = all;
+  std::vector<double> h;
+  for (int k = 0; k < NoisePenalty::places; ++k) {
+    const double ratio = NoisePenalty::first + NoisePenalty::step * k;
+    at[noise_ + 1] = both - 0.5 * std::log1p(std::exp(2 * ratio));
+    at[noise_] = at[noise_ + 1] + ratio - pulse;
+    const Eigen::MatrixXd part = information(at).topLeftCorner(noise_, noise_);
+    h.push_back(semidefinite_log_determinant(part));
+  }
+  penalty_.h = std::move(h);
+}
+
+double PulseResiduals::off_expected(const Vector& all, Index k) const {
+  const bool size_of_noise = k == noise_ + 1 || (slow_ && k == noise_ + 2);
+  if (size_of_noise) return 2 * std::max(log_most_noise - all[k], 0.0);
+  return std::pow((all[k] - expected_[k]) * weight_[k], 2);
+}
+
+void PulseResiduals::residuals(const Vector& x, Vector& r) const {
+  const Vector all = with_held(x);
+  Vector error(reads_), variance(reads_);
+  if (!predict(all, error, variance)) {
+    r.setConstant(useless);
+    return;
+  }
+  r.head(reads_) = error.array() / variance.array().sqrt();
+  for (Index i = 0; i < reads_; ++i) r[reads_ + i] = std::sqrt(log_variance(variance[i]));
+  for (Index k = 0; k < size(); ++k) r[2 * reads_ + k] = std::sqrt(off_expected(all, k));
+  r[2 * reads_ + size()] = std::sqrt(penalty(all));
+}
+
+ForwardDifferences PulseResiduals::differences() const { return {difference, threads()}; }
+
+void PulseResiduals::descend(Vector& all, int rounds) const {
+  Vector x = without_held(all);
+  double before = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < rounds; ++round) {
+    // A bound that reads without noise sit on weighs 10^6 times what the others do, and is all of a norm of steps.
+    nudge::descend(*this, {most_evaluations, 1e-7, 1e-13}, x);
+    const double now = deviance(with_held(x), true);
+    if (!(now < before - enough)) break;
+    before = now;
+  }
+  all = with_held(x);
+}
+
+double PulseResiduals::deviance(const Vector& all, bool expected) const {
+  Vector error(reads_), variance(reads_);
+  if (!predict(all, error, variance)) return std::numeric_limits<double>::infinity();
+  double sum = expected ? penalty(all) : 0;
+  for (Index k = 0; expected && k < size(); ++k) sum += off_expected(all, k);
+  return sum + (error.array().square() / variance.array() + (2 * M_PI * variance.array()).log()).sum();
+}
+
+Eigen::MatrixXd PulseResiduals::information(const Vector& all) const {
+  Eigen::MatrixXd errors(reads_, size()), variances(reads_, size());
+  Vector e(reads_), s(reads_);
+  Eigen::MatrixXd out = weight_.array().square().matrix().asDiagonal();
+  if (!predict(all, e, s)) return out;
+  parallel_for(size(), threads(), [&](Index k, int) {
+    Vector moved = all, e_moved = e, s_moved = s;
+    moved[k] += difference;
+    predict(moved, e_moved, s_moved);
+    errors.col(k) = ((e_moved - e).array() / (difference * s.array().sqrt())).matrix();
+    variances.col(k) = ((s_moved - s).array() / (difference * s.array())).matrix();
+  });
+  // Of a normal number with mean and variance that move: e'²/S + ½ (S'/S)².
+  return out + errors.transpose() * errors + 0.5 * variances.transpose() * variances;
+}
+
 namespace {
 
 using Vector = Eigen::VectorXd;

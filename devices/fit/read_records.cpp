@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t least_reads = 256;  // two decades of frequencies
 constexpr double widest_gap = 1.5;        // of the median interval: more is a missing read
 
-enum Columns : std::size_t { cell_column, time_column, conductance_column, level_column };
+enum ReadColumns : std::size_t { cell_at, time_at, conductance_at, level_at };
 
 const std::vector<LongColumn>& read_columns() {
   static const std::vector<LongColumn> columns = {{"cell", Unit::none, false},
@@ -38,26 +38,13 @@ void check_record(const ReadRecord& record) {
   }
 }
 
-/// First line that is not empty and no comment.
-std::string_view first_line(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos && line.front() != '#') return line;
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return {};
-}
-
 /// Rows of numbers: level, offset, reads.
-std::vector<ReadRecord> parse_rows(std::string_view text, const std::string& file, char separator, double rate_Hz) {
+std::vector<ReadRecord> parse_rows(const std::vector<TextLine>& lines, const std::string& file, char separator,
+                                   double rate_Hz) {
   const LongColumn level{"level", Unit::none, true};
   const LongColumn read{"conductance", Unit::siemens, true};
   std::vector<ReadRecord> records;
-  for (int number = 1; !text.empty(); ++number) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
+  for (const auto& [number, line] : lines) {
     ReadRecord record{0, 1 / rate_Hz, {}, fmt::format("{}:{}", file, number)};
     const std::vector<std::string> cells = split_table_line(line, separator);
     record.level = long_table_number(cells[0], level, 1, record.where);
@@ -80,7 +67,7 @@ ReadRecord record_of(const LongTable& table, std::vector<TimedRead> reads) {
   std::stable_sort(reads.begin(), reads.end(),
                    [](const TimedRead& a, const TimedRead& b) { return a.time_s < b.time_s; });
   ReadRecord record{0, 0, {}, where(0)};
-  for (const TimedRead& read : reads) record.conductance_S.push_back(table.columns[conductance_column][read.row]);
+  for (const TimedRead& read : reads) record.conductance_S.push_back(table.columns[conductance_at][read.row]);
   check_record(record);
   std::vector<double> intervals;
   for (std::size_t k = 1; k < reads.size(); ++k) {
@@ -101,13 +88,13 @@ ReadRecord record_of(const LongTable& table, std::vector<TimedRead> reads) {
 }
 
 std::vector<ReadRecord> records_of(const LongTable& table) {
-  const bool cells = !table.columns[cell_column].empty();
-  const bool levels = !table.columns[level_column].empty();
+  const bool cells = !table.columns[cell_at].empty();
+  const bool levels = !table.columns[level_at].empty();
   std::map<std::pair<double, double>, std::vector<TimedRead>> all;
   for (std::size_t i = 0; i < table.lines.size(); ++i) {
-    const double cell = cells ? table.columns[cell_column][i] : 0;
-    const double level = levels ? table.columns[level_column][i] : cell;
-    all[{level, cell}].push_back({table.columns[time_column][i], i});
+    const double cell = cells ? table.columns[cell_at][i] : 0;
+    const double level = levels ? table.columns[level_at][i] : cell;
+    all[{level, cell}].push_back({table.columns[time_at][i], i});
   }
   std::vector<ReadRecord> records;
   for (auto& [key, reads] : all) {
@@ -120,11 +107,12 @@ std::vector<ReadRecord> records_of(const LongTable& table) {
 }  // namespace
 
 std::vector<ReadRecord> parse_read_records(std::string_view text, const std::string& file, double rate_Hz) {
-  const std::string_view first = first_line(text);
+  const std::vector<TextLine> lines = table_lines(text);
+  const std::string_view first = lines.empty() ? std::string_view() : lines.front().text;
   const char separator = first.find('\t') == std::string_view::npos ? ',' : '\t';
   const std::vector<std::string> cells = split_table_line(first, separator);
   const bool rows = cells.size() > bare_columns.size() && csv_is_number(cells[0]) && csv_is_number(cells[1]);
-  if (rows) return parse_rows(text, file, separator, rate_Hz > 0 ? rate_Hz : published_rate_Hz);
+  if (rows) return parse_rows(lines, file, separator, rate_Hz > 0 ? rate_Hz : published_rate_Hz);
   if (rate_Hz > 0) csv_fail(file, "--rate is for rows of reads: this table has its times in a column");
   return records_of(parse_long_table(text, file, read_columns(), bare_columns));
 }

@@ -93,8 +93,7 @@ DeviceModel exponential_step_model() {
       "doi:10.1038/s41467-018-04485-1";
   model.limits = "many pulses across the window (mean-field curve between pulses)";
   model.not_modelled =
-      "exact variance of many noisy pulses where the curve bends, retention, write noise on top of the "
-      "stored state";
+      "exact variance of many noisy pulses where the curve bends, retention, write noise on top of the stored state";
   model.shape = {{"A_up", "1", -1e6, 1e6, false, false, -1.18445, "amplitude of the up curve", source},
                  {"A_down", "1", -1e6, 1e6, false, false, -0.081404, "amplitude of the down curve", source},
                  {"gamma_up", "1", -100, 100, false, false, 5, "steepness of the up curve", source},

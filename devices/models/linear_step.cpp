@@ -63,8 +63,7 @@ DeviceModel linear_step_model() {
   model.summary = "pulse size falls linearly towards the bound, hard bounds";
   model.equation = "dg/dn = s (1 - gamma (g - g_ref)/(g_bound - g_ref)) towards g_bound, clipped to [g_lower, g_upper]";
   model.source =
-      "Gokmen and Vlasov (2016) doi:10.3389/fnins.2016.00333 with the slopes of Li et al., VLSI 2018 (IEEE "
-      "8510648)";
+      "Gokmen and Vlasov (2016) doi:10.3389/fnins.2016.00333 with the slopes of Li et al., VLSI 2018 (IEEE 8510648)";
   model.limits = "slopes from 0 to 1; a device still steps by 1 - gamma at its bound";
   model.not_modelled = "retention, write noise on top of the stored state";
   model.shape = {
@@ -77,8 +76,7 @@ DeviceModel linear_step_model() {
        "form: linear step of IBM aihwkit (MIT licence); default chosen: 0 switches it off"},
       {"mean_bounds", "1", 0, 1, false, false, 0,
        "above 0.5: the slopes are relative to the mean bounds, and the bound of a device only stops it; else to the "
-       "bounds of "
-       "each device",
+       "bounds of each device",
        "form: linear step of IBM aihwkit (MIT licence), which has both; default chosen"}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
     return std::make_unique<LinearStep>(

@@ -65,8 +65,7 @@ DeviceModel soft_bounds_reference_model() {
       "soft bounds with both bounds of a device shifted by g_ref - g_sym + symmetry_spread (g_max - g_min) N(0, 1)";
   model.source =
       "soft-bounds reference device of IBM aihwkit (MIT licence) with the symmetry point subtracted; Gong, Rasch et "
-      "al., "
-      "IEDM 2022 (IEEE 10019569)";
+      "al., IEDM 2022 (IEEE 10019569)";
   model.limits = "a reference device per device, programmed once; more than two pulses across the window";
   model.not_modelled = "noise and drift of the reference device";
   model.shape = {{"symmetry_spread", "1", 0, 1, false, false, 0,

@@ -57,13 +57,10 @@ DeviceModel vteam_model() {
       "dx/dt = +/- k |v/v_th - 1|^alpha w(x) beyond the threshold, w = (1 - x)^p up, x^p down; 1/g linear in x";
   model.source =
       "Kvatinsky, Ramadan, Friedman and Kolodny, IEEE TCAS-II 62:786 (2015): VTEAM, a general model for "
-      "voltage-controlled "
-      "memristors; window: ours";
+      "voltage-controlled memristors; window: ours";
   model.limits =
-      "rectangular pulses; all devices see the same voltage (no line drop); lower bounds of "
-      "all "
-      "devices above 0. device.pulses says what the controller believes one pulse does, the pulse itself follows from "
-      "voltage and width";
+      "rectangular pulses; all devices see the same voltage (no line drop); lower bounds of all devices above 0. "
+      "device.pulses says what the controller believes one pulse does, the pulse itself follows from voltage and width";
   model.not_modelled = "temperature, switching below threshold, stochastic switching, electroforming";
   model.shape = {{"threshold_up", "V", 0, 100, true, false, 0.5, "voltage above which x rises", ours},
                  {"threshold_down", "V", -100, 0, false, true, -0.5, "voltage below which x falls", ours},

@@ -43,8 +43,7 @@ Yakopcic yakopcic_of(const DeviceSpec& spec) {
 DeviceModel yakopcic_model() {
   const std::string source =
       "Yakopcic, Taha, Subramanyam, Pino and Rogers, IEEE Electron Device Lett. 32:1436 (2011); the same numbers in "
-      "the "
-      "test netlists of Sandia Xyce";
+      "the test netlists of Sandia Xyce";
   const std::string ours = "chosen for pulses of the order of 1 % of the window";
   DeviceModel model;
   model.name = "yakopcic";
@@ -54,9 +53,8 @@ DeviceModel yakopcic_model() {
   model.source = source;
   model.limits =
       "rectangular pulses; all devices see the same voltage; reads at b v << 1. a1 = a2 = g_max/b: the published "
-      "device "
-      "(0.17, b = 0.05) has g_max = 8.5 mS. device.pulses says what the controller believes one pulse does, the pulse "
-      "itself follows from voltage and width";
+      "device (0.17, b = 0.05) has g_max = 8.5 mS. device.pulses says what the controller believes one pulse does, the "
+      "pulse itself follows from voltage and width";
   model.not_modelled = "nonlinear current at the read voltage, temperature, stochastic switching";
   model.shape = {{"b", "1", 0, 100, true, false, 0.05, "curvature of the current, 1/V", source},
                  {"threshold_up", "V", 0, 100, false, false, 0.16, "voltage above which x rises", source},

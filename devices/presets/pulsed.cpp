@@ -3,6 +3,7 @@
 // (w_max − w_min)/dw_min, reference = −w_min/(w_max − w_min), spreads and noises are relative numbers as published. The
 // window in siemens is not part of these sources: g_max is the default one and g_min the smallest that leaves the spread of
 // the lower bounds as published (devices/spreads.hpp).
+// Analogue synapses as tabulated for NeuroSim: window, states, nonlinearity labels, cycle-to-cycle noise of the window.
 #include <algorithm>
 
 #include "devices/presets.hpp"
@@ -51,8 +52,7 @@ DeviceSpec array_of(const Published& p, double log_spread) {
 
 const std::string window =
     " Window in siemens: not in the source; g_max is our default, g_min leaves 4 standard deviations of the lower "
-    "bounds above "
-    "0.";
+    "bounds above 0.";
 const std::string fit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
 
 }  // namespace
@@ -68,8 +68,7 @@ std::vector<DevicePreset> pulsed_presets() {
       {"reram_sb", "HfO2 ReRAM, soft bounds (looser fit of the same data)",
        "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamSB",
        "The source assumes devices calibrated to their symmetry point by a reference device that it does not model; "
-       "here "
-       "the two devices of a pair do that for the mean." +
+       "here the two devices of a pair do that for the mean." +
            window,
        spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56}, {}, Noise::floor)},
       {"capacitor", "14 nm trench capacitor cell, linear step",
@@ -94,8 +93,7 @@ std::vector<DevicePreset> pulsed_presets() {
       {"gokmen_vlasov", "resistive processing unit specification",
        "Gokmen and Vlasov, Front. Neurosci. 10:333 (2016), doi:10.3389/fnins.2016.00333" + fit + "GokmenVlasov",
        "A requirement, not a measured device. The sources disagree: dw_min 0.0016 gives 1250 pulses, the text of the "
-       "fit "
-       "says 1200; dw_min is used." +
+       "fit says 1200; dw_min is used." +
            window,
        spec_of({"constant_step", 0.0016, 1, -1, 0.3, 0.3, 0.3, 0.01, 0.3, 0})},
       {"reram_array_om", "ReRAM array of an optimised material, soft bounds with reference",
@@ -107,21 +105,85 @@ std::vector<DevicePreset> pulsed_presets() {
       {"reram_array_hfo2", "baseline HfO2 ReRAM array, soft bounds with reference",
        "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fit + "ReRamArrayHfO2",
        "Measured: 9.77 % of the devices corrupt; off as in the source (set device.stuck_random = 0.0977). Only 4.3 "
-       "mean "
-       "pulses across the window. The raw fit is 1.1490/-1.0284 before its symmetry point is subtracted." +
+       "mean pulses across the window. The raw fit is 1.1490/-1.0284 before its symmetry point is subtracted." +
            window,
        array_of({"soft_bounds_reference", 0.4622, 1, -1, 0, 0.4295, 0.5990, 0.01, 0.2174, 0, 0.5841}, 0.7125)},
       {"pcm_pulsed", "Ge2Sb2Te5 phase-change memory under pulses, exponential step",
        "Nandakumar et al., Front. Neurosci. (2020)" + fit + "PCM",
        "The source's device only potentiates and is used as a pair that is reset and refreshed; here down pulses "
-       "follow "
-       "its down curve and no refresh is made. 200 nominal steps, of which roughly 50 are usable according to users of "
-       "the source. Not modelled: state-dependent part of the update noise (0.042 + 0.108 w), reset. The source's w = "
-       "0 is "
-       "the lower bound; the reference is put at the middle, with b shifted to match." +
+       "follow its down curve and no refresh is made. 200 nominal steps, of which roughly 50 are usable according to "
+       "users of the source. Not modelled: state-dependent part of the update noise (0.042 + 0.108 w), reset. The "
+       "source's w = 0 is the lower bound; the reference is put at the middle, with b shifted to match." +
            window,
        spec_of({"exponential_step", 0.01, 1, -1, 0.2, 0.2, 0, 0.05, 0.6, 0},
                {{"A_up", -27.235}, {"A_down", -2.235}, {"gamma_up", 2.5}, {"gamma_down", 2.5}, {"a", -1}, {"b", -1}})},
+  };
+}
+
+namespace {
+
+struct Synapse {
+  double g_min_S, g_max_S;
+  double states_up, states_down;
+  double label_up, label_down;
+  double cycle_noise;                         ///< standard deviation of one pulse, of the window
+  WritePulse pulse_up = {}, pulse_down = {};  ///< across the device; not those of a gate
+};
+
+DeviceSpec spec_of(const Synapse& s) {
+  DeviceSpec spec;
+  spec.model = "label_curve";
+  spec.g_min_S = s.g_min_S;
+  spec.g_max_S = s.g_max_S;
+  spec.pulses = s.states_up;
+  spec.asymmetry = 1 - s.states_up / s.states_down;
+  spec.update_noise = s.cycle_noise * s.states_up;
+  spec.pulse_up = s.pulse_up;
+  spec.pulse_down = s.pulse_down;
+  spec.update = PulseMode::pulsed;
+  spec.shape = {{"label_up", s.label_up}, {"label_down", s.label_down}};
+  return spec;
+}
+
+const std::string table = "; as tabulated in Chen, Peng and Yu, IEEE TCAD 37:3067 (2018), Table I";
+const std::string labels = " Labels as in the table, read with our convention (nudge devices show label_curve).";
+const std::string below = " Cycle-to-cycle noise is stated as below 1 %: 1 % is used.";
+
+}  // namespace
+
+std::vector<DevicePreset> synapse_presets() {
+  return {
+      {"ag_asi", "Ag:a-Si synapse", "Jo et al. (2010)" + table, "Pulses 3.2 V 300 us up, -2.8 V 300 us down." + labels,
+       spec_of({3.0769e-9, 3.8462e-8, 97, 100, 2.4, -4.88, 0.035, {3.2, 300e-6}, {2.8, 300e-6}})},
+      {"taox_tiox", "TaOx/TiO2 synapse", "NeuroSim" + table,
+       "Window computed from 5 MOhm and an on/off ratio of 2. Pulses 3 V 40 ms up, -3 V 10 ms down. The sources "
+       "disagree: labels 1.85/-1.79 here (TCAD), 0.66/-0.69 in the IEDM 2017 table, which uses another convention." +
+           labels + below,
+       spec_of({1e-7, 2e-7, 102, 102, 1.85, -1.79, 0.01, {3, 40e-3}, {3, 10e-3}})},
+      {"pcmo", "PCMO synapse", "NeuroSim" + table,
+       "Window computed from 23 MOhm and an on/off ratio of 6.84. Pulses -2 V 1 ms up, 2 V 1 ms down." + labels + below,
+       spec_of({6.36e-9, 4.35e-8, 50, 50, 3.68, -6.76, 0.01, {2, 1e-3}, {2, 1e-3}})},
+      {"alox_hfo2", "AlOx/HfO2 synapse", "Woo et al. (2016)" + table,
+       "Pulses 0.9 V 100 us up, -1 V 100 us down." + labels,
+       spec_of({1.3357e-5, 5.9172e-5, 40, 40, 1.94, -0.61, 0.05, {0.9, 100e-6}, {1, 100e-6}})},
+      {"taox_hfox", "TaOx/HfOx synapse", "MELISO and NeuroSim device tables", "Pulses 1.6 V 50 ns." + labels,
+       spec_of({1e-6, 1e-5, 128, 128, 0.04, -0.63, 0.037, {1.6, 50e-9}, {1.6, 50e-9}})},
+      {"epiram", "EpiRAM, Ag in SiGe dislocations", "Choi et al., Nat. Mater. (2018), as tabulated in MELISO",
+       "256 states in this table. Pulses 5 V 5 us up, -3 V 5 us down." + labels,
+       spec_of({2.4593e-7, 1.2346e-5, 256, 256, 0.5, -0.5, 0.02, {5, 5e-6}, {3, 5e-6}})},
+      {"hzo_fefet", "HZO ferroelectric transistor", "Jerry et al., IEDM 2017" + table,
+       "Positive down label: the down curve starts slowly. Cycle-to-cycle noise is stated as below 0.5 %: 0.5 % is "
+       "used. Pulses 3.65 V up, -2.95 V down on average, 75 ns, on the gate: not heat of the channel, not counted." +
+           labels,
+       spec_of({3.973e-8, 1.788e-6, 32, 32, 1.75, 1.46, 0.005})},
+      {"synapse_target", "target of the NeuroSim study", "NeuroSim" + table,
+       "A requirement, not a measured device." + labels, spec_of({1e-7, 5e-6, 64, 64, 1, -1, 0.02})},
+      {"synapse_ideal", "ideal synapse of the NeuroSim study", "NeuroSim" + table,
+       "A limit, not a measured device. Pulses 2 V 10 ns." + labels,
+       spec_of({1e-7, 5e-6, 64, 64, 0, 0, 0, {2, 10e-9}, {2, 10e-9}})},
+      {"cell_3t1c", "capacitor cell of three transistors", "NeuroSim's default 3T1C cell",
+       "100 fF, 6.67 uA, 500 ps. Not modelled: leak (set device.leak_time)." + labels,
+       spec_of({4e-6, 2e-5, 32, 32, 0.2, -0.2, 0.005})},
   };
 }
 

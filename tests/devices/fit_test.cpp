@@ -54,7 +54,7 @@ std::string csv(const PulseRecord& record) {
 TEST_CASE("fit: the device that made the pulses is found again", "[devices]") {
   DeviceSpec linear = maker("linear_step");
   linear.shape = {{"gamma_up", 0.4}, {"gamma_down", 0.7}};
-  const PulseFit fit = fit_pulses(measured(linear), "linear_step");
+  const PulseFit fit = fit_records({measured(linear)}, "linear_step");
   // Noise-free steps whose window is the range of the record, exactly the device's: pulses reach both bounds. Large pulses
   // (1/60 of the window) are the recursion itself, so only rounding is left; 1 % allowed.
   CHECK(fit.spec.shape_value("gamma_up") == Approx(0.4).margin(0.01));
@@ -64,7 +64,7 @@ TEST_CASE("fit: the device that made the pulses is found again", "[devices]") {
   CHECK(fit.curve_residual < 0.01);
 
   DeviceSpec soft = maker("soft_bounds");
-  const PulseFit again = fit_pulses(measured(soft), "soft_bounds");
+  const PulseFit again = fit_records({measured(soft)}, "soft_bounds");
   // 150 pulses up to within exp(-5) of the bound: the window of the record is 0.7 % short.
   CHECK(again.spec.pulses == Approx(60).epsilon(0.02));
   CHECK(again.spec.asymmetry == Approx(0.3).margin(0.03));
@@ -73,21 +73,21 @@ TEST_CASE("fit: the device that made the pulses is found again", "[devices]") {
   DeviceSpec exponential = maker("exponential_step");
   exponential.shape = {{"A_up", 0.3}, {"A_down", 0.2}, {"gamma_up", 1.5}, {"gamma_down", 2.5}, {"a", 0.5}, {"b", 0}};
   // A grid of 60 values of gamma over a factor of 400 is 10 % apart: curves within some 1 %.
-  CHECK(fit_pulses(measured(exponential), "exponential_step").curve_residual < 0.02);
+  CHECK(fit_records({measured(exponential)}, "exponential_step").curve_residual < 0.02);
 }
 
 TEST_CASE("fit: tables describe any device, noise becomes update noise, the config is usable", "[devices]") {
   DeviceSpec label = maker("label_curve");
   label.shape = {{"label_up", 2.4}, {"label_down", -4.88}};
   const PulseRecord record = measured(label);
-  const PulseFit table = fit_pulses(record, "piecewise", 17);
+  const PulseFit table = fit_records({record}, "piecewise", 17);
   CHECK(table.curve_residual < 0.02);
-  CHECK(fit_pulses(record, "soft_bounds").curve_residual > table.curve_residual);
+  CHECK(fit_records({record}, "soft_bounds").curve_residual > table.curve_residual);
   CHECK(table.step_residual < 0.1);
 
   label.update_noise = 0.5;
   label.update = PulseMode::pulsed;
-  const PulseFit noisy = fit_pulses(measured(label), "piecewise");
+  const PulseFit noisy = fit_records({measured(label)}, "piecewise");
   // Single steps scatter by 0.5/60 of the window up and 0.7 times that down; up to 250 steps: 5 standard errors are 22 %.
   const double scatter = noisy.spec.update_noise / noisy.spec.pulses;
   CHECK(scatter > 0.78 * 0.7 * 0.5 / 60);
@@ -100,7 +100,7 @@ TEST_CASE("fit: tables describe any device, noise becomes update noise, the conf
   CHECK(read.tables == noisy.spec.tables);
   CHECK(read.g_max_S == noisy.spec.g_max_S);
   CHECK(read.update == PulseMode::pulsed);
-  CHECK_THROWS_WITH(fit_pulses(record, "picewise"), Contains("did you mean piecewise?"));
+  CHECK_THROWS_WITH(fit_records({record}, "picewise"), Contains("did you mean piecewise?"));
 }
 
 /// A record read with white noise of this standard deviation, of the window, 1000 pulses up and 1000 down.
@@ -127,7 +127,7 @@ TEST_CASE("fit: noise of reads is neither noise of pulses nor a wider window", "
   for (const double noise : {0.0, 0.01, 0.03, 0.05}) {
     CAPTURE(noise);
     const PulseRecord record = read_with(spec, noise);
-    const PulseFit fit = fit_pulses(record, "soft_bounds");
+    const PulseFit fit = fit_records({record}, "soft_bounds");
     const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
     const double range = (*high - *low) / spec.window_S();
     // 2000 reads: the noise is known to 1/√4000 = 1.6 %, five of them; what is not noise is a share of 1e-3.
@@ -153,18 +153,22 @@ TEST_CASE("fit: a record without a curve leaves what a horizontal line leaves", 
     record.conductance_S.push_back(10e-6 + 1e-6 * draws[i]);
     record.direction.push_back(i <= 200 ? Direction::up : Direction::down);
   }
-  const PulseFit fit = fit_pulses(record, "piecewise");
+  const PulseFit fit = fit_records({record}, "piecewise");
   CHECK(fit.curve_residual > 0.85 * fit.mean_residual);
   CHECK(fit.read_noise == Approx(fit.mean_residual).epsilon(0.2));
 }
 
 TEST_CASE("pulse CSV: columns, units, comments", "[devices]") {
   const PulseRecord record = measured(maker("soft_bounds"));
-  const PulseRecord read = parse_pulse_csv(csv(record), "p.csv");
+  const PulseRecord read = parse_lab_csv(csv(record), "p.csv").at(0).pulses;
   CHECK(read.conductance_S == record.conductance_S);
   CHECK(read.direction == record.direction);
-  const PulseRecord units = parse_pulse_csv(
-      "direction, conductance_S, pulse\r\n,1 uS,7\nup,\"2 uS\",8\n+1,3e-6,9\n\ndown,2.5uS,10\n-1,2 uS,11\n", "p.csv");
+  const PulseRecord units =
+      parse_lab_csv(
+          "direction, conductance_S, pulse\r\n,1 uS,7\nup,\"2 uS\",8\n+1,3e-6,9\n\ndown,2.5uS,10\n-1,2 uS,11\n",
+          "p.csv")
+          .at(0)
+          .pulses;
   REQUIRE(units.pulses() == 4);
   CHECK(units.conductance_S[0] == 1e-6);
   CHECK(units.conductance_S[3] == 2.5e-6);
@@ -175,7 +179,7 @@ TEST_CASE("pulse CSV: what is wrong, with file and line", "[devices]") {
   const std::string head = "pulse,conductance,direction\n0,1e-6,up\n1,2e-6,up\n2,3e-6,up\n";
   const auto problem = [&](const std::string& rest) {
     try {
-      parse_pulse_csv(head + rest, "p.csv");
+      parse_lab_csv(head + rest, "p.csv");
     } catch (const UserError& error) {
       return std::string(error.what());
     }
@@ -190,11 +194,11 @@ TEST_CASE("pulse CSV: what is wrong, with file and line", "[devices]") {
   CHECK_THAT(problem("3,2e-6\n"), Contains("p.csv:5: 2 cells, the header has 3"));
   CHECK_THAT(problem("3.5,2e-6,down\n"), Contains("p.csv:5: pulse \"3.5\" is not a whole number"));
   CHECK_THAT(problem("3,2e-6,down\n"), Contains("at least 2 of each"));
-  CHECK_THROWS_WITH(parse_pulse_csv("", "p.csv"), Contains("p.csv: empty"));
-  CHECK_THROWS_WITH(parse_pulse_csv("puls,conductance,direction\n", "p.csv"), Contains("did you mean pulse?"));
-  CHECK_THROWS_WITH(parse_pulse_csv("pulse,conductance\n", "p.csv"), Contains("\"direction\" is missing"));
-  CHECK_THROWS_WITH(read_pulse_csv("no/such/file.csv"), Contains("cannot be read"));
+  CHECK_THROWS_WITH(parse_lab_csv("", "p.csv"), Contains("p.csv: empty"));
+  CHECK_THROWS_WITH(parse_lab_csv("puls,conductance,direction\n", "p.csv"), Contains("did you mean pulse?"));
+  CHECK_THROWS_WITH(parse_lab_csv("pulse,conductance\n", "p.csv"), Contains("\"direction\" is missing"));
+  CHECK_THROWS_WITH(read_lab_csv("no/such/file.csv"), Contains("cannot be read"));
   PulseRecord flat{{1e-6, 1e-6, 1e-6, 1e-6, 1e-6}, {}};
   flat.direction = {Direction::up, Direction::up, Direction::up, Direction::down, Direction::down};
-  CHECK_THROWS_WITH(fit_pulses(flat, "linear_step"), Contains("never changes"));
+  CHECK_THROWS_WITH(fit_records({flat}, "linear_step"), Contains("never changes"));
 }

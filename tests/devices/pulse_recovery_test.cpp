@@ -109,7 +109,7 @@ std::map<std::string, Coverage> coverage(const std::string& model, int n, double
   std::map<std::string, Coverage> out;
   for (int k = 0; k < records; ++k) {
     const PulseRecord record = measure(spec, n, noise, first + static_cast<std::uint64_t>(k));
-    PulseFit fit = fit_pulses(record, model, 6);
+    PulseFit fit = fit_records({record}, model, 6);
     add_intervals(fit, {record});
     for (const FittedNumber& number : fit.intervals) {
       if (number.name.starts_with("slow_")) continue;  // none was made: any interval from 0 on has it
@@ -214,7 +214,7 @@ TEST_CASE("pulses: intervals hold what a device was made of", "[devices]") {
 TEST_CASE("pulses: noise that is a part of the pulse at the reference does not drive the curve", "[devices]") {
   // A steep curve has a small pulse at the reference, of which the same noise is a large part: labels had gone to their end, 9.89, and noise
   // to 50 pulses. 200 pulses know a label to some .5.
-  const PulseFit fit = fit_pulses(measure(known("label_curve", 60), 200, 0.01, 100), "label_curve");
+  const PulseFit fit = fit_records({measure(known("label_curve", 60), 200, 0.01, 100)}, "label_curve");
   CHECK(fit.spec.shape_value("label_up") == Approx(2.4).margin(2));
   CHECK(fit.spec.shape_value("label_down") == Approx(-3).margin(2));
   CHECK(fit.spec.update_noise < 1);
@@ -223,7 +223,7 @@ TEST_CASE("pulses: noise that is a part of the pulse at the reference does not d
 TEST_CASE("pulses: noise of pulses that bounds clip is not taken for less", "[devices]") {
   // Reads without noise show it pulse by pulse: .3 to 1/√1200 = 3 % of itself, four of them. Unclipped, the third falls 15 % short.
   for (const std::uint64_t seed : {100, 101, 102}) {
-    const PulseFit fit = fit_pulses(measure(known("label_curve", 120), 600, 0, seed), "label_curve");
+    const PulseFit fit = fit_records({measure(known("label_curve", 120), 600, 0, seed)}, "label_curve");
     const auto [up, down] = steps_of_spec(fit.spec);
     const auto [true_up, true_down] = steps_of_spec(known("label_curve", 120));
     CHECK(fit.spec.update_noise * up * fit.spec.window_S() == Approx(0.3 * true_up * 20e-6).epsilon(0.12));
@@ -245,7 +245,7 @@ TEST_CASE("pulses: curves that bend towards the bound are fitted too", "[devices
   DeviceSpec spec = known("exponential_step", 60);
   spec.shape = {{"A_up", -0.5}, {"A_down", -0.3}, {"gamma_up", -2}, {"gamma_down", -3}, {"a", 0.5}, {"b", 0}};
   const PulseRecord record = measure(spec, 200, 0.001, 5);
-  CHECK(fit_pulses(record, "exponential_step").curve_residual < 0.05);  // noise of pulses: .3 √50 of 1/60 at most
+  CHECK(fit_records({record}, "exponential_step").curve_residual < 0.05);  // noise of pulses: .3 √50 of 1/60 at most
 }
 
 TEST_CASE("pulses: intervals over models and noise of reads and lengths", "[devices][slow]") {
@@ -292,7 +292,7 @@ TEST_CASE("pulses: slow noise of reads is found and leaves the curve alone", "[d
     slow = i == 0 ? size * draws[0] : keep * slow + std::sqrt(1 - keep * keep) * size * draws[i];
     record.conductance_S[i] += slow;
   }
-  const PulseFit fit = fit_pulses(record, "soft_bounds");
+  const PulseFit fit = fit_records({record}, "soft_bounds");
   REQUIRE(fit.likelihood.kind == ReadNoiseKind::white_and_slow);
   // 1000 pulses are some 30 correlation times: the deviation of the slow noise is known to 1/√60 = 13 %, its time to twice that.
   CHECK(fit.likelihood.noise.slow[0].sd_S == Approx(size).epsilon(0.45));
@@ -308,7 +308,7 @@ TEST_CASE("pulses: a bound that was never approached is named", "[devices]") {
   spec.g_min_S = 1e-6;
   spec.g_max_S = 101e-6;
   const auto warned = [](const PulseRecord& record) {
-    PulseFit fit = fit_pulses(record, "soft_bounds");
+    PulseFit fit = fit_records({record}, "soft_bounds");
     add_intervals(fit, {record});
     const std::vector<std::string> all = fit.warnings();
     return std::any_of(all.begin(), all.end(), [](const std::string& w) {

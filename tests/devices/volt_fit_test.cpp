@@ -81,7 +81,7 @@ TEST_CASE("pulses with volts: the fit's motion is that of the device", "[devices
 TEST_CASE("pulses with volts: VTEAM is found again", "[devices]") {
   const DeviceSpec made = memristor("vteam");
   const PulseRecord record = ladders(made, 0.2e-6);
-  const PulseFit fit = fit_pulses(record, "vteam");
+  const PulseFit fit = fit_records({record}, "vteam");
   // The replayed curve is nearer than the noise of reads, 0.2 of some 40 uS, by √(11 numbers/360 reads); a tenth of the noise more is allowed.
   CHECK(fit.curve_residual < 1.1 * 0.2e-6 / range_of({record}).size());
   // What ladders of three amplitudes say best is how fast each goes: (v/v_th − 1)^α k, within 10 % (360 reads, each step several times the noise).
@@ -93,23 +93,26 @@ TEST_CASE("pulses with volts: VTEAM is found again", "[devices]") {
     CHECK(speed(fit.spec) == Approx(speed(made)).epsilon(0.1));
   }
   CHECK(fit.spec.shape_value("window") == Approx(1).epsilon(0.15));
-  const PulseFit other = fit_pulses(record, "soft_bounds");  // knows no volts
+  const PulseFit other = fit_records({record}, "soft_bounds");  // knows no volts
   CHECK(other.likelihood.akaike() > fit.likelihood.akaike());
   PulseRecord bare = record;
   bare.volts.clear();
-  CHECK_THROWS_WITH(fit_pulses(bare, "vteam"), Contains("voltage_V and width_s"));
+  CHECK_THROWS_WITH(fit_records({bare}, "vteam"), Contains("voltage_V and width_s"));
 }
 
 TEST_CASE("pulse CSV: voltage and width", "[devices]") {
-  const PulseRecord read = parse_pulse_csv(
-      "pulse,conductance_uS,voltage_mV,width_ns\n0,1,,\n1,2,900,100\n2,3,1.1 V,1 us\n3,2,-800,100\n4,1,-800,100\n",
-      "v.csv");
+  const PulseRecord read =
+      parse_lab_csv(
+          "pulse,conductance_uS,voltage_mV,width_ns\n0,1,,\n1,2,900,100\n2,3,1.1 V,1 us\n3,2,-800,100\n4,1,-800,100\n",
+          "v.csv")
+          .at(0)
+          .pulses;
   CHECK(read.volts == std::vector<double>{0, 0.9, 1.1, -0.8, -0.8});
   CHECK(read.width_s[2] == 1e-6);
   CHECK(read.direction[3] == Direction::down);
   const auto problem = [](const std::string& text) {
     try {
-      parse_pulse_csv(text, "v.csv");
+      parse_lab_csv(text, "v.csv");
     } catch (const UserError& error) {
       return std::string(error.what());
     }

@@ -20,9 +20,9 @@ void read_samples(const std::string& text, Target target, const std::string& lab
 }
 
 void fit(const std::string& text, std::size_t model) {
-  const PulseRecord record = parse_pulse_csv(text, "fuzz.csv");
+  const PulseRecord record = parse_lab_csv(text, "fuzz.csv").at(0).pulses;
   const std::string& name = fitted_models()[model % fitted_models().size()];
-  fit_toml(fit_pulses(record, name), "fuzz.csv");
+  fit_toml(fit_records({record}, name), "fuzz.csv");
 }
 
 }  // namespace
