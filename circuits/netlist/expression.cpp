@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 #include "sim/config/suggest.hpp"
 
@@ -69,6 +70,25 @@ constexpr std::array<Function, 23> kFunctions = {{
     {"sgn", 1, [](const double* x) { return sign_of(x[0]); }},
 }};
 
+struct Operator {
+  const char* symbol;
+  double (*value)(double a, double b);
+};
+
+/// Operators of two numbers, level by level from loose to tight.
+const std::array<std::vector<Operator>, 5> kLevels = {{
+    {{"||", [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }}},
+    {{"&&", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }}},
+    {{"<=", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
+     {">=", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+     {"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
+     {"!=", [](double a, double b) { return a != b ? 1.0 : 0.0; }},
+     {"<", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
+     {">", [](double a, double b) { return a > b ? 1.0 : 0.0; }}},
+    {{"+", [](double a, double b) { return a + b; }}, {"-", [](double a, double b) { return a - b; }}},
+    {{"*", [](double a, double b) { return a * b; }}, {"/", [](double a, double b) { return a / b; }}},
+}};
+
 /// Parser by recursive descent; binding from loose to tight: ?:, ||, &&, comparisons, + -, * /, unary, ^.
 class Parser {
  public:
@@ -107,7 +127,7 @@ class Parser {
 
   double choice() {
     if (++depth_ > kDeepest) fail("the expression is too deep");
-    double value = either();
+    double value = binary(0);
     if (take("?")) {
       const double yes = choice();
       expect(":");
@@ -118,74 +138,27 @@ class Parser {
     return value;
   }
 
-  double either() {
-    double value = both();
-    while (take("||")) {
-      const double right = both();
-      value = (value != 0 || right != 0) ? 1 : 0;
+  double binary(std::size_t level) {
+    if (level == kLevels.size()) return signed_power();
+    double value = binary(level + 1);
+    while (const Operator* taken = take_operator(level)) {
+      const std::size_t where = at_;
+      const double right = binary(level + 1);
+      if (*taken->symbol == '/' && right == 0) {
+        fail_at(where, fmt::format("division by 0 in the expression \"{}\"", text_));
+      }
+      value = taken->value(value, right);
     }
     return value;
   }
 
-  double both() {
-    double value = comparison();
-    while (take("&&")) {
-      const double right = comparison();
-      value = (value != 0 && right != 0) ? 1 : 0;
+  const Operator* take_operator(std::size_t level) {
+    skip();
+    if (text_.compare(at_, 2, "**") == 0) return nullptr;  // binds tighter
+    for (const Operator& one : kLevels[level]) {
+      if (take(one.symbol)) return &one;
     }
-    return value;
-  }
-
-  double comparison() {
-    double value = sum();
-    for (;;) {
-      if (take("<=")) {
-        value = value <= sum() ? 1 : 0;
-      } else if (take(">=")) {
-        value = value >= sum() ? 1 : 0;
-      } else if (take("==")) {
-        value = value == sum() ? 1 : 0;
-      } else if (take("!=")) {
-        value = value != sum() ? 1 : 0;
-      } else if (take("<")) {
-        value = value < sum() ? 1 : 0;
-      } else if (take(">")) {
-        value = value > sum() ? 1 : 0;
-      } else {
-        return value;
-      }
-    }
-  }
-
-  double sum() {
-    double value = product();
-    for (;;) {
-      if (take("+")) {
-        value += product();
-      } else if (take("-")) {
-        value -= product();
-      } else {
-        return value;
-      }
-    }
-  }
-
-  double product() {
-    double value = signed_power();
-    for (;;) {
-      skip();
-      if (text_.compare(at_, 2, "**") == 0) return value;
-      if (take("*")) {
-        value *= signed_power();
-      } else if (take("/")) {
-        const std::size_t where = at_;
-        const double below = signed_power();
-        if (below == 0) fail_at(where, fmt::format("division by 0 in the expression \"{}\"", text_));
-        value /= below;
-      } else {
-        return value;
-      }
-    }
+    return nullptr;
   }
 
   double signed_power() {
