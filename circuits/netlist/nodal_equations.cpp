@@ -167,7 +167,7 @@ class NodalEquations::Stamps {
     const double gmin = owner_->netlist_.gmin_S;
     switch (e.kind) {
       case ElementKind::resistor: return branch(e.nodes[0], e.nodes[1], value * volts(e, 0), value);
-      case ElementKind::diode: return junction(e.junction, e.nodes[0], e.nodes[1], gmin);
+      case ElementKind::diode: return junction(e.junction, 1, e.nodes[0], e.nodes[1], gmin);
       case ElementKind::mosfet: return mosfet(e, gmin);
       case ElementKind::capacitor: return;
       case ElementKind::current: return through(e, sources * value);
@@ -220,11 +220,12 @@ class NodalEquations::Stamps {
     current(own, volts(e, 0) - set);
   }
 
-  void junction(const JunctionLaw& law, int anode, int cathode, double gmin) {
-    const double volts = at(anode) - at(cathode);
+  /// Adds a junction, from cathode to anode where its sign is −1.
+  void junction(const JunctionLaw& law, double sign, int anode, int cathode, double gmin) {
+    const double volts = sign * (at(anode) - at(cathode));
     const double where = state_ == nullptr ? volts : linearised(volts, law.limited(volts, last()));
     const CurrentSlope of = law.at(where);
-    branch(anode, cathode, of.current + of.slope * (volts - where) + gmin * volts, of.slope + gmin);
+    branch(anode, cathode, sign * (of.current + of.slope * (volts - where) + gmin * volts), of.slope + gmin);
   }
 
   void mosfet(const Element& e, double gmin) {
@@ -240,20 +241,12 @@ class NodalEquations::Stamps {
       slope(sign * of.by_drain);
       slope(-sign * (of.by_gate + of.by_drain));
     }
-    for (const int to : {source, drain}) body(e.mosfet, bulk, to, gmin);
+    for (const int to : {source, drain}) junction(e.mosfet.body, e.mosfet.sign, bulk, to, gmin);
   }
 
   double near(double volts) {
     if (state_ == nullptr) return volts;
     return linearised(volts, std::clamp(volts, last() - kGateStep_V, last() + kGateStep_V));
-  }
-
-  /// Adds a junction from bulk to source or drain; the other way round in a p-channel transistor.
-  void body(const MosfetLaw& law, int bulk, int to, double gmin) {
-    const double volts = law.sign * (at(bulk) - at(to));
-    const double where = state_ == nullptr ? volts : linearised(volts, law.body.limited(volts, last()));
-    const CurrentSlope of = law.body.at(where);
-    branch(bulk, to, law.sign * (of.current + of.slope * (volts - where) + gmin * volts), of.slope + gmin);
   }
 
   const NodalEquations* owner_;
