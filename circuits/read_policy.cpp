@@ -60,8 +60,7 @@ ParamTable read_policy_rows() {
       row(ReadClass::monitor, "Reads of the residual |F|/|z|, which the damping control acts on"),
       param::flag("reads.chopped", "false",
                   "Reads of the local correlation, and of the current of the cost, are made with a drive and with its "
-                  "negative, "
-                  "and half their difference is taken: offsets of amplifiers fall out, for twice the reads.",
+                  "negative, and half their difference is taken: offsets of amplifiers fall out, for twice the reads.",
                   "correlated double sampling; an offset of 0.1 mV of the transposed reads keeps a transformer from "
                   "learning without it, measured"),
       param::real("reads.time", "1", above(0),

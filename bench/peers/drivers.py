@@ -39,7 +39,7 @@ def aihwkit_driver(source, folder, name):
     return program
 
 
-def nudge_driver(build, name, as_in="circuits/wires/line_solver.cpp"):
+def nudge_driver(build, name, as_in="circuits/wires/solvers.cpp"):
     """NAME.cpp as the build compiled the source `as_in`, with the build's libraries of circuits, devices and sim."""
     program, source = build / name, HERE / f"{name}.cpp"
     libraries = [build / room / f"libnudge_{room}.a" for room in ("circuits", "devices", "sim")]

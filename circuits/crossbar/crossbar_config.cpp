@@ -61,8 +61,7 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
       field(param::zero_is(
                 "auto", real(key + "dac_range", "auto", at_least(0),
                              "Full scale of that drive, which clips there (also without rounding); auto: ranged by the "
-                             "largest value of "
-                             "each drive.")),
+                             "largest value of each drive.")),
             &PortSpec::dac, &ConverterSpec::range),
       field(param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(2, 24),
                                             "Resolution of the " + direction + " read-out.")),
@@ -160,8 +159,7 @@ const Section<CrossbarSpec>& crossbar_section() {
               &CrossbarSpec::tiles, &TileSpec::columns),
         field(named("crossbar.programming", "open_loop_error",
                     "How weights are brought into devices: the statistics of some programming "
-                    "(device.programming_error), a "
-                    "computed number of pulses sent blindly, or write-verify."),
+                    "(device.programming_error), a computed number of pulses sent blindly, or write-verify."),
               programming_schemes, &CrossbarSpec::programming, &ProgrammingSpec::scheme),
         field(param::formerly({"crossbar.scheme"}, named("crossbar.update", "pulses", update_doc())), update_schemes,
               &CrossbarSpec::programming, &ProgrammingSpec::update),

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "circuits/circuit_spec.hpp"
+#include "circuits/crossbar/read_noise.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {
@@ -27,28 +29,38 @@ double channel_noise_S(const MosfetLaw& law, double gate_source, double drain_so
   return law.beta_A_per_V2 * over * (1 + law.modulation_per_V * vds) * 2.0 / 3.0 * (1 + eta + eta * eta) / (1 + eta);
 }
 
-/// Current I of S(f) = a |I|^AF/f.
-double flickering_A(const Element& e, const std::vector<double>& v) {
+/// Voltage between two nodes of an element.
+double between(const Element& e, std::size_t plus, std::size_t minus, const std::vector<double>& v) {
   const auto at = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
-  if (e.kind == ElementKind::diode) return e.junction.at(across(e, v)).current;
-  return e.mosfet.at(at(e.nodes[1]) - at(e.nodes[2]), at(e.nodes[0]) - at(e.nodes[2])).current;
+  return at(e.nodes[plus]) - at(e.nodes[minus]);
 }
 
-}  // namespace
+/// Current I of S(f) = a |I|^AF/f.
+double flickering_A(const Element& e, const std::vector<double>& v) {
+  if (e.kind == ElementKind::diode) return e.junction.at(across(e, v)).current;
+  return e.mosfet.at(between(e, 1, 2, v), between(e, 0, 2, v)).current;
+}
 
+/// Two-sided spectral density of the white noise of an element's current at the voltages v of the nodes, in A²/Hz; `value`
+/// NodalEquations::values.
+///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side
+///     diode       q (I + 2 I_s), and 2 k T gmin        shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
+///     transistor  2 k T ⅔ β V_ov (1 + η + η²)/(1 + η)  channel, η = 1 − V_ds/V_ov, 0 in saturation (van der Ziel 1962; Tsividis, Operation and
+///                 Modeling of the MOS Transistor): ⅔ g_m there, g_ds at V_ds = 0; its junctions are left out
+/// All other elements have none.
 double current_noise_A2_per_Hz(const Element& e, double value, const std::vector<double>& v, double gmin_S,
                                double temperature_K) {
   const double thermal = 2 * boltzmann_J_per_K * temperature_K;
-  const auto at = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
   switch (e.kind) {
     case ElementKind::resistor: return thermal * std::max(value, 0.0);
     case ElementKind::diode:
       return kCharge_C * (e.junction.at(across(e, v)).current + 2 * e.junction.saturation_A) + thermal * gmin_S;
-    case ElementKind::mosfet:
-      return thermal * channel_noise_S(e.mosfet, at(e.nodes[1]) - at(e.nodes[2]), at(e.nodes[0]) - at(e.nodes[2]));
+    case ElementKind::mosfet: return thermal * channel_noise_S(e.mosfet, between(e, 1, 2, v), between(e, 0, 2, v));
     default: return 0;
   }
 }
+
+}  // namespace
 
 void CurrentNoise::draw(Index rows, double tau_s, ReadContext& read) {
   scale_ = read.noise_scale() / std::sqrt(read.reads() * tau_s);
@@ -78,6 +90,43 @@ void CurrentNoise::leave(Index row, double temperature_K, const std::vector<doub
     if (from >= 0) out[static_cast<std::size_t>(from)] += amperes;
     if (to >= 0) out[static_cast<std::size_t>(to)] -= amperes;
   }
+}
+
+namespace {
+
+constexpr double kLeastRead = 1e-9;  // in units of the slowest time constant: ten processes at most
+/// Number of its states and draws, among those of arrays and nodes.
+constexpr std::uint32_t kFlicker = (1U << 20U) + 1;
+
+}  // namespace
+
+FlickerNoise::FlickerNoise(const Netlist& netlist, double slowest_s) : slowest_s_(slowest_s) {
+  for (std::size_t k = 0; k < netlist.elements.size(); ++k)
+    if (netlist.elements[k].flicker.factor > 0) elements_.push_back(k);
+}
+
+void FlickerNoise::draw(Index rows, double seconds, const ReadContext& read) {
+  static thread_local LineMemory<double> none;
+  if (read.memory == nullptr) none.clear();
+  LineMemory<double>& memory = read.memory != nullptr ? read.memory->at<double>(kFlicker, true) : none;
+  const auto lines = static_cast<Index>(elements_.size());
+  const LineBlock block{rows, 0, lines, lines};
+  const auto each = static_cast<std::size_t>(block.numbers());
+  // What is faster than a read has nearly none of its variance left in the mean. A read of no time has them all as they are.
+  const double decades = std::log10(slowest_s_ / std::max(seconds, kLeastRead * slowest_s_));
+  const int processes = 1 + std::max(0, static_cast<int>(std::ceil(decades)));
+  numbers_.resize(3 * each * static_cast<std::size_t>(processes));
+  sums_.assign(each, 0.0);
+  const std::uint64_t place = (static_cast<std::uint64_t>(read.sequence) << 32U) | read.step;
+  fill_normal<double>({read.seed, Purpose::moving_noise, kFlicker}, place, (read.phase << 24U) + read.read, numbers_);
+  const double* next = numbers_.data();
+  double time_s = slowest_s_;
+  for (int k = 0; k < processes; ++k, time_s /= 10, next += 3 * each) {
+    average<double>(ReadAverage(seconds / time_s), block, memory.process(static_cast<std::size_t>(k), rows, lines),
+                    next, next + each, next + 2 * each, sums_.data());
+  }
+  // Each has the variance a |I|^AF ln 10 of a decade.
+  for (double& sum : sums_) sum *= std::sqrt(std::numbers::ln10);
 }
 
 }  // namespace nudge

@@ -33,16 +33,6 @@ class FlickerNoise {
   std::vector<double> numbers_, sums_;
 };
 
-/// Two-sided spectral density of the white noise of an element's current at the voltages v of the nodes, in A²/Hz; `value`
-/// NodalEquations::values.
-///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side
-///     diode       q (I + 2 I_s), and 2 k T gmin        shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
-///     transistor  2 k T ⅔ β V_ov (1 + η + η²)/(1 + η)  channel, η = 1 − V_ds/V_ov, 0 in saturation (van der Ziel 1962; Tsividis, Operation and
-///                 Modeling of the MOS Transistor): ⅔ g_m there, g_ds at V_ds = 0; its junctions are left out
-/// All other elements have none.
-double current_noise_A2_per_Hz(const Element& e, double value, const std::vector<double>& v, double gmin_S,
-                               double temperature_K);
-
 /// Draws of the noise of all elements of a netlist, white and 1/f: a pure function of the reads so far of a sample.
 class CurrentNoise {
  public:

@@ -276,9 +276,7 @@ class Expansion {
     for (const Assignment& one : assignments(card, from)) {
       std::vector<std::string> names;
       for (const Assignment& known : definition.defaults) names.push_back(known.name.text);
-      bool known = false;
-      for (const std::string& name : names) known = known || name == one.name.text;
-      if (!known) {
+      if (std::find(names.begin(), names.end(), one.name.text) == names.end()) {
         refuse(one.name.place,
                fmt::format("{}: .subckt {} has no parameter {}{}", card.front().raw, definition.head[1].raw,
                            one.name.raw, names.empty() ? "" : " (" + did_you_mean(one.name.text, names) + ")"));

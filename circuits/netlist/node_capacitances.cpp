@@ -10,17 +10,6 @@
 #include "sim/config/suggest.hpp"
 
 namespace nudge {
-namespace {
-
-std::string without_blanks(const std::string& text) {
-  std::string left;
-  for (const char c : text) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) left += c;
-  }
-  return left;
-}
-
-}  // namespace
 
 std::vector<double> node_capacitances(const Netlist& netlist, double everywhere_F,
                                       const std::vector<std::string>& entries, const std::string& key) {
@@ -30,7 +19,8 @@ std::vector<double> node_capacitances(const Netlist& netlist, double everywhere_
     if (equals == std::string::npos) {
       throw UserError(fmt::format("{}: \"{}\" must be NODE = CAPACITANCE, as \"out = 200 fF\"", key, entry));
     }
-    const std::string name = without_blanks(entry.substr(0, equals));
+    std::string name = entry.substr(0, equals);
+    std::erase_if(name, [](unsigned char c) { return std::isspace(c) != 0; });
     double farad = 0;
     try {
       farad = parse_quantity(entry.substr(equals + 1), Unit::farad);

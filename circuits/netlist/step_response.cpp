@@ -17,8 +17,7 @@ constexpr std::size_t kMostJumps = 100000;
 [[noreturn]] void no_start() {
   throw NumericalFailure(
       "no consistent start: capacitors hang on each other alone, or nothing loads a node without one (give every node "
-      "a "
-      "capacitance to ground: --capacitance)");
+      "a capacitance to ground: --capacitance)");
 }
 
 std::vector<double> operating_point(const NodalEquations& equations, const std::vector<double>& values) {

@@ -31,8 +31,7 @@ void check_growth(const ProgrammingSpec& spec, const DeviceSpec& device) {
   if (device_model(device.model).memristor == nullptr) {
     throw UserError(
         fmt::format("crossbar.{} with device.model = {} (its pulses are counted and have neither volts nor width; "
-                    "vteam and yakopcic "
-                    "have both)",
+                    "vteam and yakopcic have both)",
                     key, device.model));
   }
   expect_verify(spec, key);
@@ -48,8 +47,7 @@ void check_floating(const ProgrammingSpec& spec, const DeviceSpec& device) {
   if (device.selector.any()) {
     throw UserError(
         fmt::format("crossbar.verify_lines = floating with device.selector = {}: every read would be a nonlinear "
-                    "circuit of its own; "
-                    "`nudge crossbar --floating` solves one",
+                    "circuit of its own; `nudge crossbar --floating` solves one",
                     selector_name(device.selector.kind)));
   }
   if (!(device.g_min_S > 0)) {

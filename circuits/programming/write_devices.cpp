@@ -132,6 +132,30 @@ class VerifyLoop {
   std::vector<Pending<S>> open_;
 };
 
+/// Brings all devices to `target` blindly: 3 · device.pulses down pulses reset them, then each gets the number of up
+/// pulses after which the nominal device (no spreads, no noise), started at g_min, is nearest to its target.
+template <class S>
+WriteReport write_open_loop(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
+                            std::uint64_t& operation) {
+  const DeviceSpec& device = array.spec();
+  const std::vector<double> curve = nominal_curve(device, static_cast<Index>(spec.pulse_limit(device)));
+  Matrix<S> counts(target.rows(), target.cols());
+  for (Index i = 0; i < target.size(); ++i) {
+    const auto wanted = static_cast<double>(target.data()[i]);
+    const auto above = std::lower_bound(curve.begin(), curve.end(), wanted);
+    auto nearest = above == curve.end() ? std::prev(above) : above;
+    if (nearest != curve.begin() && wanted - *std::prev(nearest) < *nearest - wanted) --nearest;
+    counts.data()[i] = static_cast<S>(nearest - curve.begin());
+  }
+  WriteReport report;
+  const S reset = static_cast<S>(-std::ceil(reset_windows * device.pulses));
+  report.pulses += array.pulse(Matrix<S>::Constant(target.rows(), target.cols(), reset), operation++);
+  if (!array.bounded()) array.cells().g.setConstant(static_cast<S>(device.g_min_S));
+  report.pulses += array.pulse(counts, operation++);
+  add_errors(array, all_places(target.size()), target, report);
+  return report;
+}
+
 }  // namespace
 
 DeviceSpec nominal_device(const DeviceSpec& spec) {
@@ -186,28 +210,6 @@ WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which,
 }
 
 template <class S>
-WriteReport write_open_loop(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
-                            std::uint64_t& operation) {
-  const DeviceSpec& device = array.spec();
-  const std::vector<double> curve = nominal_curve(device, static_cast<Index>(spec.pulse_limit(device)));
-  Matrix<S> counts(target.rows(), target.cols());
-  for (Index i = 0; i < target.size(); ++i) {
-    const auto wanted = static_cast<double>(target.data()[i]);
-    const auto above = std::lower_bound(curve.begin(), curve.end(), wanted);
-    auto nearest = above == curve.end() ? std::prev(above) : above;
-    if (nearest != curve.begin() && wanted - *std::prev(nearest) < *nearest - wanted) --nearest;
-    counts.data()[i] = static_cast<S>(nearest - curve.begin());
-  }
-  WriteReport report;
-  const S reset = static_cast<S>(-std::ceil(reset_windows * device.pulses));
-  report.pulses += array.pulse(Matrix<S>::Constant(target.rows(), target.cols(), reset), operation++);
-  if (!array.bounded()) array.cells().g.setConstant(static_cast<S>(device.g_min_S));
-  report.pulses += array.pulse(counts, operation++);
-  add_errors(array, all_places(target.size()), target, report);
-  return report;
-}
-
-template <class S>
 WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
                         std::uint64_t programming, std::uint64_t& operation) {
   if (spec.scheme == ProgrammingScheme::write_verify) {
@@ -220,14 +222,36 @@ WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const Pr
   return report;
 }
 
-#define NUDGE_WRITE_DEVICES(S)                                                                                        \
-  template WriteReport write_verify<S>(DeviceArray<S>&, const std::vector<Index>&, const Matrix<S>&,                  \
-                                       const ProgrammingSpec&, std::uint64_t&);                                       \
-  template WriteReport write_open_loop<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t&); \
-  template Matrix<S> verify_read<S>(const DeviceArray<S>&, const std::vector<Index>&, const ProgrammingSpec&,         \
-                                    std::uint64_t);                                                                   \
-  template WriteReport write_array<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t,       \
+#define NUDGE_WRITE_DEVICES(S)                                                                                  \
+  template WriteReport write_verify<S>(DeviceArray<S>&, const std::vector<Index>&, const Matrix<S>&,            \
+                                       const ProgrammingSpec&, std::uint64_t&);                                 \
+  template Matrix<S> verify_read<S>(const DeviceArray<S>&, const std::vector<Index>&, const ProgrammingSpec&,   \
+                                    std::uint64_t);                                                             \
+  template WriteReport write_array<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t, \
                                       std::uint64_t&);
 NUDGE_BOTH_PRECISIONS(NUDGE_WRITE_DEVICES)
+
+template <class S>
+void ShadowWeights<S>::reset(const Matrix<S>& weights) {
+  weights_ = weights;
+  written_ = weights;
+}
+
+template <class S>
+std::vector<Index> ShadowWeights<S>::move(const Matrix<S>& delta, S threshold, S least, S most) {
+  NUDGE_EXPECT(delta.rows() == weights_.rows() && delta.cols() == weights_.cols());
+  std::vector<Index> moved;
+  for (Index i = 0; i < delta.size(); ++i) {
+    S& weight = weights_.data()[i];
+    weight = std::clamp(weight + delta.data()[i], least, most);
+    S& last = written_.data()[i];
+    if (std::abs(weight - last) < threshold) continue;
+    last = weight;
+    moved.push_back(i);
+  }
+  return moved;
+}
+
+NUDGE_BOTH_PRECISIONS_OF(ShadowWeights)
 
 }  // namespace nudge

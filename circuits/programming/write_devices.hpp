@@ -77,12 +77,6 @@ template <class S>
 WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,
                          const ProgrammingSpec& spec, std::uint64_t& operation);
 
-/// Brings all devices to `target` blindly: 3 · device.pulses down pulses reset them, then each gets the number of up
-/// pulses after which the nominal device (no spreads, no noise), started at g_min, is nearest to its target.
-template <class S>
-WriteReport write_open_loop(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
-                            std::uint64_t& operation);
-
 /// Programs a whole array by spec.scheme. `programming` numbers the programmings, for the draws of open_loop_error.
 template <class S>
 WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,

@@ -82,29 +82,6 @@ class PulseBuffer {
   Matrix<S> sum_;
 };
 
-/// Cascade of arrays A_K−1, …, A_1, A_0 = C with a buffer of numbers between neighbours. The last takes every update, A_K−1
-/// += f δ/s. Every T_k updates columns of A_k are read, H_k += λ s (A_k − zero_k), and array k − 1 gets the pulses that are
-/// due (PulseBuffer), T_k = every · timescale^(K−1−k). The rules differ in the weight of A_k in reads (RuleArrays::share):
-/// ttv2 (K = 2, none), residual (K = 2, γ), multi_tile (γ^k).
-template <class S>
-class Cascade final : public UpdateRule<S> {
- public:
-  explicit Cascade(const CrossbarSpec& spec);
-
-  void begin(RuleArrays<S>& arrays) override;
-  void learn(const WeightUpdate<S>& update, RuleArrays<S>& arrays) override;
-  std::vector<StateArray<S>> state() override;
-  void restored(const RuleArrays<S>& arrays) override;
-  std::vector<MapReading> readings() const override;
-
- private:
-  RuleSpec spec_;
-  std::vector<ColumnTransfer<S>> transfers_;  ///< [k − 1]: transfer of array k to array k − 1
-  std::vector<PulseBuffer<S>> buffers_;
-  std::vector<std::string> names_;
-  Matrix<S> counts_;
-};
-
 /// Weights at which alternating up and down pulses leave the devices of an array. It sends bursts of falling length (256,
 /// 128, …, 1 pulses, `cycles` each), then takes the mean of the noise-free weights over 128 more cycles of single pulses.
 /// This stands for the reference array that holds them (idea: Kim et al., arXiv:1907.10228). The array stays there, and the

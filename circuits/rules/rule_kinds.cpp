@@ -43,8 +43,7 @@ void check_rule(const CrossbarSpec& spec) {
     throw UserError(
         fmt::format("crossbar.update = {} (must be another rule for device.model = {}): its fast array has to relax to "
                     "a symmetry point between up and down pulses, which devices have not whose steps do not change "
-                    "along the window; accumulate, c_ttv2 and "
-                    "agad need none",
+                    "along the window; accumulate, c_ttv2 and agad need none",
                     kind->name, spec.device.model));
   }
   const bool pairs = spec.mapping.kind == MappingKind::one_sided;

@@ -66,7 +66,7 @@ struct RuleKind {
   bool one_sided = false;
 };
 
-/// All rules, one file each.
+/// All rules.
 const std::vector<RuleKind>& rule_kinds();
 
 /// Rule of a scheme or of a name; null: the scheme is the array's own (pulses, write_verify, coincidence, none).

@@ -23,6 +23,17 @@ constexpr double kState_F = 1e-6;     // capacitance of the state node: a conven
 
 bool is_memristor(const DeviceSpec& spec) { return spec.model == "vteam" || spec.model == "yakopcic"; }
 
+double netlist_conductance(const DeviceSpec& spec, double x) {
+  if (spec.model != "vteam") return spec.g_min_S + x * spec.window_S();
+  return 1 / (1 / spec.g_min_S + x * (1 / spec.g_max_S - 1 / spec.g_min_S));
+}
+
+/// State V(x) of a conductance; netlist_conductance() goes back.
+double netlist_state(const DeviceSpec& spec, double g) {
+  if (spec.model != "vteam") return (g - spec.g_min_S) / spec.window_S();
+  return (1 / g - 1 / spec.g_min_S) / (1 / spec.g_max_S - 1 / spec.g_min_S);
+}
+
 /// Changes of x by one pulse from each of these places.
 std::vector<double> pulse_changes(const DeviceSpec& spec, Direction direction, const std::vector<double>& places) {
   const auto n = static_cast<Index>(places.size());
@@ -153,16 +164,6 @@ PulseShape pulse_shape(const DeviceSpec& spec) {
   take(spec.pulse_up, shape.up_V, shape.up_s);
   take(spec.pulse_down, shape.down_V, shape.down_s);
   return shape;
-}
-
-double netlist_state(const DeviceSpec& spec, double g) {
-  if (spec.model != "vteam") return (g - spec.g_min_S) / spec.window_S();
-  return (1 / g - 1 / spec.g_min_S) / (1 / spec.g_max_S - 1 / spec.g_min_S);
-}
-
-double netlist_conductance(const DeviceSpec& spec, double x) {
-  if (spec.model != "vteam") return spec.g_min_S + x * spec.window_S();
-  return 1 / (1 / spec.g_min_S + x * (1 / spec.g_max_S - 1 / spec.g_min_S));
 }
 
 std::string device_subcircuit(const DeviceSpec& spec, const std::string& name) {

@@ -89,10 +89,6 @@ PulseShape pulse_shape(const DeviceSpec& spec);
 /// printed, at any voltage. Spreads and noise are left out.
 std::string device_subcircuit(const DeviceSpec& spec, const std::string& name);
 
-/// State V(x) of a conductance; netlist_conductance() goes back.
-double netlist_state(const DeviceSpec& spec, double conductance_S);
-double netlist_conductance(const DeviceSpec& spec, double state);
-
 /// Pulses of a voltage source as a piecewise linear waveform, "PWL(0 0 ...)", from `start_s` on; each pulse takes two of the
 /// longer width. Sets `end_s` to the end of the last pulse; after it the waveform rises to `read_V`.
 std::string pulse_waveform(const PulseShape& shape, const std::vector<PulseBlock>& blocks, double start_s,

@@ -31,4 +31,46 @@ TermTraits Coupling<S>::traits() const {
   template class Coupling<S>;
 NUDGE_BOTH_PRECISIONS(NUDGE_COUPLING)
 
+template <class S>
+NodeCoupling<S>::NodeCoupling(int source, Columns from, int target, Columns to, S gain)
+    : source_(source), target_(target), from_(from), to_(to), gain_(gain) {
+  NUDGE_EXPECT(from.count == to.count && source != target);
+}
+
+/// System of the coupling; it is linear and remembers nothing of a point.
+template <class S>
+class NodeCoupling<S>::System final : public WeightlessSystem<S> {
+ public:
+  explicit System(const NodeCoupling& term) : term_(&term) {}
+
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+             ReadContext& /*read*/) override {
+    if (part != Part::conservative) drive(z, term_->from_, f, term_->to_, term_->gain_);
+  }
+  void linearize(ConstMatrixRef<S> z, MatrixRef<S> /*conservative*/, MatrixRef<S> rest,
+                 ReadContext& /*read*/) override {
+    drive(z, term_->from_, rest, term_->to_, term_->gain_);
+  }
+  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
+    if (part != Part::conservative) drive(v, term_->from_, f, term_->to_, scale * term_->gain_);
+  }
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
+    if (part != Part::conservative) drive(u, term_->to_, f, term_->from_, term_->gain_);
+  }
+
+ private:
+  static void drive(ConstMatrixRef<S> z, Columns from, MatrixRef<S> f, Columns to, S gain) {
+    f.middleCols(to.begin, to.count) += gain * z.middleCols(from.begin, from.count);
+  }
+
+  const NodeCoupling* term_;
+};
+
+template <class S>
+std::unique_ptr<TermSystem<S>> NodeCoupling<S>::make_system(Index /*rows*/, Index /*max_copies*/) const {
+  return std::make_unique<System>(*this);
+}
+
+NUDGE_BOTH_PRECISIONS_OF(NodeCoupling)
+
 }  // namespace nudge

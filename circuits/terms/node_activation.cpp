@@ -6,6 +6,38 @@
 #include "sim/base/errors.hpp"
 
 namespace nudge {
+namespace {
+
+/// Computes d = ρ'(s), where r = ρ(s).
+template <class S>
+void activation_slope(NodeActivation rho, ConstMatrixRef<S> s, ConstMatrixRef<S> r, MatrixRef<S> d) {
+  switch (rho) {
+    case NodeActivation::identity: d.setOnes(); break;
+    case NodeActivation::tanh: d.array() = S(1) - r.array().square(); break;
+    case NodeActivation::sigmoid: d.array() = S(4) * r.array() * (S(1) - r.array()); break;
+    case NodeActivation::relu: d.array() = (s.array() > S(0)).template cast<S>(); break;
+    case NodeActivation::hard_sigmoid: d.array() = (s.array() > S(0) && s.array() < S(1)).template cast<S>(); break;
+    case NodeActivation::cosine: d.array() = -s.array().sin(); break;
+    case NodeActivation::sine: d.array() = s.array().cos(); break;
+  }
+}
+
+/// Computes c = ρ''(s), where r = ρ(s).
+template <class S>
+void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> c) {
+  const auto a = r.array();
+  switch (rho) {
+    case NodeActivation::tanh: c.array() = S(-2) * a * (S(1) - a.square()); break;
+    case NodeActivation::sigmoid: c.array() = S(16) * a * (S(1) - a) * (S(1) - S(2) * a); break;
+    case NodeActivation::cosine:
+    case NodeActivation::sine: c.array() = -a; break;
+    case NodeActivation::identity:
+    case NodeActivation::relu:
+    case NodeActivation::hard_sigmoid: c.setZero(); break;
+  }
+}
+
+}  // namespace
 
 const std::vector<std::string>& node_activations() {
   static const std::vector<std::string> names = {"identity", "tanh", "sigmoid", "relu", "hard_sigmoid"};
@@ -29,33 +61,6 @@ void activate(NodeActivation rho, ConstMatrixRef<S> s, MatrixRef<S> r) {
     case NodeActivation::hard_sigmoid: r.array() = s.array().max(S(0)).min(S(1)); break;
     case NodeActivation::cosine: r.array() = s.array().cos(); break;
     case NodeActivation::sine: r.array() = s.array().sin(); break;
-  }
-}
-
-template <class S>
-void activation_slope(NodeActivation rho, ConstMatrixRef<S> s, ConstMatrixRef<S> r, MatrixRef<S> d) {
-  switch (rho) {
-    case NodeActivation::identity: d.setOnes(); break;
-    case NodeActivation::tanh: d.array() = S(1) - r.array().square(); break;
-    case NodeActivation::sigmoid: d.array() = S(4) * r.array() * (S(1) - r.array()); break;
-    case NodeActivation::relu: d.array() = (s.array() > S(0)).template cast<S>(); break;
-    case NodeActivation::hard_sigmoid: d.array() = (s.array() > S(0) && s.array() < S(1)).template cast<S>(); break;
-    case NodeActivation::cosine: d.array() = -s.array().sin(); break;
-    case NodeActivation::sine: d.array() = s.array().cos(); break;
-  }
-}
-
-template <class S>
-void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> c) {
-  const auto a = r.array();
-  switch (rho) {
-    case NodeActivation::tanh: c.array() = S(-2) * a * (S(1) - a.square()); break;
-    case NodeActivation::sigmoid: c.array() = S(16) * a * (S(1) - a) * (S(1) - S(2) * a); break;
-    case NodeActivation::cosine:
-    case NodeActivation::sine: c.array() = -a; break;
-    case NodeActivation::identity:
-    case NodeActivation::relu:
-    case NodeActivation::hard_sigmoid: c.setZero(); break;
   }
 }
 
@@ -134,10 +139,8 @@ void ActivatedNode<S>::add_curved(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S sc
   }
 }
 
-#define NUDGE_NODE_ACTIVATION(S)                                                                         \
-  template void activate<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                            \
-  template void activation_slope<S>(NodeActivation, ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>); \
-  template void activation_curvature<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                \
+#define NUDGE_NODE_ACTIVATION(S)                                              \
+  template void activate<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>); \
   template class ActivatedNode<S>;
 NUDGE_BOTH_PRECISIONS(NUDGE_NODE_ACTIVATION)
 

@@ -29,12 +29,6 @@ NodeActivation node_activation(const std::string& name);
 /// Computes r = ρ(s).
 template <class S>
 void activate(NodeActivation rho, ConstMatrixRef<S> s, MatrixRef<S> r);
-/// Computes d = ρ'(s), where r = ρ(s).
-template <class S>
-void activation_slope(NodeActivation rho, ConstMatrixRef<S> s, ConstMatrixRef<S> r, MatrixRef<S> d);
-/// Computes c = ρ''(s), where r = ρ(s).
-template <class S>
-void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> c);
 
 /// End of a link, or node under a bias: its columns of the state and its activation.
 struct LinkEnd {

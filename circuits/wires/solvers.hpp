@@ -10,9 +10,6 @@
 
 namespace nudge {
 
-/// Conductances of the terminals of `count` lines: g, or 0 at open ones.
-LineSet::Ends line_ends(Index count, double g, const std::vector<bool>& open);
-
 /// Node voltages of a resistive crossbar by lines: rows A V = G∘U + b, columns C U = G∘V (b from the drivers, both
 /// tridiagonal per wire). V is eliminated and the symmetric positive definite rest
 ///     (C − G A⁻¹ G) U = G A⁻¹ b

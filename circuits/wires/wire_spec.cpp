@@ -64,16 +64,6 @@ double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S)
   return heat / total;
 }
 
-std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conductance_S) {
-  const double figure = ir_drop_figure(spec, conductance_S);
-  if (figure <= 0.5) return "";
-  return fmt::format(
-      "wire resistance: IR drop figure L = {:.2g} for {} x {} devices, up to {:.0f} % of the signal is lost (L/(1 + "
-      "L)); "
-      "use smaller tiles, lower conductances, wider wires, stronger drivers, or drive both ends",
-      figure, conductance_S.rows(), conductance_S.cols(), 100 * figure / (1 + figure));
-}
-
 LineSet::LineSet(const Array& load, double segment, const Ends& first, const Ends& last)
     : segment_(segment), diagonal_(load), inverse_pivot_(load.rows(), load.cols()) {
   const Index length = load.rows();

@@ -47,9 +47,6 @@ struct OpenLines {
 /// parabola u − u²/2; less for wires of both kinds and for ends). Zero-mean inputs lose less.
 double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S);
 
-/// Sentence of warning with advice, empty up to a figure of 0.5 (a third of the signal lost).
-std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conductance_S);
-
 /// Range of device conductances that a solver takes.
 enum class DeviceSign {
   positive,  ///< ≥ 0
