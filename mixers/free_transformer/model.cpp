@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "mixers/layers.hpp"
@@ -37,6 +38,59 @@ void check(const FreeTransformerShape& s) {
   if (s.bits < 1 || s.bits > 20) {
     throw UserError(fmt::format("bits H = {} (must be 1 to 20: the table of latent vectors has 2^H rows)", s.bits));
   }
+}
+
+/// Appends the rows of x to the cached ones and returns all of them.
+template <class S>
+Value<S> continued(Value<S> x, Matrix<S>& cached) {
+  const Index seen = cached.rows();
+  cached.conservativeResize(seen + x.rows(), x.cols());
+  cached.bottomRows(x.rows()) = x.matrix();
+  return x.tape->constant(cached);
+}
+
+/// Mask of `count` queries after `seen` keys, each attending up to its own.
+Mask continued_mask(Index seen, Index count) {
+  std::vector<std::uint8_t> attended(static_cast<std::size_t>(count * (seen + count)), 0);
+  for (Index t = 0; t < count; ++t) {
+    std::fill_n(attended.begin() + t * (seen + count), seen + t + 1, std::uint8_t{1});
+  }
+  return Mask::from_bytes(count, seen + count, std::move(attended));
+}
+
+/// Block with the parameters <prefix>*: queries from in_q, keys and values from in_kv. cache: continues the tokens in it; null: starts here.
+template <class S>
+Value<S> block_of(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
+                  AttentionHeads heads, const Mask& mask, KeyValueCache<S>* cache) {
+  const auto w = [&](const char* name) { return parameters[prefix + name]; };
+  const Index first = cache != nullptr ? cache->keys.rows() : 0;
+  const Value<S> from_q = rms_norm(in_q) * w("n1");
+  const Value<S> from_kv = in_kv.id == in_q.id ? from_q : rms_norm(in_kv) * w("n1");
+  const Value<S> q = rotate_positions(product(from_q, w("Wq")), heads.queries, first);
+  Value<S> k = rotate_positions(product(from_kv, w("Wk")), heads.groups, first);
+  Value<S> v = product(from_kv, w("Wv"));
+  if (cache != nullptr) {
+    k = continued(k, cache->keys);
+    v = continued(v, cache->values);
+  }
+  const Index m = q.cols() / heads.queries;
+  const Index readers = heads.queries / heads.groups;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(m));
+  std::vector<Value<S>> reads;
+  for (Index h = 0; h < heads.queries; ++h) {
+    const auto shared = [&](Value<S> x) { return columns(x, h / readers * m, m); };
+    reads.push_back(product(softmax(affine(product_nt(columns(q, h * m, m), shared(k)), scale), mask), shared(v)));
+  }
+  const Value<S> attended = in_q + product(join_columns(reads), w("Wo"));
+  return attended + feed_forward(attended, parameters, prefix);
+}
+
+/// Block for the tokens that follow those of the cache, which takes their keys and values in. It gives the rows of block() on
+/// the whole sequence, without derivative with respect to earlier tokens.
+template <class S>
+Value<S> continued_block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
+                         AttentionHeads heads, KeyValueCache<S>& cache) {
+  return block_of<S>(in_q, in_kv, parameters, prefix, heads, continued_mask(cache.keys.rows(), in_q.rows()), &cache);
 }
 
 }  // namespace
@@ -134,75 +188,126 @@ std::vector<Field> block_fields(const std::string& prefix, Index width, Attentio
   return fields;
 }
 
-namespace {
-
-/// Appends the rows of x to the cached ones and returns all of them.
-template <class S>
-Value<S> continued(Value<S> x, Matrix<S>& cached) {
-  const Index seen = cached.rows();
-  cached.conservativeResize(seen + x.rows(), x.cols());
-  cached.bottomRows(x.rows()) = x.matrix();
-  return x.tape->constant(cached);
-}
-
-/// Mask of `count` queries after `seen` keys, each attending up to its own.
-Mask continued_mask(Index seen, Index count) {
-  std::vector<std::uint8_t> attended(static_cast<std::size_t>(count * (seen + count)), 0);
-  for (Index t = 0; t < count; ++t) {
-    std::fill_n(attended.begin() + t * (seen + count), seen + t + 1, std::uint8_t{1});
-  }
-  return Mask::from_bytes(count, seen + count, std::move(attended));
-}
-
-/// Block with the parameters <prefix>*: queries from in_q, keys and values from in_kv. cache: continues the tokens in it; null: starts here.
-template <class S>
-Value<S> block_of(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
-                  AttentionHeads heads, const Mask& mask, KeyValueCache<S>* cache) {
-  const auto w = [&](const char* name) { return parameters[prefix + name]; };
-  const Index first = cache != nullptr ? cache->keys.rows() : 0;
-  const Value<S> from_q = rms_norm(in_q) * w("n1");
-  const Value<S> from_kv = in_kv.id == in_q.id ? from_q : rms_norm(in_kv) * w("n1");
-  const Value<S> q = rotate_positions(product(from_q, w("Wq")), heads.queries, first);
-  Value<S> k = rotate_positions(product(from_kv, w("Wk")), heads.groups, first);
-  Value<S> v = product(from_kv, w("Wv"));
-  if (cache != nullptr) {
-    k = continued(k, cache->keys);
-    v = continued(v, cache->values);
-  }
-  const Index m = q.cols() / heads.queries;
-  const Index readers = heads.queries / heads.groups;
-  const double scale = 1.0 / std::sqrt(static_cast<double>(m));
-  std::vector<Value<S>> reads;
-  for (Index h = 0; h < heads.queries; ++h) {
-    const auto shared = [&](Value<S> x) { return columns(x, h / readers * m, m); };
-    reads.push_back(product(softmax(affine(product_nt(columns(q, h * m, m), shared(k)), scale), mask), shared(v)));
-  }
-  const Value<S> attended = in_q + product(join_columns(reads), w("Wo"));
-  return attended + feed_forward(attended, parameters, prefix);
-}
-
-}  // namespace
-
 template <class S>
 Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
                AttentionHeads heads, const Mask& mask) {
   return block_of<S>(in_q, in_kv, parameters, prefix, heads, mask, nullptr);
 }
 
+#define NUDGE_MODEL(S)                                                                                      \
+  template class FreeTransformer<S>;                                                                        \
+  template Value<S> latent_information<S>(Value<S>);                                                        \
+  template Value<S> free_bits<S>(Value<S>, double);                                                         \
+  template Value<S> block<S>(Value<S>, Value<S>, const NamedValues<S>&, const std::string&, AttentionHeads, \
+                             const Mask&);
+NUDGE_BOTH_PRECISIONS(NUDGE_MODEL)
+
+namespace {
+
+constexpr std::uint32_t kLatents = 1;  ///< entities of the random streams
+constexpr std::uint32_t kTokens = 2;
+
 template <class S>
-Value<S> continued_block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
-                         AttentionHeads heads, KeyValueCache<S>& cache) {
-  return block_of<S>(in_q, in_kv, parameters, prefix, heads, continued_mask(cache.keys.rows(), in_q.rows()), &cache);
+NamedValues<S> bind(Tape<S>& tape, const FreeTransformerShape& shape, const std::vector<Matrix<S>>& parameters) {
+  const auto fields = free_transformer_fields(shape);
+  NUDGE_EXPECT(fields.size() == parameters.size());
+  NamedValues<S> named;
+  for (std::size_t k = 0; k < fields.size(); ++k) named.add(fields[k].name, tape.parameter(parameters[k]));
+  return named;
 }
 
-#define NUDGE_MODEL(S)                                                                                                \
-  template class FreeTransformer<S>;                                                                                  \
-  template Value<S> latent_information<S>(Value<S>);                                                                  \
-  template Value<S> free_bits<S>(Value<S>, double);                                                                   \
-  template Value<S> block<S>(Value<S>, Value<S>, const NamedValues<S>&, const std::string&, AttentionHeads,           \
-                             const Mask&);                                                                            \
-  template Value<S> continued_block<S>(Value<S>, Value<S>, const NamedValues<S>&, const std::string&, AttentionHeads, \
-                                       KeyValueCache<S>&);
-NUDGE_BOTH_PRECISIONS(NUDGE_MODEL)
+/// Class drawn from softmax(logits/temperature) with the uniform number u.
+template <class S>
+int draw(const Matrix<S>& logits, Index row, double temperature, double u) {
+  Index best = 0;
+  logits.row(row).maxCoeff(&best);
+  if (temperature == 0) return static_cast<int>(best);
+  const auto top = static_cast<double>(logits(row, best));
+  std::vector<double> weight;
+  double sum = 0;
+  for (Index k = 0; k < logits.cols(); ++k) {
+    weight.push_back(std::exp((static_cast<double>(logits(row, k)) - top) / temperature));
+    sum += weight.back();
+  }
+  double left = u * sum;
+  for (std::size_t k = 0; k < weight.size(); ++k) {
+    left -= weight[k];
+    if (left < 0) return static_cast<int>(k);
+  }
+  return static_cast<int>(best);
+}
+
+}  // namespace
+
+std::vector<int> prior_latents(Index tokens, Index bits, std::uint64_t seed, std::uint32_t sequence) {
+  std::vector<int> latents;
+  latents.reserve(tokens);
+  for (Index t = 0; t < tokens; ++t) {
+    latents.push_back(
+        static_cast<int>(random_below(std::uint64_t(1) << bits, RngKey{seed, Purpose::latent_bits, kLatents}, sequence,
+                                      0, static_cast<std::uint32_t>(t))));
+  }
+  return latents;
+}
+
+template <class S>
+std::vector<int> prior_latents(Index tokens, Index bits, BitSampler<S>& sampler) {
+  std::vector<std::uint8_t> drawn;
+  sampler.draw(Matrix<S>::Zero(tokens, bits), drawn);
+  return bit_index(drawn, bits);
+}
+
+template <class S>
+std::vector<int> prefill_latents(const FreeTransformerShape& shape, const std::vector<Matrix<S>>& parameters,
+                                 const std::vector<int>& prompt, Index tokens, BitSampler<S>& sampler,
+                                 std::uint64_t seed, std::uint32_t sequence) {
+  std::vector<int> latents = prior_latents(tokens, shape.bits, seed, sequence);
+  if (prompt.empty()) return latents;
+  Tape<S> tape;
+  const NamedValues<S> named = bind(tape, shape, parameters);
+  const FreeTransformer<S> model(shape, named);
+  std::vector<std::uint8_t> bits;
+  sampler.draw(model.encode(model.lower_half(prompt)).matrix(), bits);
+  const std::vector<int> seen = bit_index(bits, shape.bits);
+  for (std::size_t t = 0; t < seen.size() && t < latents.size(); ++t) latents[t] = seen[t];
+  return latents;
+}
+
+template <class S>
+std::vector<int> generate(const FreeTransformerShape& shape, const std::vector<Matrix<S>>& parameters,
+                          std::vector<int> prompt, const std::vector<int>& latents, double temperature,
+                          std::uint64_t seed, std::uint32_t sequence) {
+  if (prompt.empty() || prompt.size() > latents.size()) {
+    throw UserError(fmt::format("a prompt of {} tokens (must be 1 to the {} tokens of the latents)", prompt.size(),
+                                latents.size()));
+  }
+  if (!(temperature >= 0)) throw UserError(fmt::format("temperature = {} (must be at least 0)", temperature));
+  std::vector<double> u(latents.size());
+  fill_uniform<double>(RngKey{seed, Purpose::latent_bits, kTokens}, sequence, 0, u);
+  DecoderCache<S> cache;
+  std::ptrdiff_t seen = 0;
+  while (prompt.size() < latents.size()) {
+    // The decoder is causal in tokens and latents: what has been seen does not change with what follows.
+    Tape<S> tape;
+    const NamedValues<S> named = bind(tape, shape, parameters);
+    const FreeTransformer<S> model(shape, named);
+    const auto known = static_cast<std::ptrdiff_t>(prompt.size());
+    const Value<S> r = model.latent(std::vector<int>(latents.begin() + seen, latents.begin() + known));
+    const std::vector<int> fresh(prompt.begin() + seen, prompt.end());
+    const Value<S> logits = model.upper_half(model.lower_half(fresh, &cache), r, &cache);
+    seen = known;
+    prompt.push_back(draw(logits.matrix(), logits.rows() - 1, temperature, u[prompt.size()]));
+  }
+  return prompt;
+}
+
+#define NUDGE_GENERATE(S)                                                                                             \
+  template std::vector<int> prior_latents<S>(Index, Index, BitSampler<S>&);                                           \
+  template std::vector<int> prefill_latents<S>(const FreeTransformerShape&, const std::vector<Matrix<S>>&,            \
+                                               const std::vector<int>&, Index, BitSampler<S>&, std::uint64_t,         \
+                                               std::uint32_t);                                                        \
+  template std::vector<int> generate<S>(const FreeTransformerShape&, const std::vector<Matrix<S>>&, std::vector<int>, \
+                                        const std::vector<int>&, double, std::uint64_t, std::uint32_t);
+NUDGE_BOTH_PRECISIONS(NUDGE_GENERATE)
 
 }  // namespace nudge

@@ -34,12 +34,6 @@ struct KeyValueCache {
   Matrix<S> keys, values;
 };
 
-/// Block for the tokens that follow those of the cache, which takes their keys and values in. It gives the rows of block() on
-/// the whole sequence, without derivative with respect to earlier tokens.
-template <class S>
-Value<S> continued_block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
-                         AttentionHeads heads, KeyValueCache<S>& cache);
-
 /// Sizes of a Free Transformer (Fleuret 2025, "The Free Transformer").
 struct FreeTransformerShape {
   Index width = 32;  ///< D
