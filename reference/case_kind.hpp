@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/base/errors.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/io/h5_reader.hpp"
 
@@ -52,6 +55,9 @@ double finite_real(const H5Reader& file, const std::string& attribute);
 
 /// Reads a finite real attribute above zero.
 double positive_real(const H5Reader& file, const std::string& attribute);
+
+/// Checks that a dataset has reals; float32 is set for one in float32.
+void expect_reals(const H5Reader& file, const std::string& dataset, bool& float32);
 
 /// Reads integers of a shape, each in [0, limit).
 std::vector<int> bounded_integers(const H5Reader& file, const std::string& dataset, const H5Shape& shape, Index limit);
@@ -106,5 +112,17 @@ class CaseWriter {
   bool float32_;
   std::vector<CaseDataset> all_;
 };
+
+/// Outcome of one reference case: the lines to print and whether every dataset with a reference is within its tolerance.
+struct CaseOutcome {
+  std::string report;
+  int compared = 0;
+  int failed = 0;
+};
+
+/// Computes a reference case from its inputs, compares the datasets that have a reference, and writes every computed
+/// dataset and the root attributes to `output` when given. UserError for malformed input (then nothing is written) and
+/// for an output that exists.
+CaseOutcome run_case(const std::filesystem::path& input, const std::optional<std::filesystem::path>& output);
 
 }  // namespace nudge

@@ -54,11 +54,7 @@ ResistiveBias read_bias(const H5Reader& file) {
 /// Reads reals of a shape; `letters` says where the shape comes from; float32 is set for a dataset in float32.
 Matrix<double> read(const H5Reader& file, const std::string& dataset, const H5Shape& shape, const std::string& letters,
                     bool& float32) {
-  const H5Type type = file.type(dataset);
-  if (type != H5Type::real32 && type != H5Type::real64) {
-    file.fail(dataset, fmt::format("type float64 or float32 expected, found {}", to_string(type)));
-  }
-  float32 = float32 || type == H5Type::real32;
+  expect_reals(file, dataset, float32);
   if (const H5Shape found = file.shape(dataset); found != shape) {
     file.fail(dataset, fmt::format("shape {} = {} expected (by attributes B, L, N and widths), found {}", letters,
                                    to_string(shape), to_string(found)));

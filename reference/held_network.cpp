@@ -97,44 +97,33 @@ States HeldNetwork::inputs() {
 }
 
 States HeldNetwork::starts() {
-  return each(States(examples(), Matrix<double>(network_.rows(), network_.cols())),
-              [this](std::size_t, const Matrix<double>& like) {
-                Matrix<double> z = like;
-                network_.initial_state(input_, z);
-                return z;
-              });
+  return filled(States(examples(), Matrix<double>(network_.rows(), network_.cols())),
+                [this](std::size_t, const auto&, auto& z) { network_.initial_state(input_, z); });
+}
+
+States HeldNetwork::filled(const States& z,
+                           const std::function<void(std::size_t, const Matrix<double>&, Matrix<double>&)>& fill) {
+  return each(z, [&](std::size_t b, const Matrix<double>& one) {
+    Matrix<double> out = one;
+    fill(b, one, out);
+    return out;
+  });
 }
 
 States HeldNetwork::force(const States& z, Part part) {
-  return each(z, [&](std::size_t, const Matrix<double>& one) {
-    Matrix<double> f(one);
-    dynamics_.force(one, f, part);
-    return f;
-  });
+  return filled(z, [&](std::size_t, const auto& one, auto& f) { dynamics_.force(one, f, part); });
 }
 
 States HeldNetwork::moving_force(const States& z) {
-  return each(z, [&](std::size_t, const Matrix<double>& one) {
-    Matrix<double> f(one);
-    dynamics_.linearize(one).force(f);
-    return f;
-  });
+  return filled(z, [&](std::size_t, const auto& one, auto& f) { dynamics_.linearize(one).force(f); });
 }
 
 States HeldNetwork::jvp(const States& z, const States& v, Part part) {
-  return each(z, [&](std::size_t b, const Matrix<double>& one) {
-    Matrix<double> out(one);
-    dynamics_.linearize(one).jvp(v[b], out, part);
-    return out;
-  });
+  return filled(z, [&](std::size_t b, const auto& one, auto& out) { dynamics_.linearize(one).jvp(v[b], out, part); });
 }
 
 States HeldNetwork::vjp(const States& z, const States& u, Part part) {
-  return each(z, [&](std::size_t b, const Matrix<double>& one) {
-    Matrix<double> out(one);
-    dynamics_.linearize(one).vjp(u[b], out, part);
-    return out;
-  });
+  return filled(z, [&](std::size_t b, const auto& one, auto& out) { dynamics_.linearize(one).vjp(u[b], out, part); });
 }
 
 Gradient<double> HeldNetwork::correlate(const States& z, const States& u) {
@@ -166,11 +155,7 @@ std::vector<double> HeldNetwork::energies(const States& z) {
 }
 
 States HeldNetwork::cost_gradient(const States& z) {
-  return each(z, [&](std::size_t, const Matrix<double>& one) {
-    Matrix<double> g(one);
-    cost_->gradient(one, g);
-    return g;
-  });
+  return filled(z, [&](std::size_t, const auto& one, auto& g) { cost_->gradient(one, g); });
 }
 
 States HeldNetwork::outputs(const States& z) {
@@ -181,26 +166,22 @@ States HeldNetwork::outputs(const States& z) {
 }
 
 States HeldNetwork::settle(States z, const SettleOptions& options) {
-  return each(z, [&](std::size_t, const Matrix<double>& one) {
-    Matrix<double> settled = one;
+  return filled(z, [&](std::size_t, const auto&, auto& settled) {
     const SettleResult result = nudge::settle<double>(dynamics_, settled, options, scratch_);
     // It stops before the numbers overflow; the steps that a case asks for do not.
     if (result.status == Status::diverged) settled.setConstant(std::numeric_limits<double>::quiet_NaN());
-    return settled;
   });
 }
 
 States HeldNetwork::settle_to_rest(States z, SettleOptions options, const std::string& what) {
   options.divergence_ratio = 1e300;
-  return each(z, [&](std::size_t b, const Matrix<double>& one) {
-    Matrix<double> settled = one;
+  return filled(z, [&](std::size_t b, const auto&, auto& settled) {
     Rounds rounds(network_.circuit().largest_load(), options.step);
     options.tolerance = rounds.rounding();
     do {
       options.max_steps = rounds.steps();
     } while (rounds.go_on(nudge::settle<double>(dynamics_, settled, options, scratch_).residual));
     if (!rounds.settled() && !what.empty()) rounds.fail(fmt::format("{} of sample {}", what, b));
-    return settled;
   });
 }
 

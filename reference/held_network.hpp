@@ -80,6 +80,8 @@ class HeldNetwork {
                             const std::string& what);
 
  private:
+  /// As each(), where `fill` changes a copy of the state into the result.
+  States filled(const States& z, const std::function<void(std::size_t, const Matrix<double>&, Matrix<double>&)>& fill);
   Estimate run(GradientEstimator<double>& estimator, const States& z);
   void embed_back(std::size_t example, const Matrix<double>& start_gradient, Gradient<double>& gradient);
 

@@ -248,11 +248,7 @@ class Parser {
   }
 
   std::vector<double>& reals(const std::string& dataset, const H5Shape& shape) {
-    const H5Type type = file_.type(dataset);
-    if (type != H5Type::real32 && type != H5Type::real64) {
-      file_.fail(dataset, fmt::format("type float64 or float32 expected, found {}", to_string(type)));
-    }
-    p_.float32 = p_.float32 || type == H5Type::real32;
+    expect_reals(file_, dataset, p_.float32);
     values_ = file_.reals<double>(dataset, shape, NonFinite::rejected);
     return values_;
   }

@@ -32,19 +32,27 @@ std::vector<CaseDataset> compute(const H5Reader& file, const MixerOptions& optio
 
 std::vector<CaseDataset> plain(const H5Reader& file) { return compute(file, sizes_of(file, "params/Wq")); }
 
-std::vector<CaseDataset> energy(const H5Reader& file) {
-  MixerOptions options = sizes_of(file, "params/W1");
+/// Options of the kinds that descend a free energy.
+MixerOptions descent_of(const H5Reader& file, const std::string& projection) {
+  MixerOptions options = sizes_of(file, projection);
   options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
   options.of<DescentOptions>().eta = finite_real(file, "eta");
+  return options;
+}
+
+std::vector<CaseDataset> energy(const H5Reader& file) { return compute(file, descent_of(file, "params/W1")); }
+std::vector<CaseDataset> newton(const H5Reader& file) { return compute(file, descent_of(file, "params/Wq")); }
+
+std::vector<CaseDataset> loop(const H5Reader& file) {
+  MixerOptions options = descent_of(file, "params/W1");
+  options.iterations = static_cast<int>(positive_size(file, "K"));
+  options.of<DescentOptions>().refresh = flag_of(file, "refresh");
   return compute(file, options);
 }
 
-std::vector<CaseDataset> loop(const H5Reader& file) {
-  MixerOptions options = sizes_of(file, "params/W1");
-  options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
-  options.of<DescentOptions>().eta = finite_real(file, "eta");
-  options.iterations = static_cast<int>(positive_size(file, "K"));
-  options.of<DescentOptions>().refresh = flag_of(file, "refresh");
+std::vector<CaseDataset> ridge(const H5Reader& file) {
+  MixerOptions options = descent_of(file, "params/Wq");
+  options.of<DescentOptions>().ridge = positive_real(file, "eps");
   return compute(file, options);
 }
 
@@ -54,21 +62,6 @@ std::vector<CaseDataset> stack(const H5Reader& file) {
   if (const auto last = fmt::format("params/l{}_Wq", options.of<MomentumOptions>().layers - 1); !file.has(last)) {
     file.fail("attribute layers", fmt::format("{}, but {} is missing", options.of<MomentumOptions>().layers, last));
   }
-  return compute(file, options);
-}
-
-std::vector<CaseDataset> newton(const H5Reader& file) {
-  MixerOptions options = sizes_of(file, "params/Wq");
-  options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
-  options.of<DescentOptions>().eta = finite_real(file, "eta");
-  return compute(file, options);
-}
-
-std::vector<CaseDataset> ridge(const H5Reader& file) {
-  MixerOptions options = sizes_of(file, "params/Wq");
-  options.of<DescentOptions>().temperature = positive_real(file, "T_temp");
-  options.of<DescentOptions>().eta = finite_real(file, "eta");
-  options.of<DescentOptions>().ridge = positive_real(file, "eps");
   return compute(file, options);
 }
 

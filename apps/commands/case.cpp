@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "apps/streams.hpp"
-#include "reference/run_case.hpp"
+#include "reference/case_kind.hpp"
 
 namespace nudge {
 namespace {

@@ -9,7 +9,7 @@
 #include "apps/info/describe.hpp"
 #include "apps/report/report.hpp"
 #include "apps/watch/run_state.hpp"
-#include "reference/run_case.hpp"
+#include "reference/case_kind.hpp"
 #include "tests/fuzz/files.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tests/fuzz/one_input.hpp"

@@ -7,7 +7,7 @@
 #include "apps/export/csv_export.hpp"
 #include "apps/info/describe.hpp"
 #include "apps/report/report.hpp"
-#include "reference/run_case.hpp"
+#include "reference/case_kind.hpp"
 #include "tests/fuzz/files.hpp"
 #include "tests/fuzz/h5_edits.hpp"
 #include "tests/fuzz/one_input.hpp"

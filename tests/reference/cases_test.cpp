@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "reference/run_case.hpp"
+#include "reference/case_kind.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"
 #include "tests/reference/drn_file.hpp"

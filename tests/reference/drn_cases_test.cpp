@@ -5,7 +5,6 @@
 
 #include "reference/case_kind.hpp"
 #include "reference/drn_problem.hpp"
-#include "reference/run_case.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/drn_file.hpp"
 #include "tests/support/catch.hpp"

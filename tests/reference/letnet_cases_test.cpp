@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kind letnet through the program: the reference cases, a case without references, refusals.
 
-#include "reference/run_case.hpp"
+#include "reference/case_kind.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/reference/letnet_file.hpp"
 #include "tests/support/catch.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "reference/run_case.hpp"
+#include "reference/case_kind.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"
