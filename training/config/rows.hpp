@@ -12,15 +12,18 @@ Condition devices_or_warning();  ///< a model of devices; `nudge crossbar` and `
 ParamTable sweep_rows();         ///< sweep.*
 ParamTable compare_rows();       ///< compare.*
 
-std::vector<ConfigRule> kind_rules();         ///< what networks and tasks require of each other
-std::vector<ConfigRule> netlist_rules();      ///< of network.kind = netlist
-std::vector<ConfigRule> oscillation_rules();  ///< of nudge.form = oscillating
-std::vector<ConfigRule> gradcheck_rules();    ///< of gradcheck.*
-std::vector<ConfigRule> preset_rules();       ///< presets of devices over files that have some
-std::vector<ConfigRule> motion_rules();       ///< steps that rounding does not take back
-std::vector<ConfigRule> local_rules();        ///< of hardware.level = local
+/// The rule that `holds`; else its first key `text`, "must be ...", in which {KEY} stands for "KEY = VALUE".
+ConfigRule must(std::vector<std::string> keys, const std::string& text, bool (*holds)(const Config&));
+
+bool is_sgd(const Config& c);           ///< train.optimizer = sgd
+bool has_no_momentum(const Config& c);  ///< of a rule that has one
+bool has_no_decay(const Config& c);
+bool has_no_clip(const Config& c);
+
 std::vector<ConfigRule> program_rules();
-std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield.* and convolutional.*
+std::vector<ConfigRule> kind_rules();     ///< what networks and tasks require of each other
+std::vector<ConfigRule> network_rules();  ///< of hopfield.*, convolutional.* and netlist.*
+std::vector<ConfigRule> local_rules();    ///< of hardware.level = local
 
 /// UserError where a device cannot be made as it is described, or its reads have fresh noise that the solver does not follow.
 void expect_sound_devices(const Config& config);
