@@ -10,6 +10,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/stored_config.hpp"
+#include "training/data/item_columns.hpp"
 
 namespace nudge {
 
@@ -18,31 +19,32 @@ namespace {
 using One = ComparedEntrant;
 
 /// Writer of the columns of /entrants.
-class EntrantColumns {
+class EntrantColumns : public ItemColumns<One> {
  public:
-  EntrantColumns(H5Document& document, const std::vector<One>& entrants) : document_(document), entrants_(entrants) {}
+  EntrantColumns(H5Document& document, const std::vector<One>& entrants)
+      : ItemColumns(document, entrants, "entrants", "entrant") {}
 
   template <class Get>
-  void column(const std::string& name, const std::string& unit, const std::string& description, Get get) {
-    std::vector<decltype(get(entrants_.front()))> values;
-    values.reserve(entrants_.size());
-    for (const One& one : entrants_) values.push_back(get(one));
-    document_.column("entrants/" + name, std::move(values), {unit, description, {"entrant"}});
-  }
-  template <class Get>
   void real(const std::string& name, const std::string& unit, const std::string& description, Get get) {
-    column(name, unit, description, [&](const One& one) { return static_cast<double>(get(one)); });
+    add(
+        name, description, [&](const One& one) { return static_cast<double>(std::invoke(get, one)); }, unit);
+  }
+
+  /// The same of a number in a part of an entrant.
+  template <class Part, class Number>
+  void real(const std::string& name, const std::string& unit, const std::string& description, Part One::*part,
+            Number Part::*number) {
+    real(name, unit, description, [=](const One& one) { return one.*part.*number; });
   }
 
   /// Writes mean, deviation and median of a result over the fresh seeds.
   void spread(const std::string& name, const std::string& unit, const std::string& what, CellSpread One::*cell) {
-    real(name + "_mean", unit, what + ", mean over the seeds; NaN where a run failed",
-         [cell](const One& one) { return (one.*cell).mean; });
-    real(name + "_deviation", unit, "its standard deviation over the seeds (n - 1); NaN where a run failed",
-         [cell](const One& one) { return (one.*cell).deviation; });
+    real(name + "_mean", unit, what + ", mean over the seeds; NaN where a run failed", cell, &CellSpread::mean);
+    real(name + "_deviation", unit, "its standard deviation over the seeds (n - 1); NaN where a run failed", cell,
+         &CellSpread::deviation);
     real(name + "_median", unit,
-         "its median over the seeds, runs that failed ranked worst; NaN where it is one of them",
-         [cell](const One& one) { return (one.*cell).median; });
+         "its median over the seeds, runs that failed ranked worst; NaN where it is one of them", cell,
+         &CellSpread::median);
   }
 
   /// Writes the difference between a result and the baseline's.
@@ -50,22 +52,16 @@ class EntrantColumns {
                   PairedDifference One::*pair) {
     real(name + "_mean", unit,
          "mean difference of the " + what + " with the baseline's of the same seed; NaN where a run of a pair failed",
-         [pair](const One& one) { return (one.*pair).mean; });
-    real(name + "_low", unit, "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds",
-         [pair](const One& one) { return (one.*pair).low; });
-    real(name + "_high", unit, "upper end", [pair](const One& one) { return (one.*pair).high; });
+         pair, &PairedDifference::mean);
+    real(name + "_low", unit, "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds", pair,
+         &PairedDifference::low);
+    real(name + "_high", unit, "upper end", pair, &PairedDifference::high);
     real(name + "_won", "1",
-         "seeds whose " + what + " was better than the baseline's; a run that failed is worse than any",
-         [pair](const One& one) { return (one.*pair).won; });
-    real(name + "_lost", "1", "seeds whose " + what + " was worse",
-         [pair](const One& one) { return (one.*pair).lost; });
-    real(name + "_failed", "1", "seeds for which a run of the pair failed",
-         [pair](const One& one) { return (one.*pair).failed; });
+         "seeds whose " + what + " was better than the baseline's; a run that failed is worse than any", pair,
+         &PairedDifference::won);
+    real(name + "_lost", "1", "seeds whose " + what + " was worse", pair, &PairedDifference::lost);
+    real(name + "_failed", "1", "seeds for which a run of the pair failed", pair, &PairedDifference::failed);
   }
-
- private:
-  H5Document& document_;
-  const std::vector<One>& entrants_;
 };
 
 }  // namespace
@@ -74,26 +70,24 @@ void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& en
                     const std::string& holds) {
   EntrantColumns to(document, entrants);
   const std::string loss = metric.empty() ? "nat" : "1";
-  to.column("name", "1", "entrant; the first is the baseline", [](const One& one) { return one.entrant.name; });
-  to.column("settings", "1", "what the entrant sets beside the config",
-            [](const One& one) { return fmt::format("{}", fmt::join(one.entrant.settings, "; ")); });
-  to.column(
-      "chosen", "1",
-      "place in the grid with the smallest mean validation loss; empty: no place where all runs ended well",
-      [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->combination, "; ")) : ""; });
-  to.column("edges", "1", "keys of the grid that the choice is an outermost value of: the best may lie beyond",
-            [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->edges, ", ")) : ""; });
+  to.add("name", "entrant; the first is the baseline", [](const One& one) { return one.entrant.name; });
+  to.add("settings", "what the entrant sets beside the config",
+         [](const One& one) { return fmt::format("{}", fmt::join(one.entrant.settings, "; ")); });
+  to.add("chosen",
+         "place in the grid with the smallest mean validation loss; empty: no place where all runs ended well",
+         [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->combination, "; ")) : ""; });
+  to.add("edges", "keys of the grid that the choice is an outermost value of: the best may lie beyond",
+         [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->edges, ", ")) : ""; });
   to.real("tuning_loss", loss, "mean validation loss over the tuning seeds at the choice",
           [](const One& one) { return one.choice ? one.choice->validation_loss : std::nan(""); });
-  to.real("runs", "1", "runs with fresh seeds that ended well", [](const One& one) { return one.runs; });
-  to.real("failed", "1", "runs with fresh seeds that did not: they rank worst",
-          [](const One& one) { return one.failed; });
+  to.real("runs", "1", "runs with fresh seeds that ended well", &One::runs);
+  to.real("failed", "1", "runs with fresh seeds that did not: they rank worst", &One::failed);
   to.spread("validation", loss, "validation loss", &One::validation);
   to.spread("test", loss, "loss on the test part", &One::test);
-  to.real("skipped", "1", "outlier steps skipped in all runs together", [](const One& one) { return one.skipped; });
-  to.real("nonfinite", "1", "steps rolled back in all runs together", [](const One& one) { return one.nonfinite; });
-  to.real("difference_seeds", "1", "seeds of which there are runs of the entrant and of the baseline",
-          [](const One& one) { return one.difference.seeds; });
+  to.real("skipped", "1", "outlier steps skipped in all runs together", &One::skipped);
+  to.real("nonfinite", "1", "steps rolled back in all runs together", &One::nonfinite);
+  to.real("difference_seeds", "1", "seeds of which there are runs of the entrant and of the baseline", &One::difference,
+          &PairedDifference::seeds);
   to.difference("difference", loss, "test loss", &One::difference);
   document.attribute("intervals_hold", holds, "entrants");
   if (metric.empty()) return;
@@ -101,11 +95,11 @@ void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& en
   to.spread("test_" + metric, "1", "score on the test part", &One::test_score);
   to.difference("difference_" + metric, "1", "test score", &One::score_difference);
   if (metric != "accuracy") return;
-  to.real("test_samples", "1", "answers of a run's test part", [](const One& one) { return one.test_samples; });
+  to.real("test_samples", "1", "answers of a run's test part", &One::test_samples);
   to.real("one_run_low", "1",
-          "lower end of the 95 % binomial interval of one run's test accuracy, at the median (Wilson)",
-          [](const One& one) { return one.one_run.low; });
-  to.real("one_run_high", "1", "upper end", [](const One& one) { return one.one_run.high; });
+          "lower end of the 95 % binomial interval of one run's test accuracy, at the median (Wilson)", &One::one_run,
+          &Interval::low);
+  to.real("one_run_high", "1", "upper end", &One::one_run, &Interval::high);
 }
 
 CompareFile::CompareFile(const SweepFiles& files, const Config& base)
@@ -120,12 +114,9 @@ void CompareFile::expect_same_config(const Config& base, const std::vector<std::
   });
   const std::string wanted = fmt::format("{}", fmt::join(keys, ", "));
   if (const std::string stored = file.text_attribute("grid_keys"); stored != wanted) {
-    file.fail(
-        "attribute grid_keys",
-        fmt::format(
-            "the file tunes {}, the config {} (seeds and values of the axes may change, the axes may not: start a "
-            "new comparison with --out)",
-            stored, wanted));
+    file.fail("attribute grid_keys", fmt::format("the file tunes {}, the config {} (seeds and values of the axes may "
+                                                 "change, the axes may not: start a new comparison with --out)",
+                                                 stored, wanted));
   }
   record_.started = file.text_attribute("started");
   earlier_ = file.real_attribute("wall_time_s");

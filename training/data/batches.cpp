@@ -49,16 +49,19 @@ Index Batch::counted() const {
   return n;
 }
 
+void Batch::set_rows(Index rows) {
+  resize(indices, rows, 0);
+  resize(targets, rows, kIgnored);
+  resize(ignored, rows, true);
+  resize(samples, rows, std::int64_t{-1});
+  resize(features, rows);
+  resize(values, rows);
+}
+
 Batch Batch::first(Index count) const {
   Batch part = *this;
   part.sequences = std::min(count, sequences);
-  const Index rows = part.sequences * tokens;
-  resize(part.indices, rows, 0);
-  resize(part.targets, rows, kIgnored);
-  resize(part.ignored, rows, true);
-  resize(part.samples, rows, std::int64_t{-1});
-  resize(part.features, rows);
-  resize(part.values, rows);
+  part.set_rows(part.sequences * tokens);
   return part;
 }
 
@@ -84,12 +87,7 @@ Batch side_by_side(const Batch& batch, Index tokens) {
   if (filled > rows && out.targets.empty() && out.ignored.empty()) {
     out.ignored.assign(static_cast<std::size_t>(rows), false);
   }
-  resize(out.indices, filled, 0);
-  resize(out.targets, filled, Batch::kIgnored);
-  resize(out.ignored, filled, true);
-  resize(out.samples, filled, std::int64_t{-1});
-  resize(out.features, filled);
-  resize(out.values, filled);
+  out.set_rows(filled);
   return out;
 }
 

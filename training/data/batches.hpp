@@ -37,6 +37,8 @@ struct Batch {
   /// Number of rows of example b that count.
   Index counted(Index b) const;
 
+  /// Sets the number of rows of every array that is not empty; added ones are 0 and do not count.
+  void set_rows(Index rows);
   /// Batch of the first examples, at most `count`.
   Batch first(Index count) const;
 

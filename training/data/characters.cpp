@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "training/data/data_options.hpp"
 #include "training/data/default_data.hpp"
 #include "training/data/raw_array.hpp"
-#include "training/data/text_dataset.hpp"
 
 namespace nudge {
 

@@ -9,7 +9,6 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/io/inflate.hpp"
-#include "training/data/raw_array.hpp"
 #include "training/data/readers/readers.hpp"
 
 namespace nudge {
@@ -29,8 +28,8 @@ bool fits_float(double number) {
 Matrix<float> feature_matrix(const RawArray& array) {
   if (array.shape.size() < 2) {
     throw UserError(
-        fmt::format("{}: shape {} has no features; samples stand along the first dimension, their features "
-                    "along the others (was a file of labels meant?)",
+        fmt::format("{}: shape {} has no features; samples stand along the first dimension, their features along the "
+                    "others (was a file of labels meant?)",
                     array.name, shape_text(array.shape)));
   }
   const Index n = array.shape.front();
@@ -109,8 +108,8 @@ LabelledData read_labelled_data(const DataSource& source, Target target) {
   }
   if (const std::size_t nul = bytes.find('\0'); nul != std::string::npos) {
     throw UserError(
-        fmt::format("{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF) nor CSV text: first "
-                    "byte {:02X}, a NUL at byte {}",
+        fmt::format("{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF) nor CSV text: first byte {:02X}, "
+                    "a NUL at byte {}",
                     name, static_cast<unsigned char>(bytes[0]), nul));
   }
   return parse_csv(bytes, name, source, target);

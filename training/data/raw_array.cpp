@@ -27,42 +27,35 @@ double load(const char* from, bool swapped) {
   return static_cast<double>(value);
 }
 
+/// Calls act(T{}) with the C++ type of an element.
+template <class Act>
+auto with_type(ElementType type, Act act) {
+  switch (type) {
+    case ElementType::u8: return act(std::uint8_t{});
+    case ElementType::i8: return act(std::int8_t{});
+    case ElementType::u16: return act(std::uint16_t{});
+    case ElementType::i16: return act(std::int16_t{});
+    case ElementType::u32: return act(std::uint32_t{});
+    case ElementType::i32: return act(std::int32_t{});
+    case ElementType::u64: return act(std::uint64_t{});
+    case ElementType::i64: return act(std::int64_t{});
+    case ElementType::f32: return act(float{});
+    case ElementType::f64: break;
+  }
+  return act(double{});
+}
+
 }  // namespace
 
 std::size_t element_size(ElementType type) {
-  switch (type) {
-    case ElementType::u8:
-    case ElementType::i8: return 1;
-    case ElementType::u16:
-    case ElementType::i16: return 2;
-    case ElementType::u32:
-    case ElementType::i32:
-    case ElementType::f32: return 4;
-    case ElementType::u64:
-    case ElementType::i64:
-    case ElementType::f64: return 8;
-  }
-  return 8;
+  return with_type(type, [](auto one) { return sizeof one; });
 }
 
 Index RawArray::count() const { return static_cast<Index>(bytes.size() / element_size(type)); }
 
 double RawArray::at(Index i) const {
   const char* from = bytes.data() + static_cast<std::size_t>(i) * element_size(type);
-  const bool swapped = order != std::endian::native;
-  switch (type) {
-    case ElementType::u8: return load<std::uint8_t>(from, swapped);
-    case ElementType::i8: return load<std::int8_t>(from, swapped);
-    case ElementType::u16: return load<std::uint16_t>(from, swapped);
-    case ElementType::i16: return load<std::int16_t>(from, swapped);
-    case ElementType::u32: return load<std::uint32_t>(from, swapped);
-    case ElementType::i32: return load<std::int32_t>(from, swapped);
-    case ElementType::u64: return load<std::uint64_t>(from, swapped);
-    case ElementType::i64: return load<std::int64_t>(from, swapped);
-    case ElementType::f32: return load<float>(from, swapped);
-    case ElementType::f64: return load<double>(from, swapped);
-  }
-  return 0;
+  return with_type(type, [&]<class T>(T) { return load<T>(from, order != std::endian::native); });
 }
 
 Index checked_count(const std::vector<Index>& shape, const std::string& name) {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "sim/base/errors.hpp"
 #include "sim/base/open_list.hpp"
-#include "sim/config/suggest.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/generated_task.hpp"
@@ -83,15 +79,7 @@ HeldOutSizes held_out_sizes(const Config& config) {
           static_cast<Index>(config.integer("train.test_batches")), batch};
 }
 
-const TaskKind& task_kind(const Config& config) {
-  const std::string& name = config.text("task.kind");
-  for (const TaskKind& kind : task_kinds()) {
-    if (kind.name == name) return kind;
-  }
-  std::vector<std::string> names;
-  for (const TaskKind& kind : task_kinds()) names.push_back(kind.name);
-  throw UserError(fmt::format("task.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
-}
+const TaskKind& task_kind(const Config& config) { return named(task_kinds(), config.text("task.kind")); }
 
 const std::string& score_metric(const Config& config) { return task_kind(config).metric; }
 

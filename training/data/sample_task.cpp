@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <utility>
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/interrupts.hpp"
@@ -93,13 +92,13 @@ namespace {
 
 constexpr Index kFewest = 256;  // samples: fewer say little of ten classes
 
-struct Part {
+struct HeldOutPart {
   const char* name;
   const Samples* samples;
 };
 
-std::vector<Part> held_out(const SampleParts& parts) {
-  std::vector<Part> out = {{"validation", &parts.validation}};
+std::vector<HeldOutPart> held_out(const SampleParts& parts) {
+  std::vector<HeldOutPart> out = {{"validation", &parts.validation}};
   if (parts.test.count() > 0) out.push_back({"test", &parts.test});
   return out;
 }

@@ -49,8 +49,7 @@ class ClassificationTask final : public SampleTask {
   std::optional<ReferenceScores> references(const ReferenceRequest& request) const override;
 };
 
-/// Task of fitting real values of a sample: values of the batches, scaled by data.value_scaling (parts().value_scaling
-/// undoes it).
+/// Task of fitting real values of a sample: values of the batches, scaled by data.value_scaling.
 class RegressionTask final : public SampleTask {
  public:
   explicit RegressionTask(const Config& config) : SampleTask(config, Target::value) {}

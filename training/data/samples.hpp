@@ -51,8 +51,6 @@ class FeatureScaling {
   FeatureScaling(const std::string& kind, const Matrix<float>& training);
 
   void apply(Matrix<float>& x) const;
-  /// Converts back to the units of the file.
-  void undo(Matrix<float>& y) const;
 
   const std::vector<double>& offset() const { return offset_; }
   const std::vector<double>& gain() const { return gain_; }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/scores.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "sim/base/errors.hpp"
+#include "sim/io/descriptor.hpp"
+#include "training/data/item_columns.hpp"
 
 namespace nudge {
 
@@ -111,19 +116,12 @@ ReferenceScores mean_of(const std::vector<ReferenceScores>& splits) {
 }
 
 void write_reference_scores(const ReferenceScores& scores, H5Document& document) {
-  std::vector<std::string> models, splits;
-  std::vector<double> losses, values;
-  for (const ReferenceScore& row : scores.rows) {
-    models.push_back(row.model);
-    splits.push_back(row.split);
-    losses.push_back(row.loss);
-    values.push_back(row.score);
-  }
   document.group("reference", "what trivial models score on the held-out samples");
-  document.column("reference/model", std::move(models), {"1", "trivial model", {"row"}});
-  document.column("reference/split", std::move(splits), {"1", "held-out part of the samples", {"row"}});
-  document.column("reference/loss", std::move(losses), {scores.loss_unit, "mean cost of a sample", {"row"}});
-  document.column("reference/score", std::move(values), {"1", "the metric of the group's attribute", {"row"}});
+  ItemColumns<ReferenceScore> rows(document, scores.rows, "reference", "row");
+  rows.add("model", "trivial model", &ReferenceScore::model);
+  rows.add("split", "held-out part of the samples", &ReferenceScore::split);
+  rows.add("loss", "mean cost of a sample", &ReferenceScore::loss, scores.loss_unit);
+  rows.add("score", "the metric of the group's attribute", &ReferenceScore::score);
   document.attribute("metric", scores.metric, "reference");
   document.attribute("ridge", scores.ridge, "reference");
   document.attribute("samples", scores.samples, "reference");
@@ -156,6 +154,79 @@ std::optional<ReferenceScores> read_reference_scores(const H5Reader& file) {
   for (std::size_t i = 0; i < models.size(); ++i) {
     scores.rows.push_back({models[i], splits[i], losses[i], values[i]});
   }
+  return scores;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+  return value == nullptr ? "" : value;
+}
+
+/// Makes a file name from the key.
+std::string file_name(const std::string& key) {
+  return fmt::format("references-{:016x}.h5", fnv_1a(std::as_bytes(std::span(key))));
+}
+
+bool can_be(const ReferenceScores& scores, std::int64_t samples) {
+  for (const ReferenceScore& row : scores.rows) {
+    if (!std::isfinite(row.loss) || !std::isfinite(row.score) || row.score < 0) return false;
+    if (scores.metric == "accuracy" && row.score > 1) return false;
+    if (row.split != "validation" && row.split != "test") return false;
+  }
+  const bool fitted = scores.find("linear", "validation") != nullptr;
+  return scores.samples >= 0 && scores.samples <= samples && (scores.samples > 0) == fitted &&
+         scores.above_minimum >= 0;
+}
+
+std::optional<ReferenceScores> kept(const fs::path& path, const std::string& key, std::int64_t samples) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  try {
+    const H5Reader file(path);
+    if (file.text_attribute("kind") != "references" || file.text_attribute("key") != key) return std::nullopt;
+    auto scores = read_reference_scores(file);
+    return scores && can_be(*scores, samples) ? scores : std::nullopt;
+  } catch (const UserError&) {  // damaged
+    return std::nullopt;
+  }
+}
+
+void keep(const fs::path& path, const std::string& key, const ReferenceScores& scores) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  H5Document document;
+  document.attribute("kind", std::string("references"));
+  document.attribute("key", key);
+  write_reference_scores(scores, document);
+  try {
+    document.write(path, Overwrite::replace);
+  } catch (const UserError&) {  // a disk that is full or read-only is no reason to fail
+  }
+}
+
+}  // namespace
+
+std::optional<fs::path> cache_folder() {
+  if (const std::string own = environment("NUDGE_CACHE"); !own.empty()) {
+    return own == "off" ? std::nullopt : std::optional<fs::path>(own);
+  }
+  if (const std::string all = environment("XDG_CACHE_HOME"); !all.empty()) return fs::path(all) / "nudge";
+  if (const std::string home = environment("HOME"); !home.empty()) return fs::path(home) / ".cache" / "nudge";
+  return std::nullopt;
+}
+
+ReferenceScores cached_references(const std::string& key, std::int64_t samples,
+                                  const std::function<ReferenceScores()>& compute) {
+  const std::optional<fs::path> folder = cache_folder();
+  if (!folder) return compute();
+  const fs::path path = *folder / file_name(key);
+  if (auto found = kept(path, key, samples)) return *found;
+  const ReferenceScores scores = compute();
+  keep(path, key, scores);
   return scores;
 }
 

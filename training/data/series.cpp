@@ -6,10 +6,14 @@
 #include <cmath>
 #include <numbers>
 #include <span>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "sim/io/descriptor.hpp"
+#include "training/data/data_options.hpp"
 #include "training/data/readers/readers.hpp"
+#include "training/data/sample_task.hpp"
 
 namespace nudge {
 namespace {
@@ -93,21 +97,17 @@ Matrix<double> read_series(const SeriesOptions& options) {
 }
 
 const Section<SeriesOptions>& series_section() {
-  using param::choice;
-  using param::integer;
-  using param::path;
+  using param::choice, param::integer, param::path;
   static const Section<SeriesOptions> section = {
       field(path("series.file", "",
                  "Series to forecast, relative to the working directory: CSV or npy, a row per step of time, a column "
                  "per variable, each of which is forecast from its own past. Empty: one that is generated."),
             &SeriesOptions::file),
-      field(
-          choice(
-              "series.kind", "seasonal", series_names(),
-              "What is generated. seasonal: a day's and a week's course with noise that remembers (the least error is "
-              "known); mackey_glass: the chaotic equation with a delay of 17.",
-              "Mackey and Glass, Science 197:287, 1977"),
-          &SeriesOptions::kind),
+      field(choice("series.kind", "seasonal", series_names(),
+                   "What is generated. seasonal: a day's and a week's course with noise that remembers (the least "
+                   "error is known); mackey_glass: the chaotic equation with a delay of 17.",
+                   "Mackey and Glass, Science 197:287, 1977"),
+            &SeriesOptions::kind),
       field(integer("series.length", "10000", between(100, 10000000), "Its steps of time."), &SeriesOptions::length),
       field(integer("series.seed", "1", at_least(0),
                     "Its noise, or its history. Not the run's seed: runs of different seeds learn the same series."),
@@ -119,6 +119,181 @@ const Section<SeriesOptions>& series_section() {
                     "Rows, the last of model.tokens, whose values are forecast from those before."),
             &SeriesOptions::horizon)};
   return section;
+}
+
+namespace {
+
+/// Starts of the forecasts of a part, for every variable: steps [begin, begin + count).
+struct Starts {
+  Index begin = 0, count = 0;
+};
+
+constexpr Index kMostReferenceWindows = 16384;  // that the linear model is fitted to: 22 MB of 336 values each
+
+class ForecastingTask final : public Task {
+ public:
+  explicit ForecastingTask(const Config& config)
+      : options_(series_options(config)),
+        held_out_(held_out_sizes(config)),
+        batch_(held_out_.validation_size),
+        tokens_(static_cast<Index>(config.integer("model.tokens"))),
+        seed_(run_seed(config)) {
+    check_forecasting_task(config);
+    const Matrix<double> values = read_series(options_);
+    split(values.rows(), data_options(config));
+    standardise(values);
+  }
+
+  TaskSizes sizes() const override { return {tokens_, 0, 0, options_.patch + 1, options_.patch}; }
+  std::int64_t fingerprint() const override {
+    return static_cast<std::int64_t>(
+        fnv_1a(std::as_bytes(std::span(series_.data(), static_cast<std::size_t>(series_.size())))));
+  }
+
+  /// Draws windows with replacement, like those of a text: number b of a step is a pure function of (seed, step, b).
+  Batch training(std::uint64_t step) const override {
+    Batch batch = blank(batch_);
+    const RngKey key{seed_, Purpose::batch_order};
+    for (Index b = 0; b < batch_; ++b) {
+      const auto windows = static_cast<std::uint64_t>(training_.count * series_.cols());
+      write(training_, static_cast<Index>(random_below(windows, key, step, 0, static_cast<std::uint32_t>(b))), batch,
+            b);
+    }
+    return batch;
+  }
+  std::vector<Batch> validation() const override {
+    return spread(validation_, held_out_.validation_batches, held_out_.validation_size);
+  }
+  std::vector<Batch> test() const override { return spread(test_, held_out_.test_batches, held_out_.test_size); }
+
+  /// Reference scores of forecasts of the vector of all unknown values from the vector of all known ones: mean, and the
+  /// linear model NLinear. A loss is that of a row.
+  std::optional<ReferenceScores> references(const ReferenceRequest& request) const override {
+    if (request.off()) return std::nullopt;
+    SampleParts parts;
+    parts.training = samples(spread(training_, 1, std::min(kMostReferenceWindows, training_.count * series_.cols())));
+    parts.validation = samples(validation());
+    parts.test = samples(test());
+    ReferenceScores out = regression_references(parts, request);
+    for (ReferenceScore& row : out.rows) row.loss /= static_cast<double>(options_.horizon);
+    return out;
+  }
+
+ private:
+  Index known() const { return (tokens_ - options_.horizon) * options_.patch; }
+  Index unknown() const { return options_.horizon * options_.patch; }
+
+  void split(Index length, const DataOptions& data) {
+    const auto share = [&](double fraction) {
+      return static_cast<Index>(std::llround(fraction * static_cast<double>(length)));
+    };
+    const Index test = share(data.test_fraction), validation = share(data.validation_fraction);
+    const Index ends[] = {length - test - validation, length - test, length};
+    Index begin = known();
+    Starts* const parts[] = {&training_, &validation_, &test_};
+    for (int i = 0; i < 3; ++i) {
+      *parts[i] = {begin, ends[i] - begin - unknown() + 1};
+      begin = ends[i];
+      if (parts[i]->count > 0 || (i == 2 && test == 0)) continue;
+      constexpr const char* names[] = {"training", "validation", "test"};
+      throw UserError(
+          fmt::format("the {} part of a series of {} steps has no window: {} values that are known and {} that are "
+                      "forecast (fewer of model.tokens, series.horizon or series.patch, a longer series, or other "
+                      "data.validation_fraction, data.test_fraction)",
+                      names[i], length, known(), unknown()));
+    }
+    standard_ = ends[0];
+  }
+
+  void standardise(const Matrix<double>& values) {
+    series_.resize(values.rows(), values.cols());
+    for (Index c = 0; c < values.cols(); ++c) {
+      const auto part = values.col(c).head(standard_).array();
+      const double mean = part.mean(), deviation = std::sqrt((part - mean).square().mean());
+      if (!(deviation > 1e-12 * std::abs(mean))) {
+        throw UserError(
+            fmt::format("series.file = \"{}\": column {} has one value, {}, in all of the training part: there is "
+                        "nothing to forecast",
+                        options_.file, c + 1, mean));
+      }
+      series_.col(c) = ((values.col(c).array() - mean) / deviation).cast<float>();
+    }
+  }
+
+  Batch blank(Index examples) const {
+    Batch batch{examples, tokens_, {}, {}};
+    batch.features = Matrix<float>::Zero(examples * tokens_, options_.patch + 1);
+    batch.values = Matrix<float>::Zero(examples * tokens_, options_.patch);
+    batch.ignored.assign(static_cast<std::size_t>(examples * tokens_), true);
+    return batch;
+  }
+
+  /// Writes window `number` of a part into example b: its variable runs fastest.
+  void write(const Starts& part, Index number, Batch& into, Index b) const {
+    const Index variable = number % series_.cols(), at = part.begin + number / series_.cols();
+    const float last = series_(at - 1, variable);
+    for (Index t = 0; t < tokens_; ++t) {
+      const Index row = b * tokens_ + t, begin = at - known() + t * options_.patch;
+      const bool is_known = begin < at;
+      auto to = is_known ? into.features.row(row).head(options_.patch) : into.values.row(row).head(options_.patch);
+      to = series_.col(variable).segment(begin, options_.patch).transpose().array() - last;
+      into.features(row, options_.patch) = is_known ? 0.0F : 1.0F;
+      into.ignored[static_cast<std::size_t>(row)] = is_known;
+    }
+  }
+
+  /// Batches of windows evenly spaced over the part, with every variable in turn.
+  std::vector<Batch> spread(const Starts& part, Index batches, Index examples) const {
+    std::vector<Batch> out;
+    const Index windows = part.count * series_.cols(), asked = batches * examples;
+    for (Index i = 0; i < batches && windows > 0; ++i) {
+      Batch batch = blank(examples);
+      for (Index b = 0; b < examples; ++b) {
+        const Index place = i * examples + b, start = place * part.count / asked;
+        write(part, start * series_.cols() + place % series_.cols(), batch, b);
+      }
+      out.push_back(std::move(batch));
+    }
+    return out;
+  }
+
+  /// Converts windows to samples: all known values of a window as features, all unknown ones as values.
+  Samples samples(const std::vector<Batch>& batches) const {
+    Index n = 0;
+    for (const Batch& batch : batches) n += batch.sequences;
+    Samples out{Matrix<float>(n, known()), {}, Matrix<float>(n, unknown())};
+    Index at = 0;
+    for (const Batch& batch : batches) {
+      for (Index b = 0; b < batch.sequences; ++b, ++at) {
+        const auto features = batch.features_of(b);
+        const auto values = batch.values_of(b);
+        for (Index i = 0; i < known(); ++i) out.features(at, i) = features(i / options_.patch, i % options_.patch);
+        const Index first = tokens_ - options_.horizon;
+        for (Index i = 0; i < unknown(); ++i)
+          out.values(at, i) = values(first + i / options_.patch, i % options_.patch);
+      }
+    }
+    return out;
+  }
+
+  SeriesOptions options_;
+  HeldOutSizes held_out_;
+  Index batch_, tokens_;
+  std::uint64_t seed_;
+  Starts training_, validation_, test_;
+  Index standard_ = 0;    ///< number of steps of the training part
+  Matrix<float> series_;  ///< series (length, variables), standardised
+};
+
+}  // namespace
+
+std::unique_ptr<Task> forecasting_task(const Config& config) { return std::make_unique<ForecastingTask>(config); }
+
+void check_forecasting_task(const Config& config) {
+  const Index tokens = static_cast<Index>(config.integer("model.tokens")), horizon = series_options(config).horizon;
+  if (tokens > horizon) return;
+  throw UserError(fmt::format("series.horizon = {} (must be below model.tokens = {}: rows that are known come first)",
+                              horizon, tokens));
 }
 
 }  // namespace nudge

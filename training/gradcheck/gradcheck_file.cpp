@@ -7,88 +7,56 @@
 #include "sim/base/parallel.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/run_options.hpp"
+#include "training/data/item_columns.hpp"
 
 namespace nudge {
 namespace {
 
-/// The values of one member over a list.
-template <class T, class Item, class Get>
-std::vector<T> column_of(const std::vector<Item>& items, Get get) {
-  std::vector<T> out;
-  out.reserve(items.size());
-  for (const Item& item : items) out.push_back(get(item));
-  return out;
-}
-
 void write_rows(const GradcheckReport& r, H5Document& d) {
   using Row = GradcheckRow;
-  const auto text = [&](const char* name, auto get, const char* description) {
-    d.column(std::string("rows/") + name, column_of<std::string>(r.rows, get), {"1", description, {"row"}});
-  };
-  const auto real = [&](const char* name, auto get, const char* description) {
-    d.column(std::string("rows/") + name, column_of<double>(r.rows, get), {"1", description, {"row"}});
-  };
-  text(
-      "estimator", [](const Row& row) { return row.estimator; }, "gradient estimator");
-  text(
-      "group", [](const Row& row) { return row.group; }, "parameter group; all: every group but Wh");
-  real(
-      "cosine", [](const Row& row) { return row.agreement.cosine; },
-      "cosine with the exact gradient; NaN where has_gradient is 0");
-  d.column("rows/has_gradient",
-           column_of<std::int64_t>(r.rows, [](const Row& row) { return row.agreement.has_gradient ? 1 : 0; }),
-           {"1", "0: the exact gradient of the group is zero, there is nothing to agree with", {"row"}});
-  d.column("rows/counted", column_of<std::int64_t>(r.rows, [](const Row& row) { return row.counted; }),
-           {"1", "batches in which the group has a gradient: what the means are over", {"row"}});
-  real(
-      "relative_l2", [](const Row& row) { return row.agreement.relative_l2; },
-      "|g - exact|/|exact|; |g - exact| over the whole gradient's norm where has_gradient is 0");
-  real(
-      "sign_agreement", [](const Row& row) { return row.agreement.sign_agreement; },
-      "share of entries of equal sign; NaN where has_gradient is 0");
-  real(
-      "force_evaluations", [](const Row& row) { return row.force_evaluations; },
-      "work per sequence; a jvp or vjp counts as one");
+  ItemColumns<Row> to(d, r.rows, "rows", "row");
+  to.add("estimator", "gradient estimator", &Row::estimator);
+  to.add("group", "parameter group; all: every group but Wh", &Row::group);
+  to.add("cosine", "cosine with the exact gradient; NaN where has_gradient is 0",
+         [](const Row& row) { return row.agreement.cosine; });
+  to.add("has_gradient", "0: the exact gradient of the group is zero, there is nothing to agree with",
+         [](const Row& row) { return std::int64_t{row.agreement.has_gradient}; });
+  to.add("counted", "batches in which the group has a gradient: what the means are over",
+         [](const Row& row) { return std::int64_t{row.counted}; });
+  to.add("relative_l2", "|g - exact|/|exact|; |g - exact| over the whole gradient's norm where has_gradient is 0",
+         [](const Row& row) { return row.agreement.relative_l2; });
+  to.add("sign_agreement", "share of entries of equal sign; NaN where has_gradient is 0",
+         [](const Row& row) { return row.agreement.sign_agreement; });
+  to.add("force_evaluations", "work per sequence; a jvp or vjp counts as one", &Row::force_evaluations);
 }
 
 void write_estimators(const GradcheckReport& r, H5Document& d) {
   using Facts = EstimatorFacts;
-  const auto real = [&](const char* name, auto get, const char* description) {
-    d.column(std::string("diagnostics/") + name, column_of<double>(r.estimators, get),
-             {"1", description, {"estimator"}});
-  };
-  d.column("diagnostics/estimator", column_of<std::string>(r.estimators, [](const Facts& f) { return f.name; }),
-           {"1", "gradient estimator", {"estimator"}});
-  real(
-      "beta", [](const Facts& f) { return f.beta; }, "nudge per token; 0: the estimator has none");
-  real(
-      "free_residual", [](const Facts& f) { return f.free_residual; }, "mean |F|/|z| after the free phase");
-  real(
-      "nudged_residual", [](const Facts& f) { return f.nudged_residual; },
-      "mean |f|/|z - z*| after the nudged phases; implicit: of the linear solve");
-  real(
-      "nudge_ratio", [](const Facts& f) { return f.nudge_ratio; }, "mean |z - z*|/|z*| of the nudged states");
-  real(
-      "snr", [](const Facts& f) { return f.signal.snr(); },
-      "displacement of the nodes by the nudge over the standard deviation of their noise; NaN without noise or nudge");
-  real(
-      "flipped_gates", [](const Facts& f) { return f.flipped_gates; },
-      "share of the memory's ReLU gates that differ between the nudged states, to first order in beta");
-  real(
-      "diverged", [](const Facts& f) { return static_cast<double>(f.diverged); }, "sequences that diverged");
+  ItemColumns<Facts> to(d, r.estimators, "diagnostics", "estimator");
+  to.add("estimator", "gradient estimator", &Facts::name);
+  to.add("beta", "nudge per token; 0: the estimator has none", &Facts::beta);
+  to.add("free_residual", "mean |F|/|z| after the free phase", &Facts::free_residual);
+  to.add("nudged_residual", "mean |f|/|z - z*| after the nudged phases; implicit: of the linear solve",
+         &Facts::nudged_residual);
+  to.add("nudge_ratio", "mean |z - z*|/|z*| of the nudged states", &Facts::nudge_ratio);
+  to.add(
+      "snr",
+      "displacement of the nodes by the nudge over the standard deviation of their noise; NaN without noise or nudge",
+      [](const Facts& f) { return f.signal.snr(); });
+  to.add("flipped_gates",
+         "share of the memory's ReLU gates that differ between the nudged states, to first order in beta",
+         &Facts::flipped_gates);
+  to.add("diverged", "sequences that diverged", [](const Facts& f) { return static_cast<double>(f.diverged); });
 }
 
 void write_stability(const StabilityReport& s, H5Document& d) {
-  const auto real = [&](const char* name, auto get, const char* unit, const char* description) {
-    d.column(std::string("diagnostics/") + name, column_of<double>(s.leading, get),
-             {unit, description, {"eigenvalue"}});
-  };
-  real(
-      "eigenvalue_real", [](const Eigenvalue& e) { return e.value.real(); }, "1/tau", "leading eigenvalues of J_F(z*)");
-  real(
-      "eigenvalue_imaginary", [](const Eigenvalue& e) { return e.value.imag(); }, "1/tau", "their imaginary parts");
-  real(
-      "eigenvalue_residual", [](const Eigenvalue& e) { return e.residual; }, "1/tau", "|J x - lambda x| for |x| = 1");
+  ItemColumns<Eigenvalue> to(d, s.leading, "diagnostics", "eigenvalue");
+  const char* unit = "1/tau";
+  to.add(
+      "eigenvalue_real", "leading eigenvalues of J_F(z*)", [](const Eigenvalue& e) { return e.value.real(); }, unit);
+  to.add(
+      "eigenvalue_imaginary", "their imaginary parts", [](const Eigenvalue& e) { return e.value.imag(); }, unit);
+  to.add("eigenvalue_residual", "|J x - lambda x| for |x| = 1", &Eigenvalue::residual, unit);
 }
 
 }  // namespace
