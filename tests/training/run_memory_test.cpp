@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a network takes is known by its sizes, of every kind, before anything of it is made.
-#include "training/config/run_memory.hpp"
+#include "training/config/run_parts.hpp"
 
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/training/network_kinds.hpp"
-#include "training/config/run_parts.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -2,15 +2,15 @@
 #include "training/config/combinations.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <boost/random/sobol.hpp>
 
 #include <algorithm>
-#include <boost/random/sobol.hpp>
 #include <cmath>
 #include <set>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
-#include "training/config/config_table.hpp"
 
 namespace nudge {
 namespace {
@@ -95,8 +95,8 @@ void check_zipped(const std::vector<GridAxis>& axes) {
   for (const GridAxis& axis : axes) {
     if (axis.values.size() == axes.front().values.size()) continue;
     throw UserError(
-        fmt::format("sweep.grid.{} has {} values, sweep.grid.{} has {} (sweep.mode = zip walks all axes in "
-                    "step: give them as many values each)",
+        fmt::format("sweep.grid.{} has {} values, sweep.grid.{} has {} (sweep.mode = zip walks all axes in step: give "
+                    "them as many values each)",
                     axes.front().key, axes.front().values.size(), axis.key, axis.values.size()));
   }
 }
@@ -170,6 +170,44 @@ std::vector<Combination> mode_combinations(const Config& base, const std::vector
   const std::string& mode = base.text("sweep.mode");
   if (mode == "zip") return zipped(axes);
   return mode == "one_at_a_time" ? one_at_a_time(base, axes) : all_combinations(axes);
+}
+
+namespace {
+
+std::string axis_text(const std::string& grid, const GridAxis& axis) {
+  return fmt::format("{}.{} = [{}]", grid, axis.key, fmt::join(axis.values, ", "));
+}
+
+/// The values of an axis are texts that Config has made of numbers: equal numbers are equal texts.
+void each_axis(const Config& config, const std::string& grid, std::vector<std::string>& problems) {
+  for (const GridAxis& axis : config.grid(grid)) {
+    const auto repeat = first_repeat(axis.values);
+    if (!repeat) continue;
+    problems.push_back(fmt::format("{} ([{}] {})", axis_text(grid, axis), repeat->again, repeat_rule(*repeat)));
+  }
+}
+
+void zipped_places(const Config& config, std::vector<std::string>& problems) {
+  const std::vector<GridAxis>& axes = config.grid("sweep.grid");
+  if (axes.empty()) return;
+  std::vector<std::vector<std::string>> places(axes.front().values.size());
+  for (const GridAxis& axis : axes) {
+    if (axis.values.size() != places.size()) return;  // refused by check_mode_axes()
+    for (std::size_t v = 0; v < places.size(); ++v) places[v].push_back(axis.values[v]);
+  }
+  const auto repeat = first_repeat(places);
+  if (!repeat) return;
+  problems.push_back(fmt::format("{} (with sweep.mode = zip the place of [{}] {})",
+                                 axis_text("sweep.grid", axes.front()), repeat->again, repeat_rule(*repeat)));
+}
+
+}  // namespace
+
+void expect_no_grid_repeats(const Config& config) {
+  std::vector<std::string> problems;
+  config.text("sweep.mode") == "zip" ? zipped_places(config, problems) : each_axis(config, "sweep.grid", problems);
+  each_axis(config, "compare.grid", problems);
+  if (!problems.empty()) throw UserError(fmt::format("{}", fmt::join(problems, "\n")));
 }
 
 }  // namespace nudge

@@ -31,4 +31,8 @@ std::vector<Combination> mode_combinations(const Config& base, const std::vector
 /// less, sweep.logarithmic without effect. Every config is asked as it is read.
 void check_mode_axes(const Config& base);
 
+/// UserError with a line for every axis of sweep.grid and compare.grid that lists a value twice, in whatever spelling: both make the same
+/// runs. sweep.mode = zip takes the axes in step: there a place, of one value of each, may not stand twice.
+void expect_no_grid_repeats(const Config& config);
+
 }  // namespace nudge

@@ -13,7 +13,6 @@
 #include "training/config/combinations.hpp"
 #include "training/config/cost_options.hpp"
 #include "training/config/entrants.hpp"
-#include "training/config/grid_repeats.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/hardware_aware.hpp"
 #include "training/config/phase_options.hpp"
@@ -21,10 +20,10 @@
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/data_options.hpp"
+#include "training/learning/controller.hpp"
 #include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/estimator_keys.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/learning/stabiliser_options.hpp"
 #include "training/models/block/block_plan.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/own/own_network.hpp"
@@ -173,10 +172,6 @@ std::vector<ConfigCheck> program_checks() {
           [](const Config& config) { read_entrants(config); }};
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether a sweep or a comparison chooses among values of the key.
 bool varies(const Config& config, const std::string& key) {
   const auto chooses = [&](const std::string& text) {
@@ -246,6 +241,97 @@ Config load_program_config(const std::string& path, const std::vector<std::strin
 Config parse_program_config(const std::string& name, const std::string& text,
                             const std::vector<std::string>& settings) {
   return parse_config(program_schema(), name, text, settings);
+}
+
+ParamTable network_rows() {
+  using param::choice;
+  std::vector<std::string> networks;
+  for (const NetworkKind& kind : network_kinds()) networks.push_back(kind.name);
+  return {
+      choice("network.kind", "block", networks,
+             "What settles. block: one node with a Hopfield memory and attention of its own state, the founding "
+             "note's; stack: stack.layers such blocks, each clamped to the one below; transformer: layers as nodes, "
+             "sized by transformer.*; hopfield, convolutional: layers above a sample, sized by hopfield.* and "
+             "convolutional.*; resistive: layers of nodes joined by resistors, resistive.*; netlist: a circuit as a "
+             "SPICE netlist draws it, netlist.*. What does not settle, on exact numbers by backprop: sequence_model: "
+             "blocks of sequence.mixer; free_transformer: the same that reads latent bits, latent.*; argmax_read: one "
+             "layer on task.kind = argmax."),
+  };
+}
+
+ParamTable compare_rows() {
+  using param::distinct, param::grid, param::integers, param::texts;
+  return {
+      texts("compare.entrants", "bptt, aep_anchored", {},
+            "What `nudge compare` compares, the first with all others: an estimator, or a name with settings of its "
+            "own, as in \"ecram: estimator=aep_anchored; device.preset=ecram\"."),
+      distinct(integers(
+          "compare.tuning_seeds", "[1, 2, 3]", at_least(0),
+          "Seeds of the runs that choose each entrant's place in compare.grid, by the mean validation loss.",
+          "a choice by one seed holds its luck: docs/results.md has a rate that one of five fresh seeds did not take")),
+      distinct(
+          integers("compare.test_seeds", "[11, 12, 13, 14, 15]", at_least(0),
+                   "Fresh seeds of the runs that are reported, none of them in compare.tuning_seeds.",
+                   "5 seeds: the 95 % interval of a mean is 1.24 standard deviations to either side; 3 seeds: 2.48")),
+      grid("compare.grid",
+           "What is tuned, the same for every entrant: keys of this table and the values each takes, as in "
+           "`\"train.learning_rate\" = [1e-3, 3e-3]`; every combination is run, without the keys that the entrant does "
+           "not read."),
+  };
+}
+
+ParamTable sweep_rows() {
+  using param::choice, param::distinct, param::flag, param::grid, param::integer, param::integers, param::texts,
+      param::zero_is;
+  return {
+      choice("sweep.run", "train", {"train", "gradcheck", "stability"},
+             "What each point of the sweep runs; stability: how far its equilibria are from being lost, as `nudge "
+             "stability` of one chip."),
+      flag("sweep.test", "false",
+           "Whether every training is also tested on the test part at its end (columns test_*). Choose by the "
+           "validation part: what is chosen by the test part is no longer measured by it."),
+      choice("sweep.mode", "grid", {"grid", "one_at_a_time", "zip", "sobol", "random"},
+             "grid: every combination of values; one_at_a_time: the config as it is, and beside it every other value "
+             "of every axis alone; zip: the first values of all axes together, then the second ones; sobol, random: "
+             "sweep.samples places drawn from the axes, where two numbers are the ends of a range and longer lists and "
+             "texts are drawn from."),
+      integer("sweep.samples", "64", between(1, 1000000),
+              "Places that sweep.mode = sobol or random draws; more of them keep those that are there. One that is "
+              "drawn again is run once."),
+      texts("sweep.logarithmic", "[]", {},
+            "Axes of sobol and random whose range is drawn from evenly in its logarithm, as in "
+            "`[\"train.learning_rate\"]`."),
+      choice("sweep.invalid", "refuse", {"refuse", "skip"},
+             "Combinations that break a rule of the config: refuse the sweep before it runs, or skip them and record "
+             "the rule."),
+      distinct(integers("sweep.seeds", "[1]", at_least(0), "Every point is run with each of these seeds.")),
+      zero_is(
+          "auto",
+          integer(
+              "sweep.parallel", "auto", between(0, 4096),
+              "Runs at the same time, each on one thread; auto: one per thread, and one per process under mpirun.")),
+      grid("sweep.grid",
+           "The axes: keys of this table and the values each takes, as in `\"device.read_noise\" = [0, \"1 %\"]`; "
+           "every combination is run."),
+  };
+}
+
+const std::vector<Preset>& program_presets() {
+  static const std::vector<Preset> presets = {
+      {"founding_note", "the founding note's algorithm: correction at z* without anchor, only the damping regulated",
+       "estimator = 'aep'\n"
+       "[memory_bound]\nfraction = 0\n"
+       "[growth]\nstrength = 0\n"
+       "[train]\nskip_ratio = 0\n"},
+      // In the prototype this trained through reads with noise of 1 % of the rms of each product within +0.1, +2.7 and
+      // -0.3 % of the noise-free loss on three seeds; the un-transposed forms did not train.
+      {"noisy_reads", "what trains through read noise: transposed attention, averaged states, a large nudge",
+       "estimator = 'aep_transposed'\nbeta = 0.1\n"
+       "[relaxation]\naverage_free = 8\naverage_nudged = 12\n"
+       "[reads]\nanchor = 'mean 8'\n"
+       "[growth]\nprobe = 0.1\n"},
+  };
+  return presets;
 }
 
 }  // namespace nudge

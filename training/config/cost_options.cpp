@@ -4,9 +4,7 @@
 namespace nudge {
 
 const Section<CostOptions>& cost_section() {
-  using param::quantity;
-  using param::real;
-  using param::zero_is;
+  using param::quantity, param::real, param::zero_is;
   static const char* isaac = "ISAAC in 32 nm, Shafiee et al., ISCA 2016, doi:10.1109/ISCA.2016.12, Table I, per part";
   static const Section<CostOptions> section = {
       field(quantity("cost.node", "32 nm", Unit::metre, above(0),
@@ -21,10 +19,11 @@ const Section<CostOptions>& cost_section() {
                                     "Area of an analog-to-digital converter on the cost card, in um^2.",
                                     std::string(isaac) + ": 8 bits at 1.28 GS/s")),
             &CostOptions::adc_um2),
-      field(zero_is("unknown", real("cost.dac_area", "0.166", at_least(0),
-                                    "Area of the digital-to-analog converter of a line on the cost card, in um^2; this "
-                                    "one has 1 bit.",
-                                    std::string(isaac) + ": 0.00017 mm^2 for 8 x 128")),
+      field(zero_is(
+                "unknown",
+                real("cost.dac_area", "0.166", at_least(0),
+                     "Area of the digital-to-analog converter of a line on the cost card, in um^2; this one has 1 bit.",
+                     std::string(isaac) + ": 0.00017 mm^2 for 8 x 128")),
             &CostOptions::dac_um2),
       field(zero_is("unknown", real("cost.amplifier_area", "unknown", at_least(0),
                                     "Area of the amplifier of a sensed line on the cost card, in um^2; unknown: not "

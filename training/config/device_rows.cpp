@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/config/reading.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/models/registry.hpp"
 
@@ -43,10 +49,9 @@ Condition devices_or_warning() {
 ParamTable device_rows() {
   std::vector<std::string> presets = {""};
   for (const DevicePreset& preset : device_presets()) presets.push_back(preset.name);
-  ParamTable table = {
-      param::choice("device.preset", "", presets,
-                    "A published device to start from; keys of [device] in the config replace its values. "
-                    "`nudge devices show NAME` tells what it is; empty: none.")};
+  ParamTable table = {param::choice("device.preset", "", presets,
+                                    "A published device to start from; keys of [device] in the config replace its "
+                                    "values. `nudge devices show NAME` tells what it is; empty: none.")};
   for (ParamRow& row : device_param_rows()) {
     if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_edges(), std::move(row));
     table.push_back(read_with(devices_or_warning(), std::move(row)));
@@ -57,6 +62,27 @@ ParamTable device_rows() {
   add_rows(table, read_with(devices_or_warning(), arrays.rows_without(circuit)));
   add_rows(table, arrays.rows_of(circuit));
   return table;
+}
+
+// What devices and their arrays refuse when they are made. One device is made to ask it: it knows its own rules.
+
+void expect_sound_devices(const Config& config) {
+  const CrossbarSpec spec = crossbar_spec(config);
+  validate_linear_map(spec);
+  CrossbarSpec resistors = spec;
+  const SettleSolver solver = phase_options(config).phases.free.solver;
+  const bool netlist = network_kind(config).name == "netlist";
+  // That of their nodes is sampled.
+  if (solver == SettleSolver::coordinate || netlist) resistors.circuit.thermal_noise = false;
+  const bool noisy = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0)->noisy();
+  if (noisy && netlist) {
+    throw UserError(
+        "network.kind = netlist (must have reads without fresh noise: device.read_noise = 0, device.read_saturating = "
+        "0, device.noise_white empty, no noise of device.model's own, and no slow noise that "
+        "circuit.noise_within_phases lets move; a solved circuit has no reads to average)");
+  }
+  const std::string misfit = phase_misfit(config, "relaxation.solver", noisy);
+  if (!misfit.empty()) throw UserError(fmt::format("relaxation.solver = {} ({})", to_string(solver), misfit));
 }
 
 }  // namespace nudge

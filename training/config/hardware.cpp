@@ -9,7 +9,6 @@
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
-#include "sim/steady/solvers.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -151,8 +150,7 @@ const Section<HardwareOptions>& hardware_section() {
                 "that learn through them (docs/estimators.md), with a digital learning rule; local: the same, "
                 "multipliers, activations and attention that are circuits with mismatch, and pulses by plain gradient "
                 "descent, so that nothing digital is left at a weight (docs/crossbars.md); ideal: none of it. Any key "
-                "that is set "
-                "wins, but for what local rules out. Digital matrices have no devices, and none of this."),
+                "that is set wins, but for what local rules out. Digital matrices have no devices, and none of this."),
             levels, &HardwareOptions::level)};
   return section;
 }

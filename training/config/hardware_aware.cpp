@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "circuits/crossbar/crossbar_spec.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
 #include "sim/base/errors.hpp"
@@ -16,16 +15,13 @@
 namespace nudge {
 
 const Section<HardwareAwareOptions>& hardware_aware_section() {
-  using param::quantity;
-  using param::real;
-  using param::text;
-  using param::zero_is;
+  using param::quantity, param::real, param::text, param::zero_is;
   static const Section<HardwareAwareOptions> section = {
-      field(zero_is("off", real("hardware_aware.weight_noise", "off", at_least(0),
-                                "Numbers that learn for devices: every step sees its weights with fresh normal noise "
-                                "of this share of the largest of their matrix, in all phases, and moves them without.",
-                                "Rasch et al., Nat. Commun. 14 (2023) 5282; aihwkit's ADD_NORMAL with "
-                                "rel_to_actual_wmax")),
+      field(zero_is("off",
+                    real("hardware_aware.weight_noise", "off", at_least(0),
+                         "Numbers that learn for devices: every step sees its weights with fresh normal noise of this "
+                         "share of the largest of their matrix, in all phases, and moves them without.",
+                         "Rasch et al., Nat. Commun. 14 (2023) 5282; aihwkit's ADD_NORMAL with rel_to_actual_wmax")),
             &HardwareAwareOptions::weight_noise),
       field(text("hardware_aware.devices", "",
                  "The same with what devices make of them: every step sees its weights as they are read from new "

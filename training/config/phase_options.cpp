@@ -2,7 +2,6 @@
 #include "training/config/phase_options.hpp"
 
 #include "sim/settle.hpp"
-#include "sim/steady/solvers.hpp"
 #include "training/learning/estimators/estimator_keys.hpp"
 
 namespace nudge {
@@ -22,29 +21,20 @@ const Choices<SettleSolver> solvers{
 }  // namespace
 
 const Section<PhaseOptions>& phase_section() {
-  using param::choice;
-  using param::integer;
-  using param::named;
-  using param::real;
-  using param::zero_is;
+  using param::choice, param::integer, param::named, param::real, param::zero_is;
   static const Section<PhaseOptions> section = [] {
     Section<PhaseOptions> all = {
-        field(
-            named("relaxation.solver", "euler",
-                  "How the free and the nudged phases are relaxed: fixed steps, adaptive physical time, an accelerated "
-                  "reference, (resistive "
-                  "networks) "
-                  "one layer after the other to where its currents vanish, (netlists) Newton's method on the circuit's "
-                  "sparse equations: direct, or (thermal networks) states of the bath, whose mean is taken: sample."),
-            solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
-        field(
-            named("relaxation.schedule", "parallel",
-                  "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each "
-                  "other, "
-                  "up in the free phase and down in the nudged ones; a step is then a sweep, and one settles a "
-                  "feed-forward "
-                  "network with relaxation.step = 1."),
-            relaxation_schedules, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::schedule),
+        field(named("relaxation.solver", "euler",
+                    "How the free and the nudged phases are relaxed: fixed steps, adaptive physical time, an "
+                    "accelerated reference, (resistive networks) one layer after the other to where its currents "
+                    "vanish, (netlists) Newton's method on the circuit's sparse equations: direct, or (thermal "
+                    "networks) states of the bath, whose mean is taken: sample."),
+              solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
+        field(named("relaxation.schedule", "parallel",
+                    "parallel: all nodes move at once; sweep: one after the other in the order in which they drive "
+                    "each other, up in the free phase and down in the nudged ones; a step is then a sweep, and one "
+                    "settles a feed-forward network with relaxation.step = 1."),
+              relaxation_schedules, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::schedule),
         field(integer("relaxation.free_steps", "24", between(1, 1000000), "Steps T1 of the free phase, at most."),
               &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::max_steps),
         field(param::flag("relaxation.persistent_states", "false",

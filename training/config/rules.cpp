@@ -13,7 +13,6 @@
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
 

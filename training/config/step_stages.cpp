@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "circuits/crossbar/crossbar_spec.hpp"
-#include "circuits/linear_map_factory.hpp"
 #include "circuits/read_context.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "training/config/assembly.hpp"
@@ -15,8 +14,9 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/data/item_columns.hpp"
+#include "training/learning/controller.hpp"
 #include "training/learning/correlator.hpp"
-#include "training/learning/stabiliser_options.hpp"
 #include "training/models/block/block_plan.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/model_options.hpp"
@@ -226,15 +226,10 @@ const char* home_name(StageHome home) {
 }
 
 void write_step_stages(const std::vector<StepStage>& stages, H5Document& document) {
-  std::vector<std::string> names, homes, hows;
-  for (const StepStage& one : stages) {
-    names.push_back(one.stage);
-    homes.emplace_back(home_name(one.home));
-    hows.push_back(one.how);
-  }
-  document.column("stages/stage", names, {"1", "stages of a training step, in their order", {"stage"}});
-  document.column("stages/home", homes, {"1", "device, circuit or digital", {"stage"}});
-  document.column("stages/how", hows, {"1", "with what physics", {"stage"}});
+  ItemColumns<StepStage> to(document, stages, "stages", "stage");
+  to.add("stage", "stages of a training step, in their order", &StepStage::stage);
+  to.add("home", "device, circuit or digital", [](const StepStage& one) { return std::string(home_name(one.home)); });
+  to.add("how", "with what physics", &StepStage::how);
 }
 
 }  // namespace nudge

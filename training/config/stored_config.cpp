@@ -99,12 +99,15 @@ std::vector<std::string> learnt_settings(const H5Reader& run, const Config& stor
   return settings;
 }
 
+void expect_kind(const H5Reader& file, const std::string& kind, const std::string& use) {
+  if (const std::string stored = file.text_attribute("kind"); stored != kind) {
+    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"{}\" {})", stored, kind, use));
+  }
+}
+
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,
                           const std::function<bool(const std::string& key)>& may_differ) {
-  if (const std::string stored = file.text_attribute("kind"); stored != kind) {
-    file.fail("attribute kind",
-              fmt::format("\"{}\" (only a file of kind \"{}\" can be resumed by nudge {})", stored, kind, kind));
-  }
+  expect_kind(file, kind, "can be resumed by nudge " + kind);
   const Config stored = stored_program_config(file);
   std::string problems;
   for (const auto& d : difference(stored, config)) {
@@ -113,8 +116,8 @@ void expect_stored_config(const H5Reader& file, const std::string& kind, const C
   }
   if (problems.empty()) return;
   throw UserError(
-      fmt::format("{}: the {} is of another config:{}\nresume it with the config it was started with, or "
-                  "start a new one with --out",
+      fmt::format("{}: the {} is of another config:{}\nresume it with the config it was started with, or start a new "
+                  "one with --out",
                   file.name(), kind, problems));
 }
 

@@ -24,6 +24,9 @@ Config config_on_top(const Config& stored, const std::string& name, const std::v
 /// brought it.
 std::vector<std::string> learnt_settings(const H5Reader& run, const Config& stored, const std::string& weights);
 
+/// UserError unless the file is of this kind ("sweep"); `use` says what only such a file is good for ("can be resumed").
+void expect_kind(const H5Reader& file, const std::string& kind, const std::string& use);
+
 /// Checks before a study is resumed that `file` is of this kind ("sweep") and holds the same config but for threads,
 /// output.* and the keys that may differ. UserError naming each other key that does.
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,

@@ -21,12 +21,7 @@ TrainOptions train_options(const Config& config) {
 }
 
 const Section<TrainOptions>& train_section() {
-  using param::choice;
-  using param::integer;
-  using param::named;
-  using param::quantity;
-  using param::real;
-  using param::zero_is;
+  using param::choice, param::integer, param::named, param::quantity, param::real, param::zero_is;
   std::vector<std::string> trainees = estimator_names();
   trainees.insert(trainees.begin(), {"none", feed_forward_name});
   static const std::string recipe = "recipe of the prototype";
@@ -37,10 +32,8 @@ const Section<TrainOptions>& train_section() {
         field(integer("train.batch", "16", between(1, 1048576), "Sequences B of a step."), &TrainOptions::batch),
         field(zero_is("auto", quantity("train.step_time", "auto", Unit::second, at_least(0),
                                        "Time that passes per training step for drift, leak, telegraph and 1/f noise; "
-                                       "auto: the simulated time "
-                                       "of all "
-                                       "phases of the batch's sequences, one after the other, with the slots of all "
-                                       "tokens (circuit.tokens).")),
+                                       "auto: the simulated time of all phases of the batch's sequences, one after the "
+                                       "other, with the slots of all tokens (circuit.tokens).")),
               &TrainOptions::step_time),
         field(choice("train.optimizer", "adam", optimizer_names(), "Update rule.", "Kingma and Ba, arXiv:1412.6980"),
               &TrainOptions::optimizer),
@@ -57,19 +50,17 @@ const Section<TrainOptions>& train_section() {
               &TrainOptions::rule, &OptimizerOptions::epsilon),
         field(real("train.comparator_offset", "0", at_least(0),
                    "Of train.optimizer = comparator: standard deviation, element to element, of what its comparator "
-                   "adds to "
-                   "the gradient that it sees.",
+                   "adds to the gradient that it sees.",
                    "offsets of the measurements limit self-adjusting circuits: Dillavou et al., PNAS 2024, "
                    "doi:10.1073/pnas.2319718121"),
               &TrainOptions::rule, &OptimizerOptions::offset),
         field(real("train.comparator_threshold", "0", at_least(0),
                    "Of the same: a gradient that does not exceed this changes nothing."),
               &TrainOptions::rule, &OptimizerOptions::threshold),
-        field(
-            named("train.comparator_output", "sign",
-                  "Of the same: sign, every change is as large as the learning rate; proportional, that times what is "
-                  "seen."),
-            comparator_outputs, &TrainOptions::rule, &OptimizerOptions::sign),
+        field(named("train.comparator_output", "sign",
+                    "Of the same: sign, every change is as large as the learning rate; proportional, that times what "
+                    "is seen."),
+              comparator_outputs, &TrainOptions::rule, &OptimizerOptions::sign),
         field(choice("train.schedule", "cosine", schedule_names(), "Learning rate after the warm-up."),
               &TrainOptions::rate, &Schedule::shape),
         field(integer("train.warmup", "50", at_least(0), "Steps of linear warm-up.", recipe), &TrainOptions::rate,
@@ -89,19 +80,13 @@ const Section<TrainOptions>& train_section() {
                       real("train.skip_ratio", "30", at_least(0),
                            "Skip a step whose gradient norm exceeds this multiple (> 1) of its running mean.", recipe)),
               &TrainOptions::skip_ratio),
-        field(zero_is("off",
-                      real("train.leave_out_ratio", "10", at_least(0),
-                           "Leave a sequence out of its batch's gradient when both the norm of its adjoint a and its "
-                           "gain |a|/|dC/dz| "
-                           "exceed "
-                           "this multiple (> 1) of the running means of the batches' medians: a circuit without a "
-                           "stable equilibrium "
-                           "has no "
-                           "gradient, and its nudged phase grows without bound. Not for bptt, whose adjoint "
-                           "is known only with "
-                           "its "
-                           "gradient.")),
-              &TrainOptions::leave_out_ratio),
+        field(
+            zero_is("off", real("train.leave_out_ratio", "10", at_least(0),
+                                "Leave a sequence out of its batch's gradient when both the norm of its adjoint a and "
+                                "its gain |a|/|dC/dz| exceed this multiple (> 1) of the running means of the batches' "
+                                "medians: a circuit without a stable equilibrium has no gradient, and its nudged phase "
+                                "grows without bound. Not for bptt, whose adjoint is known only with its gradient.")),
+            &TrainOptions::leave_out_ratio),
         field(zero_is("end", integer("train.evaluate_every", "100", at_least(0),
                                      "Validation loss every so many steps; end: at the end only.")),
               &TrainOptions::evaluate_every),
@@ -114,30 +99,28 @@ const Section<TrainOptions>& train_section() {
                                        "Cosine of the gradient with the exact adjoint every so many steps.")),
               &TrainOptions::cosine_every),
         field(
-            zero_is("never", integer("train.margin_every", "never", at_least(0),
-                                     "Stability margin of the batch's equilibria every so many steps: the leading "
-                                     "eigenvalues of J at the states of its first sequences, some hundred products J v "
-                                     "each. An event of the log says where free steps begin to leave more than 1e-3 of "
-                                     "the slowest mode: before the residual rises.")),
+            zero_is(
+                "never",
+                integer(
+                    "train.margin_every", "never", at_least(0),
+                    "Stability margin of the batch's equilibria every so many steps: the leading eigenvalues of J at "
+                    "the states of its first sequences, some hundred products J v each. An event of the log says where "
+                    "free steps begin to leave more than 1e-3 of the slowest mode: before the residual rises.")),
             &TrainOptions::margin_every),
         field(zero_is(
                   "end",
                   integer("train.checkpoint_every", "100", at_least(0),
                           "Checkpoint every so many steps; end: only there. A killed run resumes from the last one.")),
               &TrainOptions::checkpoint_every),
-        field(
-            choice(
-                "train.beside", "none", trainees,
-                "A second model trained beside the first, same seed and batches, digital weights: the same network by "
-                "this estimator, or feed_forward: a plain transformer or perceptron of as many weights by ordinary "
-                "backprop."),
-            &TrainOptions::beside),
-        field(
-            choice(
-                "train.learns", "all", {"all", "readout"},
-                "readout: the read-out alone learns and every other parameter stays as it starts: what is won against "
-                "that the layers have learnt. On devices crossbar.update = none freezes them alone."),
-            &TrainOptions::learns),
+        field(choice("train.beside", "none", trainees,
+                     "A second model trained beside the first, same seed and batches, digital weights: the same "
+                     "network by this estimator, or feed_forward: a plain transformer or perceptron of as many weights "
+                     "by ordinary backprop."),
+              &TrainOptions::beside),
+        field(choice("train.learns", "all", {"all", "readout"},
+                     "readout: the read-out alone learns and every other parameter stays as it starts: what is won "
+                     "against that the layers have learnt. On devices crossbar.update = none freezes them alone."),
+              &TrainOptions::learns),
         field(choice("train.null", "auto", {"auto", "none", "frozen_devices"},
                      "frozen_devices: beside a run on devices the same run whose devices are programmed and never "
                      "written again (crossbar.update = none), while numbers learn as they do in the run: what is won "
@@ -157,19 +140,14 @@ const Section<TrainOptions>& train_section() {
 }
 
 const Section<GrowthOptions>& growth_section() {
-  using param::flag;
-  using param::integer;
-  using param::real;
-  using param::zero_is;
+  using param::flag, param::integer, param::real, param::zero_is;
   static const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
   static const Section<GrowthOptions> section = [&] {
     Section<GrowthOptions> all = {
-        field(zero_is("off",
-                      real("growth.strength", "0.3", at_least(0),
-                           "Weight lambda of the penalty on a residual that decays too slowly: mean relu(g - rho0), g "
-                           "its growth per "
-                           "step.",
-                           "0.1 to 1 all work, measured")),
+        field(zero_is("off", real("growth.strength", "0.3", at_least(0),
+                                  "Weight lambda of the penalty on a residual that decays too slowly: mean relu(g - "
+                                  "rho0), g its growth per step.",
+                                  "0.1 to 1 all work, measured")),
               &GrowthOptions::strength),
         field(real("growth.threshold", "0.85", strictly_between(0, 2), "rho0: growth per step that is still free.",
                    "0.85^24 = 2 %: the slow mode is forgotten within the free phase"),
@@ -182,8 +160,7 @@ const Section<GrowthOptions>& growth_section() {
               &GrowthOptions::iterations),
         field(flag("growth.samples", "false",
                    "Also where rows are independent samples (network.kind = hopfield, convolutional): each has its own "
-                   "residual "
-                   "direction and its own g, per parallel step of the relaxation."),
+                   "residual direction and its own g, per parallel step of the relaxation."),
               &GrowthOptions::samples)};
     all.where(above_zero("growth.strength"),
               {&GrowthOptions::threshold, &GrowthOptions::probe, &GrowthOptions::iterations, &GrowthOptions::samples});

@@ -27,7 +27,7 @@ struct TrainOptions {
   std::uint64_t checkpoint_every = {};  ///< 0: at the end
   std::string beside;                   ///< an estimator, feed_forward, or none
   std::string learns;                   ///< all, or readout: the other parameters stay as they are
-  std::string null;                     ///< auto, none, frozen_devices: see null_lane.hpp
+  std::string null;                     ///< auto, none, frozen_devices: see train_summary.hpp
 };
 const Section<TrainOptions>& train_section();
 TrainOptions train_options(const Config& config);

@@ -74,7 +74,7 @@ class SequenceRecord final : public PhaseWatch<S> {
 };
 
 /// Where a sample is.
-struct Place {
+struct Spot {
   Index sequence = 0, row = 0;
   std::size_t number = 0;  ///< among the recorded ones of its sequence
 };
@@ -83,10 +83,10 @@ struct Place {
 template <class S>
 class Run {
  public:
-  Run(const Network<S>& network, const Batch& batch, const std::vector<Place>& places, std::uint64_t step,
+  Run(const Network<S>& network, const Batch& batch, const std::vector<Spot>& places, std::uint64_t step,
       const BatchGradientOptions& options) {
     const Index rows = network.plan().couples_rows() ? network.rows() : 1;
-    for (const Place& place : places) {
+    for (const Spot& place : places) {
       const auto [at, fresh] =
           records_.try_emplace(place.sequence, network.parameter_shapes(), rows, options.phases.nudged_steps);
       at->second.samples.push_back({place.row, {}});
@@ -99,12 +99,12 @@ class Run {
     Gradient<S> gradient(network.parameter_shapes());
     learner.compute(batch, step, gradient);
   }
-  Index copies(const Place& place) const {
+  Index copies(const Spot& place) const {
     const SequenceRecord<S>& one = of(place);
     return one.nudged.front().rows() / one.free.front().rows();
   }
-  const SequenceRecord<S>& of(const Place& place) const { return records_.at(place.sequence); }
-  const std::vector<Gradient<S>>& gradients(const Place& place) const {
+  const SequenceRecord<S>& of(const Spot& place) const { return records_.at(place.sequence); }
+  const std::vector<Gradient<S>>& gradients(const Spot& place) const {
     return of(place).samples[place.number].gradients;
   }
 
@@ -112,11 +112,11 @@ class Run {
   std::map<Index, SequenceRecord<S>> records_;
 };
 
-std::vector<Place> places_of(const std::vector<std::int64_t>& samples, Index in_sequence) {
-  std::vector<Place> places;
+std::vector<Spot> places_of(const std::vector<std::int64_t>& samples, Index in_sequence) {
+  std::vector<Spot> places;
   for (const std::int64_t sample : samples) {
-    Place place{static_cast<Index>(sample) / in_sequence, static_cast<Index>(sample) % in_sequence};
-    for (const Place& other : places) place.number += other.sequence == place.sequence ? 1 : 0;
+    Spot place{static_cast<Index>(sample) / in_sequence, static_cast<Index>(sample) % in_sequence};
+    for (const Spot& other : places) place.number += other.sequence == place.sequence ? 1 : 0;
     places.push_back(place);
   }
   return places;
@@ -146,12 +146,12 @@ struct Axis {
 };
 
 template <class S>
-std::vector<Axis> directions_of(const NetworkPlan& plan, const std::vector<Place>& places, const Run<S>& bptt) {
+std::vector<Axis> directions_of(const NetworkPlan& plan, const std::vector<Spot>& places, const Run<S>& bptt) {
   std::vector<Axis> out;
   for (const ParameterGroup& group : equilibrium_groups(plan)) {
     Axis one{group, {}};
     bool any = false;
-    for (const Place& place : places) {
+    for (const Spot& place : places) {
       Matrix<double> sum;
       for (const Gradient<S>& step : bptt.gradients(place)) {
         const Matrix<double> now = part(step, group);
@@ -167,7 +167,7 @@ std::vector<Axis> directions_of(const NetworkPlan& plan, const std::vector<Place
 
 /// Appends (sample, group, step) of a run; `distance`: to bptt, null: not asked for.
 template <class S>
-void add_curves(const Run<S>& run, const Run<S>& bptt, const std::vector<Place>& places,
+void add_curves(const Run<S>& run, const Run<S>& bptt, const std::vector<Spot>& places,
                 const std::vector<Axis>& directions, Index steps, std::vector<double>& along,
                 std::vector<double>* distance) {
   for (std::size_t n = 0; n < places.size(); ++n) {
@@ -191,7 +191,7 @@ PhaseRecord record_phases(const Network<S>& network, const Batch& batch, const s
                           const std::vector<RecordedEstimator>& estimators, std::uint64_t step,
                           const std::function<BatchGradientOptions(const RecordedEstimator&)>& options) {
   const bool coupled = network.plan().couples_rows();
-  const std::vector<Place> places = places_of(samples, coupled ? 1 : network.rows());
+  const std::vector<Spot> places = places_of(samples, coupled ? 1 : network.rows());
   const auto run = [&](const RecordedEstimator& one) { return Run<S>(network, batch, places, step, options(one)); };
   PhaseRecord out;
   out.samples = samples;
@@ -212,13 +212,12 @@ PhaseRecord record_phases(const Network<S>& network, const Batch& batch, const s
     out.estimators.push_back(one.name);
     out.beta.push_back(one.beta);
     out.nudges = std::max(out.nudges, now.copies(places.front()));
-    for (const Place& place : places)
-      out.free_states = std::max<Index>(out.free_states, std::ssize(now.of(place).free));
+    for (const Spot& place : places) out.free_states = std::max<Index>(out.free_states, std::ssize(now.of(place).free));
     add_curves(now, bptt, places, directions, out.nudged_states - 1, out.update, &out.distance);
   }
-  for (const Place& place : places) append(out.free, runs.front().of(place).free, out.free_states, place.row, out.rows);
+  for (const Spot& place : places) append(out.free, runs.front().of(place).free, out.free_states, place.row, out.rows);
   for (const Run<S>& now : runs) {
-    for (const Place& place : places) {
+    for (const Spot& place : places) {
       for (Index k = 0; k < out.nudges; ++k) {
         append(out.nudged, now.of(place).nudged, out.nudged_states, k * network.rows() + place.row, out.rows);
       }

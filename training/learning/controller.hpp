@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "circuits/linear_map.hpp"
+#include "sim/config/section.hpp"
 
 namespace nudge {
 
@@ -35,23 +35,6 @@ struct ControlEvent {
   std::string reason;
 };
 
-/// Regulates one scalar of the model between training steps.
-class Controller {
- public:
-  virtual ~Controller() = default;
-
-  /// Name of the regulated quantity: "damping" is c.
-  virtual std::string_view quantity() const = 0;
-
-  /// Present value of the regulated quantity; the caller hands it to the model.
-  virtual double value() const = 0;
-
-  /// Looks at one training step (each step once, in order) and may change the value for the next.
-  virtual std::optional<ControlEvent> observe(const Observation& observation) = 0;
-
-  virtual std::vector<ScalarState> state() = 0;
-};
-
 /// Thresholds, rates and bounds of the damping control. The defaults are the recipe that our prototype trained with.
 /// Much faster or stricter settings end in a death spiral, because the signal falls as 1/(1 + s·c) while c rises.
 struct DampingOptions {
@@ -71,14 +54,15 @@ struct DampingOptions {
 ///   ρ < low:                  c ← max(lower·c, minimum), the row ends
 ///   else:                     c is kept, the row ends (the hysteresis band)
 /// A bound that leaves c unchanged makes no event. UserError on options that break the ranges above.
-class DampingController final : public Controller {
+class DampingController {
  public:
   explicit DampingController(const DampingOptions& options);
 
-  std::string_view quantity() const override { return "damping"; }
-  double value() const override { return damping_; }
-  std::optional<ControlEvent> observe(const Observation& observation) override;
-  std::vector<ScalarState> state() override;
+  /// Present c; the caller hands it to the model.
+  double value() const { return damping_; }
+  /// Looks at one training step (each step once, in order) and may change c for the next.
+  std::optional<ControlEvent> observe(const Observation& observation);
+  std::vector<ScalarState> state();
 
  private:
   std::optional<ControlEvent> set(double damping, const Observation& observation, std::string reason);
@@ -124,10 +108,6 @@ class MemoryBound {
   /// Measures w_m (C, M) and, for a memory on two arrays, back (M, C); null for one. Norms that are not finite bound nothing.
   MemoryBoundResult measure(ConstMatrixRef<S> w_m, const Matrix<S>* back, double feedback_scale, double damping);
 
-  /// Enforces the bound on one array: measures w_m, a view of its columns of the input array. If w_m is too large,
-  /// writes delta = (scale − 1) W_m, else leaves delta alone. A w_m that is not finite gives such a norm and no change.
-  MemoryBoundResult enforce(ConstMatrixRef<S> w_m, double feedback_scale, double damping, MatrixRef<S> delta);
-
   /// Directions u for W_m and for R, for checkpoints.
   std::vector<StateArray<S>> state();
 
@@ -140,5 +120,13 @@ class MemoryBound {
   Matrix<S> image_;             ///< y
   Matrix<S> next_;              ///< the next u
 };
+
+/// Options of the sections [damping] and [memory_bound], which keep a block settling while it learns.
+struct StabiliserOptions {
+  bool control = {};  ///< true if damping is regulated
+  DampingOptions damping;
+  MemoryBoundOptions memory;
+};
+const Section<StabiliserOptions>& stabiliser_section();
 
 }  // namespace nudge

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/learning/correlator.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "devices/device_config.hpp"

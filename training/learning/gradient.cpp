@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
 #include "sim/base/sums.hpp"

@@ -4,26 +4,21 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 #include "circuits/terms/bilinear_link.hpp"
 #include "circuits/terms/node_terms.hpp"
-#include "training/models/network_plan.hpp"
 
 namespace nudge {
 namespace {
 
-class LayeredPlan final : public NetworkPlan {
+class LayeredPlan final : public SamplePlan {
  public:
   LayeredPlan(Layers layers, const TaskSizes& task)
       : layers_(std::move(layers)), rows_(task.rows), widths_(layer_widths(layers_.hidden, task)) {}
 
   std::string_view kind() const override { return layers_.kind; }
   Index rows() const override { return rows_; }
-  bool couples_rows() const override { return false; }
   Index inputs() const override { return widths_.front(); }
-  StartState start() const override { return StartState::rest; }
-  Embedding embedding() const override { return {-1, -1}; }
   NodeReadout readout() const override { return {-1, count() - 1, Normalization::none, -1, layers_.cost}; }
 
   std::vector<Node> nodes() const override {
@@ -45,12 +40,6 @@ class LayeredPlan final : public NetworkPlan {
         all.push_back({fmt::format("{}{}", part.field, l), {1, width(l)}, false, false});
       }
     }
-    return all;
-  }
-
-  std::vector<ParameterGroup> groups() const override {
-    std::vector<ParameterGroup> all;
-    for (const Parameter& p : parameters()) all.push_back({p.name, static_cast<int>(all.size()), {0, p.shape.cols}});
     return all;
   }
 
@@ -110,6 +99,16 @@ class LayeredPlan final : public NetworkPlan {
 };
 
 }  // namespace
+
+std::vector<ParameterGroup> SamplePlan::groups() const {
+  const NodeReadout at = readout();
+  std::vector<ParameterGroup> all;
+  for (const Parameter& p : parameters()) {
+    const int number = static_cast<int>(all.size());
+    all.push_back({p.name, number, {0, p.shape.cols}, number == at.parameter || number == at.bias});
+  }
+  return all;
+}
 
 std::vector<Index> layer_widths(const std::vector<Index>& hidden, const TaskSizes& task) {
   std::vector<Index> widths = hidden;

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "circuits/terms/node_activation.hpp"
@@ -12,6 +14,15 @@
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
+
+/// Plan of independent samples, fed by their features, whose nodes start at rest. Every parameter is a group.
+class SamplePlan : public NetworkPlan {
+ public:
+  bool couples_rows() const override { return false; }
+  StartState start() const override { return StartState::rest; }
+  Embedding embedding() const override { return {-1, -1}; }
+  std::vector<ParameterGroup> groups() const override;
+};
 
 /// Part of the coupling between neighbouring layers, with the field of every unit that acts the same way. All parts
 /// share one coupling.
@@ -43,5 +54,49 @@ std::shared_ptr<const NetworkPlan> layered_plan(Layers layers, const TaskSizes& 
 
 /// Widths of s_0 … s_L of a layered_plan().
 std::vector<Index> layer_widths(const std::vector<Index>& hidden, const TaskSizes& task);
+
+struct NetworkKind;
+
+/// Network kind oscillator: phases φ of coupled oscillators in the frame that turns with them, the XY model or
+/// Kuramoto's of one frequency (Wang, Wanjura & Marquardt, arXiv:2402.08579, train it by equilibrium propagation),
+///     E = −Σ K_ij cos(φ_i − φ_j) − Σ h_i cos(φ_i − θ_i),      dφ/dt = −∂E/∂φ
+/// in layers: φ of layer 0 are the clamped phases `input_phase` x of the features, K_l (n_{l−1}, n_l) couples a layer
+/// to the one below, and the last layer has a phase per class or value. Since cos(a − b) = cos a cos b + sin a sin b, a
+/// coupling is two BilinearLinks on one map, driven by the cosines and by the sines of both ends. A field has the
+/// parameters hc = h cos θ and hs = h sin θ, the components in quadrature that a locking signal has. The cost is C = Σ
+/// 1 − cos(φ − y), a target of y being a phase of y rad: its nudge is a field of β at that phase.
+NetworkKind oscillator_network();
+
+/// Network kind thermal: layers above a clamped sample s_0 = x, coupled both ways, in a bath of temperature T,
+///     E = Σ_l (½ |s_l|² + ¼ κ Σ s_l⁴ − s_{l−1} W_l s_lᵀ − b_l s_lᵀ),     P(s) ∝ exp(−E/T)
+/// with relaxation.solver = sample; any other solver finds its states of least energy, as without a bath. Units are
+/// real numbers that Langevin's equation moves, or binary (0 or 1, then without ½ s² + ¼ κ s⁴): stochastic bits, device
+/// by device, that see h_i/T. The binary form is a Boltzmann machine, or, with s = (1 + m)/2, an Ising machine of
+/// p-bits.
+NetworkKind thermal_network();
+
+/// Objects of layers beside their weights, each made when first asked for and then shared. A plan whose network is
+/// never made takes no memory for them. Safe to ask from several threads.
+template <class T>
+class MadeOnce {
+ public:
+  using Make = std::function<std::shared_ptr<const T>(std::size_t layer)>;
+  MadeOnce(std::size_t layers, Make make) : made_(layers), asked_(layers, false), make_(std::move(make)) {}
+
+  std::shared_ptr<const T> of(std::size_t layer) {
+    const std::lock_guard lock(mutex_);
+    if (!asked_[layer]) {
+      made_[layer] = make_(layer);
+      asked_[layer] = true;
+    }
+    return made_[layer];
+  }
+
+ private:
+  std::vector<std::shared_ptr<const T>> made_;
+  std::vector<bool> asked_;
+  Make make_;
+  std::mutex mutex_;
+};
 
 }  // namespace nudge

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "mixers/mixer.hpp"
 #include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
 

@@ -2,6 +2,7 @@
 #include "training/models/model_options.hpp"
 
 #include "devices/device_config.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -13,10 +14,7 @@ const Choices<bool> embeddings{{"digital", false}, {"devices", true}};
 }  // namespace
 
 const Section<ModelOptions>& model_section() {
-  using param::choice;
-  using param::integer;
-  using param::path;
-  using param::real;
+  using param::choice, param::integer, param::path, param::real;
   static const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
   std::vector<std::string> mixers = force_mixers();
   mixers.insert(mixers.begin(), MixerChoice::fused);
@@ -24,11 +22,8 @@ const Section<ModelOptions>& model_section() {
     Section<ModelOptions> all = {
         field(path("model.weights", "",
                    "Weights to start from instead of random ones, every parameter by its name in /parameters of a run "
-                   "file: "
-                   ".npz, "
-                   ".safetensors, or HDF5 such as a run file; the option --weights wins. A resumed run needs it again. "
-                   "Empty: "
-                   "random."),
+                   "file: .npz, .safetensors, or HDF5 such as a run file; the option --weights wins. A resumed run "
+                   "needs it again. Empty: random."),
               &ModelOptions::weights),
         field(
             integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),
@@ -39,18 +34,16 @@ const Section<ModelOptions>& model_section() {
         field(integer("model.memories", "256", between(0, 1048576),
                       "Patterns M of the Hopfield memory, the columns of W_m; 0: no memory."),
               &ModelOptions::memories),
-        field(
-            integer(
-                "model.memory_arrays", "1", between(1, 2),
-                "1: the memory returns through the transposed read of its own devices; 2: through a second, separately "
-                "programmed array, so that it is not reciprocal."),
-            &ModelOptions::memory_arrays),
+        field(integer("model.memory_arrays", "1", between(1, 2),
+                      "1: the memory returns through the transposed read of its own devices; 2: through a second, "
+                      "separately programmed array, so that it is not reciprocal."),
+              &ModelOptions::memory_arrays),
         field(integer("model.heads", "4", between(1, 65536), "Attention heads H, each with C/H channels."),
               &ModelOptions::heads),
         field(choice("model.mixer", MixerChoice::fused, mixers,
                      "The mixer of the non-conservative force s (Mixer(z) - c z). attention: multi-head softmax "
-                     "attention, fused "
-                     "with the memory's array; the others are the digital mixers of docs/mixers.md, sized by mixer.*."),
+                     "attention, fused with the memory's array; the others are the digital mixers of docs/mixers.md, "
+                     "sized by mixer.*."),
               &ModelOptions::mixer),
         field(real("model.attention_gain", "1.0", at_least(0),
                    "Gain s of the force s (Mixer(z) - c z); 0 leaves a conservative network."),
@@ -67,12 +60,11 @@ const Section<ModelOptions>& model_section() {
                  "gm: spectral norm that the random W_m is scaled to; 2 gm^2 < 1 + s c keeps the energy bounded below.",
                  recipe),
             &ModelOptions::scales, &InitialScales::memory),
-        field(
-            real("model.coupling_scale", "0", at_least(0),
-                 "gc: channels also drive each other through W_c = S (P + P')/2 + A (P - P')/2 with P ~ N(0, gc^2/C), "
-                 "trained like "
-                 "the rest; 0: no such coupling. Settles while every eigenvalue of W_c has a real part below 1 + s c."),
-            &ModelOptions::scales, &InitialScales::coupling),
+        field(real("model.coupling_scale", "0", at_least(0),
+                   "gc: channels also drive each other through W_c = S (P + P')/2 + A (P - P')/2 with P ~ N(0, "
+                   "gc^2/C), trained like the rest; 0: no such coupling. Settles while every eigenvalue of W_c has a "
+                   "real part below 1 + s c."),
+              &ModelOptions::scales, &InitialScales::coupling),
         field(real("model.coupling_symmetric", "1", any_number(), "S: gain of the reciprocal part of the initial W_c."),
               &ModelOptions::scales, &InitialScales::symmetric),
         field(real("model.coupling_antisymmetric", "1", any_number(),
@@ -81,11 +73,10 @@ const Section<ModelOptions>& model_section() {
               &ModelOptions::scales, &InitialScales::antisymmetric),
         field(real("model.embedding_scale", "0.5", above(0), "Token and position embeddings ~ N(0, scale^2)."),
               &ModelOptions::scales, &InitialScales::embedding),
-        field(param::named(
-                  "model.embeddings", "digital",
-                  "What holds the tables of symbols and positions where device.model is not digital. digital: numbers, "
-                  "learned by the optimizer; devices: arrays, of which a token drives one line, read once per sequence "
-                  "and held, with their errors, noise, pulses and energy."),
+        field(param::named("model.embeddings", "digital",
+                           "What holds the tables of symbols and positions where device.model is not digital. digital: "
+                           "numbers, learned by the optimizer; devices: arrays, of which a token drives one line, read "
+                           "once per sequence and held, with their errors, noise, pulses and energy."),
               embeddings, &ModelOptions::tables_on_devices)};
     all.where(above_zero("model.coupling_scale"), {{&ModelOptions::scales, &InitialScales::symmetric},
                                                    {&ModelOptions::scales, &InitialScales::antisymmetric}});
@@ -95,20 +86,25 @@ const Section<ModelOptions>& model_section() {
   return section;
 }
 
+ParamTable with_weights(const ParamTable& rows) {
+  ParamTable all = model_section().rows_of({&ModelOptions::weights});
+  add_rows(all, rows);
+  return all;
+}
+
 const Section<MixerChoice>& mixer_section() {
-  using param::integer;
-  using param::named;
-  using param::real;
-  using param::zero_is;
+  using param::integer, param::named, param::real, param::zero_is;
   static const std::string own =
       "the mixer's own default; model.attention_scale and model.output_scale do the same for attention";
   static const Section<MixerChoice> section = {
       field(real("mixer.initial_scale", "1", above(0),
                  "Factor of the standard deviations that the weights of a mixer other than attention start from.", own),
             &MixerChoice::initial_scale),
-      field(zero_is("all", integer("mixer.window", "all", between(0, 65536),
-                                   "Tokens that a token attends to, itself included; all: every one before it. Softmax "
-                                   "mixers only.")),
+      field(zero_is(
+                "all",
+                integer(
+                    "mixer.window", "all", between(0, 65536),
+                    "Tokens that a token attends to, itself included; all: every one before it. Softmax mixers only.")),
             &MixerChoice::window),
       field(named("mixer.mask", "causal",
                   "bidirectional: a token also attends to those behind it, where these do not hold its answer. Softmax "
@@ -131,6 +127,62 @@ MixerChoice mixer_choice(const Config& config) {
   for (const MixerKey& key : kind.keys({})) key.read(config, choice.options);
   kind.fit(choice.options);
   return choice;
+}
+
+namespace {
+
+/// Whether the config has a mixer with a conditioner, which its size waits for.
+bool has_conditioner(const Config& config) {
+  const auto mixer = network_kind(config).mixer;
+  const auto choice = mixer == nullptr ? std::nullopt : mixer(config);
+  return choice && choice->options.of<FreeEnergyOptions>().modulation != Modulation::none;
+}
+
+/// Adds what a mixer reads where it is chosen.
+void add_mixer(ParamTable& rows, const Condition& chosen_one, const SequenceMixer& mixer) {
+  const bool masked = !mixer_kind<double>(mixer.kind).spec(mixer.options).only_causal;
+  const Section<MixerChoice>& all = mixer_section();
+  add_rows(rows, read_with(chosen_one, masked ? all.rows()
+                                              : all.rows_without({&MixerChoice::window, &MixerChoice::bidirectional})));
+  for (MixerKey& key : mixer.keys()) {
+    if (key.row.key == "mixer.conditioner_width") {
+      key.row = read_with({"mixer.conditioner", has_conditioner, "before or after"}, std::move(key.row));
+    }
+    add_rows(rows, {read_with(chosen_one, key.row)});
+    // Files of older versions say so of mixers that have no conditioner.
+    if (key.row.key == "mixer.conditioner") add_rows(rows, {read_with(chosen(key.row.key, {"none"}), key.row)});
+  }
+}
+
+}  // namespace
+
+MixerChoice sequence_choice(const Config& config, const std::string& name, Index channels, Index heads, Index tokens) {
+  const SequenceMixer mixer = sequence_mixer(name, channels, heads, tokens);
+  MixerChoice choice{mixer.kind, mixer.options};
+  mixer_section().take_changed(config, choice);
+  for (const MixerKey& key : mixer.keys()) {
+    if (!config.at_default(key.row.key)) key.read(config, choice.options);
+  }
+  choice.initial_scale = 1;
+  return choice;
+}
+
+ParamTable mixer_rows(const std::string& choice, const std::vector<std::string>& kinds) {
+  ParamTable rows;
+  for (const std::string& kind : kinds) {
+    add_mixer(rows, chosen(choice, {kind}), {kind, kind, StepRule::residual, one_head()});
+  }
+  return rows;
+}
+
+ParamTable sequence_mixer_rows(const std::string& choice, const std::vector<std::string>& names) {
+  ParamTable rows;
+  for (const std::string& name : names) {
+    if (name == MixerChoice::fused) continue;
+    add_mixer(rows, chosen(choice, {name}), sequence_mixer(name, 64, 4, 2));  // sizes that all can have
+  }
+  std::erase_if(rows, [](const ParamRow& row) { return row.key == "mixer.initial_scale"; });
+  return rows;
 }
 
 }  // namespace nudge

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "circuits/circuit.hpp"
+#include "mixers/sequence_mixer.hpp"
+#include "sim/config/config.hpp"
 #include "sim/config/section.hpp"
 #include "training/models/mixer_term.hpp"
 
@@ -42,10 +45,25 @@ struct ModelOptions {
 const Section<ModelOptions>& model_section();
 inline ModelOptions model_options(const Config& config) { return model_section().read(config); }
 
+/// Table of model.weights and these rows: what a network of independent samples reads.
+ParamTable with_weights(const ParamTable& rows);
+
 /// Section [mixer] as the config has it: mixer_choice() replaces sizes of 0.
 const Section<MixerChoice>& mixer_section();
 
 /// Mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
 MixerChoice mixer_choice(const Config& config);
+
+/// Mixer of a sequence model, in its sizes from the tables (sequence_mixer()), except for keys of [mixer] that are not
+/// at their defaults. mixer.initial_scale does not apply.
+MixerChoice sequence_choice(const Config& config, const std::string& name, Index channels, Index heads, Index tokens);
+
+/// Table of the keys of [mixer] for a key that chooses one of these mixers of the registry: a key is read where the
+/// chosen mixer reads it (MixerKind::options).
+ParamTable mixer_rows(const std::string& choice, const std::vector<std::string>& kinds);
+
+/// Table of the keys of [mixer] for a key that chooses one of sequence_mixer_names(), which start from scales of their
+/// own.
+ParamTable sequence_mixer_rows(const std::string& choice, const std::vector<std::string>& names);
 
 }  // namespace nudge

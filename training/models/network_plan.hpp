@@ -125,6 +125,14 @@ class NetworkPlan {
   virtual std::vector<Gates> gates() const { return {}; }
 };
 
+/// Defines initial() and terms() of a plan in both precisions, by templates of `seed` and `weights`, and of `maps`.
+#define NUDGE_PLAN_IN(S, PLAN, INITIAL, TERMS)                                               \
+  void PLAN::initial(std::uint64_t seed, std::vector<Matrix<S>>& weights) const { INITIAL; } \
+  std::vector<std::unique_ptr<Term<S>>> PLAN::terms(const Maps<S>& maps) const { return TERMS; }
+#define NUDGE_PLAN(PLAN, INITIAL, TERMS)     \
+  NUDGE_PLAN_IN(float, PLAN, INITIAL, TERMS) \
+  NUDGE_PLAN_IN(double, PLAN, INITIAL, TERMS)
+
 /// Largest leak L of a node, known before there is a task, as the stiffest part that is always there: constant +
 /// per_damping · c at the damping c. 0: its units are loaded by their terms alone (Circuit::largest_load).
 struct NodeLeak {

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/registry.hpp"
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.hpp"
 #include "sim/base/open_list.hpp"
-#include "sim/config/suggest.hpp"
 #include "training/models/block/block_plan.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
+#include "training/models/layered_plan.hpp"
 #include "training/models/netlist/netlist_plan.hpp"
-#include "training/models/oscillator/oscillator_network.hpp"
 #include "training/models/own/own_network.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 #include "training/models/stack/stack_plan.hpp"
 #include "training/models/tapes/tape_kinds.hpp"
-#include "training/models/thermal/thermal_network.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 
 namespace nudge {
@@ -114,15 +110,7 @@ const std::vector<NetworkKind>& network_kinds() { return list().all(); }
 
 void add_network_kind(NetworkKind kind) { list().add(std::move(kind)); }
 
-const NetworkKind& network_kind(const Config& config) {
-  const std::string& name = config.text("network.kind");
-  for (const NetworkKind& kind : network_kinds()) {
-    if (kind.name == name) return kind;
-  }
-  std::vector<std::string> names;
-  for (const NetworkKind& kind : network_kinds()) names.push_back(kind.name);
-  throw UserError(fmt::format("network.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
-}
+const NetworkKind& network_kind(const Config& config) { return named(network_kinds(), config.text("network.kind")); }
 
 Index coupled_rows(const Config& config) {
   return network_kind(config).couples_rows ? static_cast<Index>(config.integer("model.tokens")) : 1;

@@ -8,7 +8,6 @@
 #include "training/config/train_options.hpp"
 #include "training/learning/controller.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/learning/stabiliser_options.hpp"
 #include "training/models/netlist/netlist_plan.hpp"
 #include "training/train/trainee.hpp"
 

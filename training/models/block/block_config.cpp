@@ -8,9 +8,9 @@
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/data/data_options.hpp"
+#include "training/learning/controller.hpp"
 #include "training/learning/correlator.hpp"
-#include "training/learning/stabiliser_options.hpp"
-#include "training/models/mixer_keys.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -22,16 +22,11 @@ const Choices<bool> multipliers{{"digital", false}, {"analog", true}};
 }  // namespace
 
 const Section<CorrectionOptions>& correction_section() {
-  using param::integer;
-  using param::named;
-  using param::real;
-  using param::zero_is;
+  using param::integer, param::named, param::real, param::zero_is;
   static const Section<CorrectionOptions> section = {
       field(named("correction.scope", "attention",
                   "What the correction of the nudged phase covers; full: also a memory on two arrays "
-                  "(model.memory_arrays = "
-                  "2), "
-                  "which is not reciprocal."),
+                  "(model.memory_arrays = 2), which is not reciprocal."),
             correction_scopes, &CorrectionOptions::scope),
       field(real("correction.gain_error", "0", {-1, 10, true, false},
                  "Relative gain error of the circuits that carry J v and J' v, common to all nodes."),
@@ -60,17 +55,14 @@ const Section<CorrectionOptions>& correction_section() {
 }
 
 const Section<AttentionErrors>& attention_section() {
-  using param::named;
-  using param::real;
+  using param::named, param::real;
   static const Section<AttentionErrors> section = [] {
     Section<AttentionErrors> all = {
-        field(
-            named(
-                "attention.products", "digital",
-                "What forms the scores q k', their softmax and the weighted values of model.mixer = attention on "
-                "devices. digital: exact numbers, counted as digital work; analog: a multiplier, an exponential and a "
-                "second multiplier for every head and pair of tokens, which differ."),
-            multipliers, &AttentionErrors::analog),
+        field(named("attention.products", "digital",
+                    "What forms the scores q k', their softmax and the weighted values of model.mixer = attention on "
+                    "devices. digital: exact numbers, counted as digital work; analog: a multiplier, an exponential "
+                    "and a second multiplier for every head and pair of tokens, which differ."),
+              multipliers, &AttentionErrors::analog),
         field(real("attention.gain_spread", "0", from_below(0, 0.5),
                    "Standard deviation of the static gains of both multipliers.",
                    "hardware.level = local: chosen, the matching of small multipliers"),

@@ -5,7 +5,6 @@
 
 #include "circuits/terms/coupling.hpp"
 #include "sim/base/decompositions.hpp"
-#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {

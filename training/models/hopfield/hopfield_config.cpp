@@ -84,22 +84,17 @@ std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& t
 }  // namespace
 
 const Section<HopfieldOptions>& hopfield_section() {
-  using param::choice;
-  using param::integers;
-  using param::named;
-  using param::real;
+  using param::choice, param::integers, param::named, param::real;
   static const Section<HopfieldOptions> section = {
-      field(integers("hopfield.hidden", "[128]", at_least(1),
-                     "Widths of the hidden layers of a network.kind = hopfield, above the convolutions of a "
-                     "convolutional one. "
-                     "The layer below is the sample, the layer above as wide as there are classes or values."),
+      field(integers(
+                "hopfield.hidden", "[128]", at_least(1),
+                "Widths of the hidden layers of a network.kind = hopfield, above the convolutions of a convolutional "
+                "one. The layer below is the sample, the layer above as wide as there are classes or values."),
             &HopfieldOptions::hidden),
       field(named("hopfield.form", "projected",
                   "projected: states are kept in a box, F = -s + h, projected after every step; energy: the activation "
-                  "is in "
-                  "the energy, F = -s + rho'(s) h, where a relu or hard_sigmoid unit at s <= 0 is dead and one whose "
-                  "drive is "
-                  "above 1 never settles.",
+                  "is in the energy, F = -s + rho'(s) h, where a relu or hard_sigmoid unit at s <= 0 is dead and one "
+                  "whose drive is above 1 never settles.",
                   "Scellier and Bengio, arXiv:1602.05179"),
             hopfield_forms, &HopfieldOptions::form),
       field(
@@ -109,26 +104,21 @@ const Section<HopfieldOptions>& hopfield_section() {
       field(choice("hopfield.output_activation", "identity", node_activations(),
                    "rho of the last layer, whose state itself the cost sees; of form = projected identity is no box."),
             &HopfieldOptions::output_activation),
-      field(
-          named(
-              "hopfield.feedback", "transpose",
-              "How a layer hears the one above. transpose: through the weights of the way up, read backwards, so that "
-              "the "
-              "network has an energy; separate: through weights of its own, without an energy, only of form = energy; "
-              "none: "
-              "not at all, only of form = projected, so that the equilibrium is the forward pass of a perceptron."),
-          feedbacks, &HopfieldOptions::feedback),
-      field(choice("hopfield.cost", "squared_error", {"squared_error", "cross_entropy"},
-                   "squared_error: of the last layer's state, a class being 1 at its unit and 0 at the others; "
-                   "cross_entropy: of a "
-                   "softmax read-out of the last hidden layer, which learns outside the equilibrium."),
+      field(named("hopfield.feedback", "transpose",
+                  "How a layer hears the one above. transpose: through the weights of the way up, read backwards, so "
+                  "that the network has an energy; separate: through weights of its own, without an energy, only of "
+                  "form = energy; none: not at all, only of form = projected, so that the equilibrium is the forward "
+                  "pass of a perceptron."),
+            feedbacks, &HopfieldOptions::feedback),
+      field(choice(
+                "hopfield.cost", "squared_error", {"squared_error", "cross_entropy"},
+                "squared_error: of the last layer's state, a class being 1 at its unit and 0 at the others; "
+                "cross_entropy: of a softmax read-out of the last hidden layer, which learns outside the equilibrium."),
             &HopfieldOptions::cost),
       field(real("hopfield.gain", "0.5", at_least(0),
                  "Initial weights are uniform within gain sqrt(6/(fan_in + fan_out)), biases 0.",
                  "Glorot and Bengio, AISTATS 2010, whose gain is 1; at that the untrained digits network of two layers "
-                 "takes "
-                 "hundreds of "
-                 "sweeps to settle, measured"),
+                 "takes hundreds of sweeps to settle, measured"),
             &HopfieldOptions::gain)};
   return section;
 }
@@ -149,19 +139,16 @@ const Section<NeuronOptions>& neuron_section() {
 const Section<ConvolutionOptions>& convolutional_section() {
   using param::integers;
   static const Section<ConvolutionOptions> section = {
-      field(integers(
-                "convolutional.maps", "[16]", at_least(1),
-                "Maps of the convolutions of a network.kind = convolutional, one entry per layer, from the sample up; "
-                "stride 1, "
-                "borders padded with zeros so that the size stays."),
+      field(integers("convolutional.maps", "[16]", at_least(1),
+                     "Maps of the convolutions of a network.kind = convolutional, one entry per layer, from the sample "
+                     "up; stride 1, borders padded with zeros so that the size stays."),
             &ConvolutionOptions::maps),
       field(integers("convolutional.kernel", "[3]", at_least(1),
                      "Side of their kernels, odd: one entry for all, or one per layer."),
             &ConvolutionOptions::kernel),
       field(integers("convolutional.pool", "[2]", at_least(1),
                      "Side of the blocks that are averaged after each: one entry for all, or one per layer; 1: none. "
-                     "Must divide "
-                     "the image."),
+                     "Must divide the image."),
             &ConvolutionOptions::pool)};
   return section;
 }
@@ -178,8 +165,7 @@ void check_hopfield(const Config& config) {
   if (options.hidden.empty() && !convolves) {
     throw UserError(
         "hopfield.cost = cross_entropy (must be squared_error where hopfield.hidden is empty: its read-out needs a "
-        "layer "
-        "to read)");
+        "layer to read)");
   }
 }
 
@@ -196,8 +182,7 @@ bool hopfield_contrasts(const Config& config) {
 }
 
 ParamTable hopfield_keys() {
-  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
-  add_rows(rows, hopfield_section().rows());
+  ParamTable rows = with_weights(hopfield_section().rows());
   add_rows(rows, read_with(with_devices(), neuron_section().rows()));
   add_rows(rows, correlator_keys());
   return rows;

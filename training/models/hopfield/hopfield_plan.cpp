@@ -151,16 +151,6 @@ std::vector<Parameter> HopfieldPlan::parameters() const {
   return all;
 }
 
-std::vector<ParameterGroup> HopfieldPlan::groups() const {
-  std::vector<ParameterGroup> all;
-  const auto parameters = this->parameters();
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const bool outside = shape_.classes > 0 && p + 2 >= parameters.size();
-    all.push_back({parameters[p].name, static_cast<int>(p), {0, parameters[p].shape.cols}, outside});
-  }
-  return all;
-}
-
 NodeReadout HopfieldPlan::readout() const {
   const int last = shape_.layers() - 1;
   if (shape_.classes == 0) return {-1, last, Normalization::none, -1};
@@ -168,17 +158,6 @@ NodeReadout HopfieldPlan::readout() const {
   return {weights, last, Normalization::none, weights + 1};
 }
 
-void HopfieldPlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
-  initial_weights(*this, gain_, seed, weights);
-}
-void HopfieldPlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
-  initial_weights(*this, gain_, seed, weights);
-}
-std::vector<std::unique_ptr<Term<float>>> HopfieldPlan::terms(const Maps<float>& maps) const {
-  return hopfield_terms<float>(*this, maps);
-}
-std::vector<std::unique_ptr<Term<double>>> HopfieldPlan::terms(const Maps<double>& maps) const {
-  return hopfield_terms<double>(*this, maps);
-}
+NUDGE_PLAN(HopfieldPlan, initial_weights(*this, gain_, seed, weights), hopfield_terms(*this, maps))
 
 }  // namespace nudge

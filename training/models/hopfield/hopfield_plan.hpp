@@ -3,7 +3,7 @@
 
 #include "circuits/terms/convolution.hpp"
 #include "circuits/terms/node_activation.hpp"
-#include "training/models/made_once.hpp"
+#include "training/models/layered_plan.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
@@ -44,21 +44,16 @@ struct HopfieldShape {
 /// (n_{l−1}, n_l), or K<l> (C_{l−1} k k, C_l) of a convolution, for l = 1 … L; b<l> (1, n_l) or (1, C_l); with
 /// asymmetric B<l> (n_l, n_{l−1}) or Kb<l> for l = 2 … L; Wo (n_L, V) and bo (1, V). Weights may be devices, biases are
 /// numbers.
-class HopfieldPlan final : public NetworkPlan {
+class HopfieldPlan final : public SamplePlan {
  public:
   /// Makes the plan. `gain`: factor of Glorot's uniform initial weights.
   explicit HopfieldPlan(HopfieldShape shape, double gain = 1.0);
 
   std::string_view kind() const override { return shape_.convolutions.empty() ? "hopfield" : "convolutional"; }
   Index rows() const override { return shape_.rows; }
-  bool couples_rows() const override { return false; }
   Index inputs() const override { return shape_.widths.front(); }
   std::vector<Node> nodes() const override;
   std::vector<Parameter> parameters() const override;
-  std::vector<ParameterGroup> groups() const override;
-  /// No embedding: the features of a sample clamp the circuit as they are.
-  Embedding embedding() const override { return {-1, -1}; }
-  StartState start() const override { return StartState::rest; }
   /// Read-out of layer L; its parameter is −1 without one.
   NodeReadout readout() const override;
   void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;

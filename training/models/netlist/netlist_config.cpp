@@ -13,50 +13,37 @@
 namespace nudge {
 
 const Section<NetlistKeys>& netlist_section() {
-  using param::integer;
-  using param::path;
-  using param::quantity;
-  using param::real;
-  using param::texts;
-  using param::zero_is;
+  using param::integer, param::path, param::quantity, param::real, param::texts, param::zero_is;
   static const Section<NetlistKeys> section = [] {
     Section<NetlistKeys> all = {
         field(path("netlist.file", "", "SPICE netlist of a network.kind = netlist (docs/netlists.md)."),
               &NetlistKeys::file),
-        field(
-            texts(
-                "netlist.inputs", "[]", {},
-                "Its independent sources that the features of a sample set, in this order: names, or globs that stand "
-                "for sources in the order of the file."),
-            &NetlistKeys::inputs),
-        field(
-            texts(
-                "netlist.mirrored", "[]", {},
-                "Sources that the same features set with the other sign, offset - scale x: resistors, which are never "
-                "negative, can then weigh either sign. As many as features, or none."),
-            &NetlistKeys::mirrored),
+        field(texts("netlist.inputs", "[]", {},
+                    "Its independent sources that the features of a sample set, in this order: names, or globs that "
+                    "stand for sources in the order of the file."),
+              &NetlistKeys::inputs),
+        field(texts("netlist.mirrored", "[]", {},
+                    "Sources that the same features set with the other sign, offset - scale x: resistors, which are "
+                    "never negative, can then weigh either sign. As many as features, or none."),
+              &NetlistKeys::mirrored),
         field(real("netlist.input_scale", "1", any_number(), "Volts (or amperes) of an input per unit of its feature."),
               &NetlistKeys::input_scale),
         field(real("netlist.input_offset", "0", any_number(), "Volts (or amperes) of an input whose feature is 0."),
               &NetlistKeys::input_offset),
-        field(
-            texts(
-                "netlist.outputs", "[]", {},
-                "What the cost compares with the targets, in circuit.read_voltage: a node, or \"plus,minus\", one per "
-                "class or value."),
-            &NetlistKeys::outputs),
-        field(
-            texts(
-                "netlist.learn", "[\"r*\"]", {},
-                "Globs of the resistors and independent sources whose values learn; * stands for any characters, ? for "
-                "one."),
-            &NetlistKeys::learn),
+        field(texts("netlist.outputs", "[]", {},
+                    "What the cost compares with the targets, in circuit.read_voltage: a node, or \"plus,minus\", one "
+                    "per class or value."),
+              &NetlistKeys::outputs),
+        field(texts("netlist.learn", "[\"r*\"]", {},
+                    "Globs of the resistors and independent sources whose values learn; * stands for any characters, ? "
+                    "for one."),
+              &NetlistKeys::learn),
         field(zero_is(
                   "auto",
-                  quantity("netlist.conductance", "auto", Unit::siemens, at_least(0),
-                           "Conductance that the number 1 stands for, and beta 1 at an output; every node then has the "
-                           "capacitance of that times circuit.time_constant. auto: the mean of the resistors that "
-                           "learn.")),
+                  quantity(
+                      "netlist.conductance", "auto", Unit::siemens, at_least(0),
+                      "Conductance that the number 1 stands for, and beta 1 at an output; every node then has the "
+                      "capacitance of that times circuit.time_constant. auto: the mean of the resistors that learn.")),
               &NetlistKeys::conductance),
         field(real("netlist.initial_spread", "0", at_least(0),
                    "Standard deviation of the logarithm of the conductances that learn around those of the file, by "
@@ -65,47 +52,45 @@ const Section<NetlistKeys>& netlist_section() {
         field(real("netlist.twin_mismatch", "0", at_least(0),
                    "Standard deviation of the logarithm of the conductances of a twin of the circuit around those that "
                    "learn: the clamped state (of nudges of both signs, that of +beta) is the twin's, as circuits are "
-                   "built that "
-                   "hold both states at once. For relaxation.solver = direct.",
+                   "built that hold both states at once. For relaxation.solver = direct.",
                    "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040"),
               &NetlistKeys::twin_mismatch),
         field(real("netlist.gate_leak", "0", from_below(0, 1),
                    "Share of the value of every source that learns which is lost in a training step: charge that leaks "
-                   "off "
-                   "the gate it is stored on."),
+                   "off the gate it is stored on."),
               &NetlistKeys::gate_leak),
         field(zero_is("off", quantity("netlist.gate_leak_time", "off", Unit::second, at_least(0),
                                       "The same by its time constant t: 1 - exp(-T/t) in the T of a step, "
                                       "netlist.clock for every phase of every sample of the batch.")),
               &NetlistKeys::gate_leak_time),
-        field(
-            zero_is("auto", quantity("netlist.node_capacitance", "auto", Unit::farad, at_least(0),
-                                     "Parasitic capacitance from every node to ground, beside the capacitors that are "
-                                     "drawn. auto: every column of the state has netlist.conductance times "
-                                     "circuit.time_constant, and capacitors carry nothing.")),
-            &NetlistKeys::node_capacitance),
+        field(zero_is("auto", quantity("netlist.node_capacitance", "auto", Unit::farad, at_least(0),
+                                       "Parasitic capacitance from every node to ground, beside the capacitors that "
+                                       "are drawn. auto: every column of the state has netlist.conductance times "
+                                       "circuit.time_constant, and capacitors carry nothing.")),
+              &NetlistKeys::node_capacitance),
         field(texts("netlist.capacitances", "[]", {},
                     "Of single nodes another: entries \"NODE = 200 fF\", names or globs; the last that fits holds."),
               &NetlistKeys::capacitances),
-        field(
-            zero_is("settled",
-                    quantity("netlist.delay", "settled", Unit::second, at_least(0),
-                             "When a free or clamped state is read after its inputs or outputs were switched, settled "
-                             "or not: a mode of rate G/C is then exp(-t G/C) short of where it goes. For "
-                             "relaxation.solver = direct.",
-                             "Stern et al. 2022, arXiv:2112.11399")),
-            &NetlistKeys::delay),
+        field(zero_is(
+                  "settled",
+                  quantity(
+                      "netlist.delay", "settled", Unit::second, at_least(0),
+                      "When a free or clamped state is read after its inputs or outputs were switched, settled or not: "
+                      "a mode of rate G/C is then exp(-t G/C) short of where it goes. For relaxation.solver = direct.",
+                      "Stern et al. 2022, arXiv:2112.11399")),
+              &NetlistKeys::delay),
         field(zero_is("off", quantity("netlist.clock", "off", Unit::second, at_least(0),
                                       "Period of the clock: each phase lasts one, and is read netlist.delay after its "
                                       "beginning, or at its end. A clamped phase begins where the free one ended.",
                                       "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040")),
               &NetlistKeys::clock),
         field(
-            zero_is("auto", quantity("netlist.flicker_slowest", "auto", Unit::second, at_least(0),
-                                     "Longest time constant of the 1/f noise (KF and AF of the model cards) of diodes "
-                                     "and transistors, which goes on through the phases of a sample and begins anew "
-                                     "with the next. auto: 1000 circuit.time_constant. For relaxation.solver = euler "
-                                     "with circuit.thermal_noise.")),
+            zero_is("auto",
+                    quantity(
+                        "netlist.flicker_slowest", "auto", Unit::second, at_least(0),
+                        "Longest time constant of the 1/f noise (KF and AF of the model cards) of diodes and "
+                        "transistors, which goes on through the phases of a sample and begins anew with the next. "
+                        "auto: 1000 circuit.time_constant. For relaxation.solver = euler with circuit.thermal_noise.")),
             &NetlistKeys::flicker_slowest),
         field(integer("netlist.elements_limit", std::to_string(NetlistLimit::standard), at_least(1),
                       "Most elements of the netlist, instances of .subckt included: more are refused before they are "
@@ -228,10 +213,6 @@ bool netlist_contrasts(const Config& config) {
   }
 }
 
-ParamTable netlist_keys() {
-  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
-  add_rows(rows, netlist_section().rows());
-  return rows;
-}
+ParamTable netlist_keys() { return with_weights(netlist_section().rows()); }
 
 }  // namespace nudge

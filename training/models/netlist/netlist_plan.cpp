@@ -128,8 +128,7 @@ void NetlistPlan::check_outputs() const {
     if (reached[k]) continue;
     throw UserError(
         fmt::format("netlist.outputs: \"{}\" is reached by no input and no source that learns: no element joins it to "
-                    "one but through "
-                    "ground, a capacitor or a node that a constant source holds",
+                    "one but through ground, a capacitor or a node that a constant source holds",
                     choice_.outputs[k]));
   }
 }
@@ -147,10 +146,9 @@ void NetlistPlan::choose_learned() {
       const bool possible = e.kind == ElementKind::resistor || (is_source(e.kind) && !fed[k]);
       if (!possible || !fits_glob(glob, e.name)) continue;
       if (e.kind == ElementKind::resistor && e.value < 0) {
-        throw UserError(
-            fmt::format("netlist.learn: \"{}\" takes {} ({}), whose resistance of {:g} Ohm is negative (only those "
-                        "above 0 learn)",
-                        glob, e.name, to_string(e.place), e.value));
+        throw UserError(fmt::format(
+            "netlist.learn: \"{}\" takes {} ({}), whose resistance of {:g} Ohm is negative (only those above 0 learn)",
+            glob, e.name, to_string(e.place), e.value));
       }
       taken[k] = true;
       ++fitting;
@@ -235,14 +233,6 @@ std::vector<Parameter> NetlistPlan::parameters() const {
   return all;
 }
 
-std::vector<ParameterGroup> NetlistPlan::groups() const {
-  std::vector<ParameterGroup> all;
-  for (const Parameter& parameter : parameters()) {
-    all.push_back({parameter.name, static_cast<int>(all.size()), {0, parameter.shape.cols}, false});
-  }
-  return all;
-}
-
 namespace {
 
 template <class S>
@@ -281,17 +271,7 @@ std::vector<std::unique_ptr<Term<S>>> netlist_terms(const NetlistPlan& plan,
 
 }  // namespace
 
-void NetlistPlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
-  initial_values(*this, choice_.spread, seed, weights);
-}
-void NetlistPlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
-  initial_values(*this, choice_.spread, seed, weights);
-}
-std::vector<std::unique_ptr<Term<float>>> NetlistPlan::terms(const Maps<float>& maps) const {
-  return netlist_terms<float>(*this, equations_, coordinates_, maps);
-}
-std::vector<std::unique_ptr<Term<double>>> NetlistPlan::terms(const Maps<double>& maps) const {
-  return netlist_terms<double>(*this, equations_, coordinates_, maps);
-}
+NUDGE_PLAN(NetlistPlan, initial_values(*this, choice_.spread, seed, weights),
+           netlist_terms(*this, equations_, coordinates_, maps))
 
 }  // namespace nudge

@@ -9,7 +9,7 @@
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/learning/estimators/requirement.hpp"
-#include "training/models/network_plan.hpp"
+#include "training/models/layered_plan.hpp"
 
 namespace nudge {
 
@@ -38,7 +38,7 @@ struct NetlistChoice {
 /// `outputs`, whose squared error is the cost. Parameters, each where there are such elements: g (1, resistors that
 /// learn) in units of conductance_S, v (1, sources of voltage) in volts of the state, i (1, sources of current) in the
 /// product of these units. g may be devices: a number is then the conductance that its array has for it.
-class NetlistPlan final : public NetworkPlan {
+class NetlistPlan final : public SamplePlan {
  public:
   /// Makes the plan for samples of `features` features and an output of `values` numbers. UserError where names,
   /// features or outputs do not fit.
@@ -46,13 +46,9 @@ class NetlistPlan final : public NetworkPlan {
 
   std::string_view kind() const override { return "netlist"; }
   Index rows() const override { return choice_.rows; }
-  bool couples_rows() const override { return false; }
-  StartState start() const override { return StartState::rest; }
   Index inputs() const override { return features_; }
   std::vector<Node> nodes() const override;
   std::vector<Parameter> parameters() const override;
-  std::vector<ParameterGroup> groups() const override;
-  Embedding embedding() const override { return {-1, -1}; }
   NodeReadout readout() const override;
   void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;
   void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override;

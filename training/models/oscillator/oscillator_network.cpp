@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/oscillator/oscillator_network.hpp"
-
 #include "training/models/layered_plan.hpp"
 #include "training/models/model_options.hpp"
+#include "training/models/registry.hpp"
 
 namespace nudge {
 namespace {
+
+/// Options of the section [oscillator].
+struct OscillatorOptions {
+  std::vector<Index> hidden;
+  double input_phase = {}, field = {}, gain = {};
+};
 
 /// Cost Σ 1 − cos(φ − y).
 class PhaseCost final : public NodeCost {
@@ -30,11 +35,8 @@ Layers oscillator_layers(const OscillatorOptions& options) {
           .cost = std::make_shared<const PhaseCost>()};
 }
 
-}  // namespace
-
 const Section<OscillatorOptions>& oscillator_section() {
-  using param::integers;
-  using param::real;
+  using param::integers, param::real;
   static const Section<OscillatorOptions> section = {
       field(integers("oscillator.hidden", "[64]", at_least(1),
                      "Oscillators of the hidden layers of a network.kind = oscillator. The layer below is the sample, "
@@ -52,14 +54,6 @@ const Section<OscillatorOptions>& oscillator_section() {
   return section;
 }
 
-namespace {
-
-ParamTable oscillator_keys() {
-  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
-  add_rows(rows, oscillator_section().rows());
-  return rows;
-}
-
 }  // namespace
 
 NetworkKind oscillator_network() {
@@ -73,7 +67,7 @@ NetworkKind oscillator_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .keys = oscillator_keys(),
+          .keys = with_weights(oscillator_section().rows()),
           .not_local = "its phases learn by cosines of their differences, which no multiplier of two states forms"};
 }
 

@@ -30,8 +30,8 @@ std::shared_ptr<const NetworkPlan> own_plan(const Config& config, const TaskSize
 std::string own_network_missing(const Config& config) {
   if (lent_plan()) return "";
   return fmt::format(
-      "the system \"{}\" is code of the program that ran it, and not here (from Python: nudge.train(system, "
-      "...), nudge.resume(file, system=system))",
+      "the system \"{}\" is code of the program that ran it, and not here (from Python: nudge.train(system, ...), "
+      "nudge.resume(file, system=system))",
       own_section().read(config).system);
 }
 
@@ -73,18 +73,8 @@ const Section<OwnOptions>& own_section() {
   return section;
 }
 
-namespace {
-
-ParamTable own_keys() {
-  using O = OwnOptions;
-  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
-  add_rows(rows, own_section().rows_of({&O::system, &O::system_code, &O::leak, &O::contrastive}));
-  return rows;
-}
-
-}  // namespace
-
 NetworkKind own_network() {
+  using O = OwnOptions;
   return {.name = "own",
           .summary = "a system of the program that nudge is a library of: forces written in Python",
           .plan = own_plan,
@@ -93,7 +83,7 @@ NetworkKind own_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
-          .keys = own_keys(),
+          .keys = with_weights(own_section().rows_of({&O::system, &O::system_code, &O::leak, &O::contrastive})),
           .not_local = "what a function does between its arrays is not known"};
 }
 

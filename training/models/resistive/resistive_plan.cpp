@@ -9,6 +9,8 @@
 #include "circuits/terms/resistive_link.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "training/learning/correlator.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -140,25 +142,120 @@ std::vector<Parameter> ResistivePlan::parameters() const {
   return all;
 }
 
-std::vector<ParameterGroup> ResistivePlan::groups() const {
-  std::vector<ParameterGroup> all;
-  for (const Parameter& parameter : parameters()) {
-    all.push_back({parameter.name, static_cast<int>(all.size()), {0, parameter.shape.cols}, false});
-  }
-  return all;
+NUDGE_PLAN(ResistivePlan, initial_conductances(*this, scale_, seed, weights), resistive_terms(*this, maps))
+
+namespace {
+
+const Choices<ResistiveBias> biases{
+    {"none", ResistiveBias::none}, {"rails", ResistiveBias::rails}, {"current", ResistiveBias::current}};
+const Choices<HiddenDiode> diodes{
+    {"ideal", HiddenDiode::ideal}, {"shockley", HiddenDiode::shockley}, {"none", HiddenDiode::none}};
+
+}  // namespace
+
+const Section<ResistiveOptions>& resistive_section() {
+  using param::flag, param::integers, param::named, param::quantity, param::real, param::reals;
+  static const std::string published = "Scellier 2024 (arXiv 2402.11674), network of 100 hidden nodes";
+  static const Section<ResistiveOptions> section = [] {
+    Section<ResistiveOptions> all = {
+        field(integers("resistive.hidden", "100", between(1, 1048576),
+                       "Nodes of the hidden layers of a network.kind = resistive, from the inputs to the outputs; the "
+                       "first half of a layer is kept at or above 0 by diodes, the rest at or below 0.",
+                       published),
+              &ResistiveOptions::hidden),
+        field(reals("resistive.gain", "100", above(0),
+                    "A_0, A_1, ...: gain behind the inputs, then of the bidirectional amplifier behind each hidden "
+                    "layer; those left out are 1.",
+                    published),
+              &ResistiveOptions::gain),
+        field(named("resistive.bias", "current",
+                    "What holds the nodes up besides the layers: nothing, resistors to two rails, or current sources "
+                    "(numbers).",
+                    published),
+              biases, &ResistiveOptions::bias),
+        field(real("resistive.rail_voltage", "1", above(0),
+                   "Voltage of the rails at plus and minus this, in circuit.read_voltage."),
+              &ResistiveOptions::rail_voltage),
+        field(named("resistive.diode", "ideal",
+                    "Diodes of the hidden nodes, to ground. ideal: a node is kept on its side of 0; shockley: their "
+                    "current is I_s (exp(V/(n k T/q)) - 1), T being circuit.temperature, for relaxation.solver = "
+                    "coordinate alone; none: a linear circuit."),
+              diodes, &ResistiveOptions::diode),
+        field(quantity("resistive.saturation_current", "1e-14 A", Unit::ampere, above(0),
+                       "I_s of resistive.diode = shockley.",
+                       "default of SPICE diode models (ngspice manual, parameter IS)"),
+              &ResistiveOptions::saturation_current),
+        field(real("resistive.emission", "1", above(0),
+                   "Emission coefficient (ideality) n of resistive.diode = shockley.",
+                   "default of SPICE diode models (ngspice manual, parameter N)"),
+              &ResistiveOptions::emission),
+        field(flag("resistive.doubled_inputs", "true",
+                   "Sources x and -x for every feature x, so that resistors, which are never negative, can weigh "
+                   "either sign.",
+                   published),
+              &ResistiveOptions::doubled_inputs),
+        field(real("resistive.initial_scale", "1", above(0),
+                   "Conductances start uniform in plus and minus scale/sqrt(n) of the n nodes below, clipped at 0: "
+                   "half of them open.",
+                   published),
+              &ResistiveOptions::initial_scale)};
+    all.where(chosen("resistive.diode", {"shockley"}),
+              {&ResistiveOptions::saturation_current, &ResistiveOptions::emission});
+    all.where(chosen("resistive.bias", {"rails"}), {&ResistiveOptions::rail_voltage});
+    return all;
+  }();
+  return section;
 }
 
-void ResistivePlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
-  initial_conductances(*this, scale_, seed, weights);
+ParamTable resistive_keys() {
+  ParamTable rows = with_weights(resistive_section().rows());
+  add_rows(rows, correlator_keys());
+  return rows;
 }
-void ResistivePlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
-  initial_conductances(*this, scale_, seed, weights);
+
+StateFacts resistive_states(const Config& config) {
+  StateFacts facts{.loads = true};
+  const HiddenDiode diode = resistive_section().read(config).diode;
+  if (diode == HiddenDiode::ideal) facts.boxed = "resistive.diode = ideal";
+  if (diode == HiddenDiode::shockley) facts.stiff = "resistive.diode = shockley";
+  return facts;
 }
-std::vector<std::unique_ptr<Term<float>>> ResistivePlan::terms(const Maps<float>& maps) const {
-  return resistive_terms<float>(*this, maps);
+
+void check_resistive(const Config& config) {
+  const ResistiveOptions options = resistive_section().read(config);
+  if (options.diode == HiddenDiode::shockley && circuit_section().read(config).temperature_K == 0) {
+    throw UserError(
+        "circuit.temperature = 0 K (must be above 0 for resistive.diode = shockley, whose voltages are in units of k "
+        "T/q)");
+  }
+  const std::size_t gains = options.gain.size(), most = options.hidden.size() + 1;
+  if (gains <= most) return;
+  throw UserError(
+      fmt::format("resistive.gain = {} has {} entries (must have at most {}: one behind the inputs and each hidden "
+                  "layer of resistive.hidden)",
+                  config.as_text("resistive.gain"), gains, most));
 }
-std::vector<std::unique_ptr<Term<double>>> ResistivePlan::terms(const Maps<double>& maps) const {
-  return resistive_terms<double>(*this, maps);
+
+std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task) {
+  check_resistive(config);
+  const ResistiveOptions options = resistive_section().read(config);
+  ResistiveShape shape;
+  shape.features = task.features;
+  shape.doubled = options.doubled_inputs;
+  shape.widths = options.hidden;
+  shape.widths.push_back(task.classes > 0 ? task.classes : task.values);
+  shape.gains = options.gain;
+  shape.gains.resize(shape.widths.size(), 1.0);
+  shape.bias = options.bias;
+  shape.rail = options.rail_voltage;
+  shape.diodes = options.diode != HiddenDiode::none;
+  shape.circuit = circuit_spec(config);
+  if (options.diode == HiddenDiode::shockley) {
+    shape.shockley = {options.saturation_current, options.emission, shape.circuit.temperature_K};
+    shape.shockley->validate();
+  }
+  shape.rows = task.rows;
+  return std::make_shared<ResistivePlan>(std::move(shape), options.initial_scale);
 }
 
 }  // namespace nudge

@@ -10,8 +10,8 @@
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/learning/estimators/requirement.hpp"
+#include "training/models/layered_plan.hpp"
 #include "training/models/network.hpp"
-#include "training/models/network_plan.hpp"
 
 namespace nudge {
 
@@ -51,20 +51,16 @@ double conductance_unit_S(const LinearMap<S>& map, const CircuitSpec& circuit) {
 /// hidden layer are kept ≥ 0, the others ≤ 0, by ideal diodes (a box) or Shockley's, whose current I(v) at a node is
 /// the force A_l ⋯ A_{L−1} I(u_l/(A_l ⋯ A_{L−1})). Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or
 /// b<l> (1, n_l). Conductances may be devices.
-class ResistivePlan final : public NetworkPlan {
+class ResistivePlan final : public SamplePlan {
  public:
   /// Makes the plan. Conductances start uniform in ±scale/√n_{l−1} clipped at 0, currents at 0.
   explicit ResistivePlan(ResistiveShape shape, double scale = 1.0);
 
   std::string_view kind() const override { return "resistive"; }
   Index rows() const override { return shape_.rows; }
-  bool couples_rows() const override { return false; }
-  StartState start() const override { return StartState::rest; }
   Index inputs() const override { return shape_.features; }
   std::vector<Node> nodes() const override;
   std::vector<Parameter> parameters() const override;
-  std::vector<ParameterGroup> groups() const override;
-  Embedding embedding() const override { return {-1, -1}; }
   NodeReadout readout() const override { return {-1, shape_.layers() - 1, Normalization::none, -1}; }
   void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;
   void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override;

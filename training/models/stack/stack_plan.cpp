@@ -7,8 +7,6 @@
 #include "circuits/terms/coupling.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "circuits/terms/shared_array.hpp"
-#include "sim/base/errors.hpp"
-#include "training/models/block/block_plan.hpp"
 
 namespace nudge {
 namespace {
@@ -118,18 +116,14 @@ std::vector<Gates> StackPlan::gates() const {
   return all;
 }
 
-void StackPlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
-  stack_weights(*this, seed, weights);
-}
-void StackPlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
-  stack_weights(*this, seed, weights);
-}
-std::vector<std::unique_ptr<Term<float>>> StackPlan::terms(const Maps<float>& maps) const {
-  return stack_terms<float>(*this, damping_.gain, maps);
-}
-std::vector<std::unique_ptr<Term<double>>> StackPlan::terms(const Maps<double>& maps) const {
-  return stack_terms<double>(*this, damping_.gain, maps);
-}
+NUDGE_PLAN(StackPlan, stack_weights(*this, seed, weights), stack_terms(*this, damping_.gain, maps))
+
+namespace {
+
+/// Options of the section [stack].
+struct StackOptions {
+  Index layers = {};
+};
 
 const Section<StackOptions>& stack_section() {
   static const Section<StackOptions> section = {
@@ -138,6 +132,8 @@ const Section<StackOptions>& stack_section() {
             &StackOptions::layers)};
   return section;
 }
+
+}  // namespace
 
 ParamTable stack_keys() {
   ParamTable rows = stacked_block_keys();

@@ -45,12 +45,6 @@ class StackPlan final : public NetworkPlan {
   Damping damping_;
 };
 
-/// Options of the section [stack].
-struct StackOptions {
-  Index layers = {};
-};
-const Section<StackOptions>& stack_section();
-
 /// Table of the keys that a stack reads.
 ParamTable stack_keys();
 

@@ -229,10 +229,7 @@ std::vector<Measure> measures(const Config& config) {
 }  // namespace
 
 const Section<LatentOptions>& latent_section() {
-  using param::choice;
-  using param::formerly;
-  using param::integer;
-  using param::real;
+  using param::choice, param::formerly, param::integer, param::real;
   static const Section<LatentOptions> section = [] {
     Section<LatentOptions> all = {
         field(formerly({"experiment.bits"}, integer("latent.bits", "8", between(1, 20),
@@ -244,12 +241,10 @@ const Section<LatentOptions>& latent_section() {
                             "kappa: information per token, in bits, that costs the encoder nothing.",
                             "Fleuret, The Free Transformer, figure 4: 1/64 to 8")),
               &LatentOptions::free_bits),
-        field(
-            formerly({"experiment.sampler"},
-                     choice("latent.sampler", "pseudo_random", bit_source_names(),
-                            "What draws the bits of the latent; device: simulated stochastic binary devices (p-bits), "
-                            "one per bit.")),
-            &LatentOptions::sampler),
+        field(formerly({"experiment.sampler"}, choice("latent.sampler", "pseudo_random", bit_source_names(),
+                                                      "What draws the bits of the latent; device: simulated stochastic "
+                                                      "binary devices (p-bits), one per bit.")),
+              &LatentOptions::sampler),
         field(formerly({"experiment.bit_offset"},
                        real("latent.bit_offset", "0", any_number(),
                             "Input in logits at which a device returns 0 and 1 equally often: its bias.")),
@@ -266,11 +261,13 @@ const Section<LatentOptions>& latent_section() {
                                                             "Correlation of a device's values from token to token.",
                                                             "an assumption: measure it on your devices")),
               &LatentOptions::bit_correlation),
-        field(formerly({"experiment.pairs"},
-                       integer("latent.pairs", "64", between(1, 1000000),
-                               "Pairs of generated sequences that what is shared through Z is measured on "
-                               "(task.kind = latent).")),
-              &LatentOptions::pairs)};
+        field(
+            formerly(
+                {"experiment.pairs"},
+                integer(
+                    "latent.pairs", "64", between(1, 1000000),
+                    "Pairs of generated sequences that what is shared through Z is measured on (task.kind = latent).")),
+            &LatentOptions::pairs)};
     using O = LatentOptions;
     all.where(chosen("latent.sampler", {"device"}),
               {&O::bit_offset, &O::bit_offset_spread, &O::bit_gain_spread, &O::bit_correlation});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/tapes/free_transformer_parts.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "mixers/free_transformer/synthetic.hpp"

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/models/thermal/thermal_network.hpp"
-
-#include <utility>
 
 #include "training/data/data_options.hpp"
 #include "training/models/layered_plan.hpp"
-#include "training/models/made_once.hpp"
 #include "training/models/model_options.hpp"
+#include "training/models/registry.hpp"
 
 namespace nudge {
 namespace {
+
+enum class ThermalUnits { real, binary };
+
+/// Options of the section [thermal].
+struct ThermalOptions {
+  std::vector<Index> hidden;
+  ThermalUnits units = {};
+  double temperature = {}, stiffness = {}, gain = {};
+  double bit_gain_spread = {}, bit_offset_spread = {}, bit_correlation = {};
+};
 
 const Choices<ThermalUnits> unit_kinds{{"real", ThermalUnits::real}, {"binary", ThermalUnits::binary}};
 
@@ -41,25 +48,18 @@ Layers thermal_layers(const ThermalOptions& options, std::uint64_t seed, const T
   return layers;
 }
 
-}  // namespace
-
 const Section<ThermalOptions>& thermal_section() {
-  using param::integers;
-  using param::named;
-  using param::real;
+  using param::integers, param::named, param::real;
   static const Section<ThermalOptions> section = [] {
     Section<ThermalOptions> all = {
-        field(
-            integers("thermal.hidden", "[64]", at_least(1),
-                     "Units of the hidden layers of a network.kind = thermal. The layer below is the sample, the layer "
-                     "above as wide as there are classes or values."),
-            &ThermalOptions::hidden),
-        field(
-            named(
-                "thermal.units", "real",
-                "real: numbers that Langevin's equation moves; binary: 0 or 1, drawn by a stochastic bit (p-bit) each, "
-                "one layer after the other."),
-            unit_kinds, &ThermalOptions::units),
+        field(integers("thermal.hidden", "[64]", at_least(1),
+                       "Units of the hidden layers of a network.kind = thermal. The layer below is the sample, the "
+                       "layer above as wide as there are classes or values."),
+              &ThermalOptions::hidden),
+        field(named("thermal.units", "real",
+                    "real: numbers that Langevin's equation moves; binary: 0 or 1, drawn by a stochastic bit (p-bit) "
+                    "each, one layer after the other."),
+              unit_kinds, &ThermalOptions::units),
         field(real("thermal.temperature", "0.05", above(0), "T of the bath, in units of E: states have P ~ exp(-E/T)."),
               &ThermalOptions::temperature),
         field(real("thermal.stiffness", "1", at_least(0),
@@ -74,12 +74,10 @@ const Section<ThermalOptions>& thermal_section() {
         field(real("thermal.bit_offset_spread", "0", at_least(0),
                    "Device to device, of the input at which a stochastic bit is 0 as often as 1, in units of h/T."),
               &ThermalOptions::bit_offset_spread),
-        field(
-            real(
-                "thermal.bit_correlation", "0", from_below(0, 1),
-                "Correlation of one stochastic bit from one draw to the next: it then follows its neighbours late, and "
-                "states are not quite those of the bath."),
-            &ThermalOptions::bit_correlation)};
+        field(real("thermal.bit_correlation", "0", from_below(0, 1),
+                   "Correlation of one stochastic bit from one draw to the next: it then follows its neighbours late, "
+                   "and states are not quite those of the bath."),
+              &ThermalOptions::bit_correlation)};
     using O = ThermalOptions;
     all.where(chosen("relaxation.solver", {"sample"}),
               {&O::temperature, &O::units, &O::bit_gain_spread, &O::bit_offset_spread, &O::bit_correlation});
@@ -88,14 +86,6 @@ const Section<ThermalOptions>& thermal_section() {
     return all;
   }();
   return section;
-}
-
-namespace {
-
-ParamTable thermal_keys() {
-  ParamTable rows = model_section().rows_of({&ModelOptions::weights});
-  add_rows(rows, thermal_section().rows());
-  return rows;
 }
 
 }  // namespace
@@ -115,7 +105,7 @@ NetworkKind thermal_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .keys = thermal_keys(),
+          .keys = with_weights(thermal_section().rows()),
           .not_local = "its units learn by means over samples of a bath, which are counted by numbers"};
 }
 

@@ -5,9 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "mixers/sequence_mixer.hpp"
-#include "sim/base/errors.hpp"
 #include "training/learning/correlator.hpp"
-#include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 
 namespace nudge {
@@ -35,33 +33,24 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
 }  // namespace
 
 const Section<TransformerOptions>& transformer_section() {
-  using param::choice;
-  using param::integer;
-  using param::named;
-  using param::real;
+  using param::choice, param::integer, param::named, param::real;
   static const std::string recipe = "recipe of the prototype (notes on deep equilibrium), one seed";
   static const Section<TransformerOptions> section = {
-      field(integer(
-                "transformer.layers", "2", between(1, 1024),
-                "Layers L of a network.kind = transformer, attention and feed-forward nodes each; sizes C, T, H and M "
-                "(hidden units) are those of model.*."),
+      field(integer("transformer.layers", "2", between(1, 1024),
+                    "Layers L of a network.kind = transformer, attention and feed-forward nodes each; sizes C, T, H "
+                    "and M (hidden units) are those of model.*."),
             &TransformerOptions::shape, &TransformerShape::layers),
       field(integer("transformer.loops", "1", between(1, 1024),
                     "K: the stack of L layers is repeated K times with the same weights; 2 L K nodes."),
             &TransformerOptions::shape, &TransformerShape::loops),
-      field(
-          choice(
-              "transformer.mixer", "attention", transformer_mixers(),
-              "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of docs/mixers.md in the "
-              "sizes it has "
-              "as a sequence.mixer (mha: the same attention)."),
-          &TransformerOptions::shape, &TransformerShape::mixer, &MixerChoice::kind),
-      field(
-          named(
-              "transformer.feed_forward", "two_layer",
-              "The feed-forward nodes. two_layer: phi(m W1) W2 of two arrays; memory: 2 max(m W1, 0) W1' of one, read "
-              "both ways, as the founding note's Hopfield memory: the descent of an energy."),
-          forward_parts, &TransformerOptions::shape, &TransformerShape::feed_forward),
+      field(choice("transformer.mixer", "attention", transformer_mixers(),
+                   "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of docs/mixers.md "
+                   "in the sizes it has as a sequence.mixer (mha: the same attention)."),
+            &TransformerOptions::shape, &TransformerShape::mixer, &MixerChoice::kind),
+      field(named("transformer.feed_forward", "two_layer",
+                  "The feed-forward nodes. two_layer: phi(m W1) W2 of two arrays; memory: 2 max(m W1, 0) W1' of one, "
+                  "read both ways, as the founding note's Hopfield memory: the descent of an energy."),
+            forward_parts, &TransformerOptions::shape, &TransformerShape::feed_forward),
       field(read_with(chosen("transformer.feed_forward", {"two_layer"}),
                       named("transformer.activation", "relu2", "phi of the feed-forward nodes.", recipe)),
             activations, &TransformerOptions::shape, &TransformerShape::activation),
