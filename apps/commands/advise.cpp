@@ -16,7 +16,7 @@
 #include "sim/base/ranks.hpp"
 #include "sim/base/text.hpp"
 #include "training/compare/advice.hpp"
-#include "training/sweep/sweep_json.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
 namespace {

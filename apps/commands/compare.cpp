@@ -18,7 +18,7 @@
 #include "sim/base/text.hpp"
 #include "training/compare/compare.hpp"
 #include "training/data/scores_json.hpp"
-#include "training/sweep/sweep_json.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
 namespace {

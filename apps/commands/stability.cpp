@@ -17,7 +17,6 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
 #include "sim/io/h5_reader.hpp"
-#include "training/check/chip_yield.hpp"
 #include "training/check/stability.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"

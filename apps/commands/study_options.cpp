@@ -15,7 +15,7 @@
 #include "sim/base/text.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
-#include "training/sweep/sweep_json.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
 

@@ -18,7 +18,7 @@
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck_file.hpp"
 #include "training/sweep/sweep.hpp"
-#include "training/sweep/sweep_json.hpp"
+#include "training/sweep/sweep_file.hpp"
 #include "training/train/train_json.hpp"
 #include "training/train/train_run.hpp"
 

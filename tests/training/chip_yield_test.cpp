@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two neurons that drive each other, F = x + z W − z: eigenvalues of J = Wᵀ − 1 by hand, over chips of other seeds.
-#include "training/check/chip_yield.hpp"
 #include "tests/support/catch.hpp"
+#include "training/check/stability.hpp"
 
 #include <complex>
 
@@ -9,7 +9,6 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"
-#include "training/check/stability.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lane with frozen devices: what it changes, what it leaves alone, and what is won against it.
-#include "training/train/null_lane.hpp"
 #include "tests/support/catch.hpp"
+#include "training/train/train_summary.hpp"
 
 #include <cmath>
 #include <limits>

@@ -90,11 +90,7 @@ MultistabilityReport measure_multistability(const Network<double>& network, cons
   parallel_for(sequences, threads, [&](Index b, int /*thread*/) {
     const auto at = static_cast<std::size_t>(b);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
-    Matrix<double> input(network.rows(), network.circuit().inputs());
-    network.clamp(batch, b, input);
-    ReadContext read;
-    read.policy = ReadPolicy::all_ideal();
-    dynamics.bind(input, read);
+    bind_ideally(network, batch, b, dynamics);
     found[at] = settle_from(network, dynamics, states[at], options, seed, at, starts);
   });
   MultistabilityReport out;

@@ -5,12 +5,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "circuits/circuit_dynamics.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/direct.hpp"
 #include "sim/failure.hpp"
+#include "training/check/choices.hpp"
+#include "training/check/gradient_agreement.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/run_parts.hpp"
 
 namespace nudge {
 namespace {
@@ -114,19 +121,17 @@ std::string margin_forecast(const std::vector<double>& steps, const std::vector<
 std::string stability_verdict(const StabilityReport& report, int free_steps) {
   if (report.feed_forward) {
     return "stable for any weights: every node is driven by earlier ones alone, J is lower triangular; as many unit "
-           "steps "
-           "as nodes, or one sweep, settle it exactly";
+           "steps as nodes, or one sweep, settle it exactly";
   }
   if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed";
   const double frequency = std::abs(report.leading.front().value.imag());
   // Complex only where the angle is seen: below 1e-6 of |λ| a split pair of a double eigenvalue looks complex, too.
   const bool complex = frequency > 1e-6 * std::abs(report.leading.front().value);
-  const std::string turn =
-      complex ? fmt::format(
-                    "; the leading pair is complex and turns once in {:.3g} tau: past the margin a Hopf "
-                    "bifurcation, the state would oscillate",
-                    2 * std::numbers::pi / frequency)
-              : "";
+  const std::string turn = complex ? fmt::format(
+                                         "; the leading pair is complex and turns once in {:.3g} tau: past the margin "
+                                         "a Hopf bifurcation, the state would oscillate",
+                                         2 * std::numbers::pi / frequency)
+                                   : "";
   if (report.abscissa >= 0) return "unstable: perturbations of the equilibrium grow; raise the damping c" + turn;
   if (report.decay >= 1) {
     return "unstable as stepped: Euler steps of this size overshoot though the equilibrium is stable; lower the step" +
@@ -136,8 +141,8 @@ std::string stability_verdict(const StabilityReport& report, int free_steps) {
   const int needed = static_cast<int>(std::ceil(std::log(kForgotten) / std::log(report.decay)));
   if (left > kForgotten) {
     return fmt::format(
-        "near the margin: after {} free steps {:.2g} of the slowest mode is left; {} steps would leave "
-        "{:.0e}, or raise the damping c{}",
+        "near the margin: after {} free steps {:.2g} of the slowest mode is left; {} steps would leave {:.0e}, or "
+        "raise the damping c{}",
         free_steps, left, needed, kForgotten, turn);
   }
   return fmt::format("stable: {} free steps leave {:.1e} of the slowest mode{}", free_steps, left,
@@ -157,6 +162,76 @@ std::string why_unsolved(const Network<double>& network, const Batch& batch,
     return tells->failure();
   }
   return "";
+}
+
+namespace {
+
+struct ChipStudy {
+  ChipStability chip;
+  HopfForm hopf;
+  StabilityReport report;
+};
+
+template <class S>
+ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& batch, bool first) {
+  const auto network = make_network<S>(config, parts.plan, Weights::configured);
+  const auto exact = exact_copy(*network, Truth::circuit);
+  const double step = RelaxationStep(config).of(network->circuit());
+  const Reference points = reference_gradient(config, *exact, step, batch);
+  const RunOptions run = run_options(config);
+  ChipStudy out;
+  out.chip.seed = run.seed;
+  out.chip.residual = points.facts.residual;
+  out.chip.abscissa = std::numeric_limits<double>::quiet_NaN();
+  const bool finite =
+      std::all_of(points.states.begin(), points.states.end(), [](const Matrix<double>& z) { return z.allFinite(); });
+  if (!finite) return out;
+  out.report = measure_stability(*exact, batch, points.states, step, run.seed, run.threads);
+  if (out.report.leading.empty()) return out;
+  out.chip.abscissa = out.report.abscissa;
+  out.chip.frequency = turning_rate(out.report);
+  const int worst = out.report.worst;
+  if (first && out.chip.frequency > 0)
+    out.hopf = hopf_of(*exact, batch, worst, points.states[static_cast<std::size_t>(worst)]);
+  out.chip.settles = points.facts.settled == points.facts.sequences && out.report.abscissa < 0;
+  return out;
+}
+
+}  // namespace
+
+double turning_rate(const StabilityReport& report) {
+  if (report.leading.empty()) return 0;
+  const auto& first = report.leading.front().value;
+  const double frequency = std::abs(first.imag());
+  return frequency > 1e-6 * std::abs(first) ? frequency : 0;
+}
+
+ChipYield chip_yield(const Config& asked, int chips, const std::function<void(const std::string&)>& tell) {
+  const RunParts parts = circuit_parts(asked);
+  const Config config = leaves_circuit_open(asked) ? chosen_circuit(asked, parts) : asked;
+  const Batch batch = parts.task->training(0);
+  const std::uint64_t first = run_options(config).seed;
+  ChipYield out;
+  int settled = 0;
+  for (int k = 0; k < chips; ++k) {
+    if (tell) tell(fmt::format("chip {} of {}", k + 1, chips));
+    Config own = config;
+    own.set_from_text("seed", std::to_string(first + static_cast<std::uint64_t>(k)));
+    const ChipStudy study = run_options(own).twofold() ? study_chip<double>(own, parts, batch, k == 0)
+                                                       : study_chip<float>(own, parts, batch, k == 0);
+    if (k == 0) {
+      out.report = study.report;
+      out.hopf = study.hopf;
+    }
+    settled += study.chip.settles ? 1 : 0;
+    out.chips.push_back(study.chip);
+  }
+  out.verdict = stability_verdict(out.report, phase_options(config).phases.free.max_steps);
+  out.margin = -out.chips.front().abscissa;
+  out.hopf_frequency = out.chips.front().frequency;
+  out.yield = static_cast<double>(settled) / chips;
+  out.interval = share_interval(out.yield, chips);
+  return out;
 }
 
 }  // namespace nudge

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "circuits/rules/rule_kinds.hpp"
@@ -120,9 +119,9 @@ const ComparedEntrant& named_entrant(const Comparison& comparison, const std::st
 Advice advice_for(const ConfigSource& given) {
   const Config config = parse_program_config(given.name, given.text, given.settings);
   if (config.text("device.model") == "digital") {
-    throw UserError(given.name +
-                    ": no devices to advise on (device.model = digital: name device.preset, or the file of a fitted "
-                    "device)");
+    throw UserError(
+        given.name +
+        ": no devices to advise on (device.model = digital: name device.preset, or the file of a fitted device)");
   }
   Advice advice{given, {}};
   std::vector<std::string> entrants = {fmt::format("{}: {}", Advice::exact, exact_settings(given, config)),

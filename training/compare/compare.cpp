@@ -84,10 +84,6 @@ Sweep restored_tuning(const CompareFile& file, const Sweep& tuning) {
   return sound;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<std::string> keys_of(const Protocol& protocol) {
   std::vector<std::string> keys;
   for (const GridAxis& axis : protocol.axes) keys.push_back(axis.key);

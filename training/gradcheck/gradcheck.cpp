@@ -63,7 +63,8 @@ class Check {
       if (k == 0) once(batch, reference);
       if (k == 0 && scope_.estimators.empty() && !options_.record.empty()) record(batch, names);
     }
-    return out_;
+    out_.rows.insert(out_.rows.end(), differences_.begin(), differences_.end());
+    return std::move(out_);
   }
 
  private:
@@ -256,14 +257,6 @@ class Check {
     out_.verdict = stability_verdict(out_.stability, phase_options(config_).phases.free.max_steps);
   }
 
- public:
-  GradcheckReport finished() {
-    GradcheckReport report = run();
-    report.rows.insert(report.rows.end(), differences_.begin(), differences_.end());
-    return report;
-  }
-
- private:
   Config config_;
   GradcheckOptions options_;
   const GradcheckScope& scope_;
@@ -334,8 +327,8 @@ GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
   const bool programs = gradcheck_section().read(config).weights == "programmed";  // and chooses when it has
   const Config placed =
       programs || !leaves_circuit_open(config) ? config : chosen_circuit(config, circuit_parts(config));
-  if (run_options(placed).twofold()) return Check<double>(placed, scope, say).finished();
-  return Check<float>(placed, scope, say).finished();
+  if (run_options(placed).twofold()) return Check<double>(placed, scope, say).run();
+  return Check<float>(placed, scope, say).run();
 }
 
 }  // namespace nudge

@@ -2,14 +2,11 @@
 #include "training/sweep/estimate.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <queue>
 #include <span>
@@ -18,7 +15,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
-#include "training/check/chip_yield.hpp"
+#include "training/check/stability.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"

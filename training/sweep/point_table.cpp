@@ -18,7 +18,10 @@ std::string outside_count(const std::string& outside) { return outside + "_runs"
 std::string cosine_group(const std::string& group) { return group + "_cosine"; }
 
 bool same_run(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric) {
-  if (a.seed != b.seed) return false;
+  return a.seed == b.seed && same_place(a, b, numeric);
+}
+
+bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric) {
   for (std::size_t k = 0; k < numeric.size(); ++k) {
     if (numeric[k] ? a.numbers[k] != b.numbers[k] : a.values[k] != b.values[k]) return false;
   }

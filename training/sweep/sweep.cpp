@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/ranks.hpp"

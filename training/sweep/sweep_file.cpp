@@ -5,11 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/parallel.hpp"
-#include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/data/scores_json.hpp"
-#include "training/sweep/sweep_json.hpp"
 
 namespace nudge {
 
@@ -23,10 +21,9 @@ void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) 
     const std::string keys = fmt::format("{}", fmt::join(grid.sweep.keys, ", "));
     const std::string stored = file.text_attribute("keys", file.has("points") ? "points" : plan_group("points"));
     if (stored != keys) {
-      file.fail("attribute keys",
-                fmt::format("the file sweeps {}, the config {} (seeds and values of the axes may change, "
-                            "the axes may not: start a new sweep with --out)",
-                            stored, keys));
+      file.fail("attribute keys", fmt::format("the file sweeps {}, the config {} (seeds and values of the axes may "
+                                              "change, the axes may not: start a new sweep with --out)",
+                                              stored, keys));
     }
   }
   expect_stored_config(file, "sweep", grid.base, [](const std::string& key) {

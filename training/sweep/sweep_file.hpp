@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <string>
 #include <vector>
@@ -38,6 +40,8 @@ void take_stored_points(const H5Reader& file, const std::string& group, Stored k
 
 /// True if two points are the same run: equal numbers, texts and seed.
 bool same_run(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric);
+/// The same whatever their seeds.
+bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric);
 
 /// HDF5 file of a sweep: the table of its points, rewritten as a whole. It is written also without a finished point:
 /// then a shard without points is a part that merges, and a sweep stopped before its first point has a file to resume.
@@ -64,5 +68,26 @@ class SweepFile {
   double earlier_ = 0;  ///< seconds spent before by the resumed sweep
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+// As training/data/scores_json.hpp.
+
+/// JSON of a cell: {"mean": …, "deviation": …, "median": …, "runs": …, "failed": …}
+nlohmann::json json_of(const CellSpread& cell);
+
+/// JSON of the swept keys of a point, numbers in SI units.
+nlohmann::json values_json(const Sweep& sweep, const SweepPoint& point);
+
+/// JSON of a point: {"seed": …, "status": …, "seconds": …, the swept keys, the metrics, "group_cosines": {…}}
+nlohmann::json json_of(const Sweep& sweep, const SweepPoint& point);
+
+/// JSON of the event of a finished point, the `done`th: the point's JSON, and "event": "point", "done", "total".
+nlohmann::json event_json(const Sweep& sweep, const SweepPoint& point, std::size_t done);
+
+/// JSON of the points that have been run.
+nlohmann::json points_json(const Sweep& sweep);
+
+/// JSON of a sweep: {"keys": …, "points": […], "summary": [one per cell], "ok": …, "interrupted": …, "outside": …,
+/// "text": …, "reference": …}
+nlohmann::json json_of(const Sweep& sweep);
 
 }  // namespace nudge

@@ -52,10 +52,6 @@ SweepPoint point_of(const Config& config, const std::vector<std::string>& labels
   return point;
 }
 
-}  // namespace
-
-namespace {
-
 /// Configs of the splits that the points see: the measured one, or with data.split_seed = "seed" one of each seed.
 std::vector<Config> splits_of(const SweepGrid& grid) {
   if (data_options(*grid.measured).split_seed != DataOptions::by_seed) return {*grid.measured};

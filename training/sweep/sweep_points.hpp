@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "training/check/chip_yield.hpp"
+#include "training/check/stability.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/sweep/sweep_grid.hpp"

@@ -138,9 +138,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   AgedTestOptions options = asked;
   std::sort(options.ages_s.begin(), options.ages_s.end());
   const H5Reader file(run);
-  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
-    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a network to test)", kind));
-  }
+  expect_kind(file, "train", "has a network to test");
   Config config = stored_program_config(file);
   AgedTest out;
   out.reprogrammed = options.reprogram || !options.weights.empty() || !options.settings.empty();
@@ -152,8 +150,8 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   }
   if (!on_devices(config)) {
     throw UserError(
-        fmt::format("{}: its weights are numbers, which do not age (--set device.preset=NAME writes them into "
-                    "devices; nudge devices list)",
+        fmt::format("{}: its weights are numbers, which do not age (--set device.preset=NAME writes them into devices; "
+                    "nudge devices list)",
                     run.string()));
   }
   set_temperature(config, options, out);

@@ -157,9 +157,7 @@ Generated generate(const std::filesystem::path& run, const GenerateOptions& opti
                    const std::function<bool(const std::string&)>& tell) {
   check(options);
   const H5Reader file(run);
-  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
-    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a network that writes)", kind));
-  }
+  expect_kind(file, "train", "has a network that writes");
   const Config config = stored_program_config(file);
   const RunParts parts = run_parts(config);
   const auto* characters = dynamic_cast<const CharacterTask*>(parts.task.get());

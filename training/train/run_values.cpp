@@ -181,8 +181,8 @@ class Collector {
     row("", "digital_numbers", "1", "numbers that optimizer and update rule keep for each weight",
         optimizer_numbers(options_.optimizer, options_.rule) + log_.largest_last("device", "digital_numbers"));
     row("", "learning_energy", "J",
-        "heat of the pulses of learning in the whole run, and of the reads of devices and columns that went with "
-        "them; NaN where the pulses of the device are not known",
+        "heat of the pulses of learning in the whole run, and of the reads of devices and columns that went with them; "
+        "NaN where the pulses of the device are not known",
         w.if_known((w.writes + w.verify + w.transfers) * static_cast<double>(done_)));
     row("", "write_energy", "J",
         "heat of the pulses of one training step, mean over the steps; NaN where the pulses of the device are not "

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -213,7 +212,7 @@ Measured TrainLog::measured(const std::string& name) const {
 
 namespace {
 
-/// True for a copy of a column that the log writes elsewhere (null_lane.hpp).
+/// True for a copy of a column that the log writes elsewhere (train_summary.hpp).
 bool is_copy(const H5Reader& file, const std::string& path) {
   return file.has_attribute("role", path) && file.text_attribute("role", path) == "copy";
 }

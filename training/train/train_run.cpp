@@ -22,12 +22,12 @@
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
 #include "training/config/hardware.hpp"
-#include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/step_stages.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
+#include "training/data/data_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/train/tape_learner.hpp"
 #include "training/train/trainee.hpp"
@@ -240,8 +240,8 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
   }
   if (!problems.empty()) {
     throw UserError(
-        fmt::format("{}: the checkpoint is of another config:{}\nresume without a config to continue it as it "
-                    "was, or start a new run with another --out",
+        fmt::format("{}: the checkpoint is of another config:{}\nresume without a config to continue it as it was, or "
+                    "start a new run with another --out",
                     file, problems));
   }
 }
@@ -321,15 +321,22 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
   std::optional<OutputLock> lock;
   if (leads) lock.emplace(path);
   const H5Reader file(path);
-  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
-    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" can be resumed)", kind));
-  }
+  expect_kind(file, "train", "can be resumed");
   if (leads) check_output_path(path, Overwrite::replace);
   const Config stored = resumed_config(file, path, config);
   start_run(stored);
   TrainRun run(stored, FinalTest::evaluate);
   run.restore(file);
   return run.run(leads ? std::optional(path) : std::nullopt, Overwrite::replace, observer);
+}
+
+ReferenceRequest reference_request(const Config& config, Index weights,
+                                   const std::function<bool(const std::string& doing)>& progress) {
+  constexpr double kAlways = 2e10;
+  const TrainOptions options = train_options(config);
+  const double samples = static_cast<double>(options.rate.steps) * static_cast<double>(options.batch);
+  return {data_options(config).references, std::max(kAlways, 5 * samples * static_cast<double>(weights)),
+          run_options(config).threads, progress};
 }
 
 }  // namespace nudge

@@ -5,8 +5,8 @@
 
 #include "circuits/circuit_spec.hpp"
 #include "circuits/energy.hpp"
-#include "training/check/chip_yield.hpp"
 #include "training/check/gradient_agreement.hpp"
+#include "training/check/stability.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"

@@ -123,10 +123,9 @@ void TrainingLoop::write(H5Document& document, const std::string& group) const {
 
 void TrainingLoop::restore(const H5Reader& file, const std::string& group) {
   if (file.integer_attribute("checkpoint_text", object(group)) != task_->fingerprint()) {
-    file.fail(
-        "attribute checkpoint_text",
-        "the data of the task (data.text, data.file) has changed since the run was started (restore it, or start a "
-        "new run)");
+    file.fail("attribute checkpoint_text",
+              "the data of the task (data.text, data.file) has changed since the run was started (restore it, or start "
+              "a new run)");
   }
   const std::int64_t done = file.integer_attribute("checkpoint_done", object(group));
   if (done < 0 || done > static_cast<std::int64_t>(settings_.steps)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/weight_noise.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "circuits/linear_map_factory.hpp"
