@@ -13,7 +13,7 @@
 #include "training/config/config_table.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/models/registry.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -77,7 +77,7 @@ double processor_seconds() {
 void epoch(benchmark::State& state, Index batch, Index rows, const std::string& estimator) {
   const Config config = config_for(batch, rows, estimator);
   const TaskSizes sizes{rows, 0, kClasses, kInputs, 0, {28, 28}};
-  Trainee<float> trainee(config, network_plan(config, sizes), "", Weights::configured);
+  EquilibriumRun<float> trainee(config, network_plan(config, sizes), "", Weights::configured);
   const Batch data = samples(batch, rows);
   Floor floor(batch);
   floor.run();

@@ -17,7 +17,7 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 #include "training/models/tapes/sequence_model.hpp"
-#include "training/train/tape_learner.hpp"
+#include "training/train/tape_run.hpp"
 
 namespace nudge::bench {
 namespace {

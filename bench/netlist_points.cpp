@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/operating_point.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/operating_point.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/io/atomic_file.hpp"

@@ -12,7 +12,7 @@
 #include "training/config/config_table.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/models/registry.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -24,7 +24,7 @@ constexpr float kBeta = 1.0F, kGain = 100.0F, kRate = 0.006F;
 /// Step as nudge train does it: the network as a circuit, with the norm and the energy of its log.
 struct Step {
   Config config;
-  Trainee<float> trainee;
+  EquilibriumRun<float> trainee;
   Batch data;
   std::uint64_t number = 0;
 

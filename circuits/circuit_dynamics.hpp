@@ -52,7 +52,7 @@ class CircuitDynamics final : public Dynamics<S>,
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
   NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) override;
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
-  bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) override;
+  bool node_pullback(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) override;
   const Matrix<S>* loads() override;
   void solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
 

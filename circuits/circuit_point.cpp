@@ -194,7 +194,7 @@ void CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, 
 }
 
 template <class S>
-bool CircuitDynamics<S>::Point::pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) {
+bool CircuitDynamics<S>::Point::node_pullback(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) {
   CircuitDynamics& d = *owner_;
   if (!d.circuit_->feed_forward() || d.box_) return false;
   const Node& at = d.circuit_->nodes()[node];
@@ -213,13 +213,13 @@ void CircuitDynamics<S>::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::si
 }
 
 template <class S>
-bool CircuitDynamics<S>::pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) {
-  return point_->pull_node(u, scale, sink, node);
+bool CircuitDynamics<S>::node_pullback(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) {
+  return point_->node_pullback(u, scale, sink, node);
 }
 
-#define NUDGE_CIRCUIT_POINT(S)                                                                 \
-  template void CircuitDynamics<S>::node_vjp(ConstMatrixRef<S>, MatrixRef<S>, std::size_t);    \
-  template bool CircuitDynamics<S>::pull_node(MatrixRef<S>, S, GradientSink<S>&, std::size_t); \
+#define NUDGE_CIRCUIT_POINT(S)                                                                     \
+  template void CircuitDynamics<S>::node_vjp(ConstMatrixRef<S>, MatrixRef<S>, std::size_t);        \
+  template bool CircuitDynamics<S>::node_pullback(MatrixRef<S>, S, GradientSink<S>&, std::size_t); \
   template class CircuitDynamics<S>::Point;
 NUDGE_BOTH_PRECISIONS(NUDGE_CIRCUIT_POINT)
 

@@ -31,7 +31,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> pulled) override;
   bool law(NudgedForm form, ConstMatrixRef<S> z, MatrixRef<S> f, int node) override;
-  bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node);
+  bool node_pullback(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node);
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node);
 
  private:

@@ -6,12 +6,12 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(NUDGE_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/nudge")
-foreach(library flags sim devices circuits mixers training reference apps)
+foreach(library flags sim devices netlist circuits mixers training reference apps)
   set_target_properties(nudge_${library} PROPERTIES EXPORT_NAME ${library})
   install(TARGETS nudge_${library} EXPORT nudge ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/nudge")
 endforeach()
 install(TARGETS nudge RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(DIRECTORY sim devices circuits mixers training DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge"
+install(DIRECTORY sim devices netlist circuits mixers training DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge"
         FILES_MATCHING PATTERN "*.hpp")
 install(FILES apps/commands.hpp apps/program.hpp apps/streams.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge/apps")
 install(EXPORT nudge NAMESPACE nudge:: DESTINATION "${NUDGE_PACKAGE_DIR}")

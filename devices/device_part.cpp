@@ -8,9 +8,9 @@
 namespace nudge {
 
 const std::vector<DevicePartKind>& device_parts() {
-  static const std::vector<DevicePartKind> all = {part_kind<FixedDevices>(), part_kind<Retention>(), part_kind<ReadDisturb>(),
-                                                  part_kind<Relaxation>(),   part_kind<Flicker>(),
-                                                  part_kind<Telegraph>(),    part_kind<WriteNoise>()};
+  static const std::vector<DevicePartKind> all = {
+      part_kind<FixedDevices>(), part_kind<Retention>(), part_kind<ReadDisturb>(), part_kind<Relaxation>(),
+      part_kind<Flicker>(),      part_kind<Telegraph>(), part_kind<WriteNoise>()};
   return all;
 }
 

@@ -71,7 +71,8 @@ void check_relaxation(const DeviceSpec& s) {
   }
   if (s.retention.drifts() || s.retention.decays() || s.retention.leaks() || s.retention.disturbs()) {
     throw UserError(
-        "device.relaxation_time together with drift_, decay_, leak_ or read_disturb_ keys: both say what time does to a "
+        "device.relaxation_time together with drift_, decay_, leak_ or read_disturb_ keys: both say what time does to "
+        "a "
         "stored conductance; give one of them");
   }
 }

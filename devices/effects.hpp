@@ -47,8 +47,9 @@ struct RetentionSpec {
   double leak_time_s = 0;           ///< T of dg/dt = −(g − g_rest)/T; 0: none
   double leak_spread = 0;           ///< device to device, of T (relative)
   double leak_rest = 0.5;           ///< place of g_rest in the window
-  double read_disturb_time_s = 0;   ///< T_r of dg = −(g − g_r) dt/T_r while the read voltage stands across a device; 0: none
-  double read_disturb_target = 1;   ///< place of g_r in the window
+  double read_disturb_time_s =
+      0;  ///< T_r of dg = −(g − g_r) dt/T_r while the read voltage stands across a device; 0: none
+  double read_disturb_target = 1;  ///< place of g_r in the window
 
   bool drifts() const { return drift_exponent != 0 || drift_spread > 0 || drift_fit.given(); }
   bool decays() const { return decay_slope_S != 0 || decay_spread_S > 0 || decay_spread_slope_S > 0; }

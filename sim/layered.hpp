@@ -40,7 +40,7 @@ class Layered {
   /// Pulls u back through one node of a feed-forward system, at the last linearised point; u of the node must be final. Adds
   /// (∂F_node/∂z)ᵀ u_node, its leak excluded, to the columns of u of the earlier nodes, and scale · ⟨u_node, ∂F_node/∂θ⟩ to
   /// the sink. Returns false, and leaves u as it is, if the system cannot do both at once.
-  virtual bool pull_node(MatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/, std::size_t /*node*/) {
+  virtual bool node_pullback(MatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/, std::size_t /*node*/) {
     return false;
   }
 

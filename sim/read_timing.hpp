@@ -35,7 +35,8 @@ struct Reading {
 
 /// Time that passes without writes.
 struct Elapsed {
-  Elapsed(double all_s, double reading_s = 0) : seconds(all_s), read_s(reading_s) {}  // NOLINT: a time is one without reads
+  Elapsed(double all_s, double reading_s = 0)
+      : seconds(all_s), read_s(reading_s) {}  // NOLINT: a time is one without reads
 
   double seconds;
   double read_s;  ///< how long the read voltage stood across the devices

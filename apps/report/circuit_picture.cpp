@@ -9,7 +9,7 @@
 #include "apps/report/pictures.hpp"
 #include "apps/report/sections.hpp"
 #include "apps/report/svg_chart.hpp"
-#include "circuits/netlist/operating_point.hpp"
+#include "netlist/operating_point.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/learnt_netlist.hpp"

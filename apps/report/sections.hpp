@@ -10,7 +10,7 @@
 
 namespace nudge::report {
 
-/// Trainee with its name in legends: its estimator, with the file's name in front when several files are shown.
+/// EquilibriumRun with its name in legends: its estimator, with the file's name in front when several files are shown.
 struct NamedLane {
   std::string name;
   const RunFile* run = nullptr;

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "circuits/netlist/netlist.hpp"
-#include "circuits/netlist/nodal_equations.hpp"
 #include "circuits/read_context.hpp"
+#include "netlist/netlist.hpp"
+#include "netlist/nodal_equations.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "circuits/linear_map.hpp"
-#include "circuits/netlist/nodal_equations.hpp"
+#include "netlist/nodal_equations.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/gradient_sink.hpp"
 

@@ -8,10 +8,10 @@
 
 #include "circuits/netlist/current_noise.hpp"
 #include "circuits/netlist/netlist_ports.hpp"
-#include "circuits/netlist/nodal_equations.hpp"
-#include "circuits/netlist/node_coordinates.hpp"
-#include "circuits/netlist/reduced_matrices.hpp"
-#include "circuits/netlist/settled_rows.hpp"
+#include "netlist/nodal_equations.hpp"
+#include "netlist/node_coordinates.hpp"
+#include "netlist/reduced_matrices.hpp"
+#include "netlist/settled_rows.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/failure.hpp"
 

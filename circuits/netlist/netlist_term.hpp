@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "circuits/netlist/netlist_ports.hpp"
-#include "circuits/netlist/node_coordinates.hpp"
-#include "circuits/netlist/operating_point.hpp"
-#include "circuits/netlist/reduced_matrices.hpp"
 #include "circuits/terms/term.hpp"
+#include "netlist/node_coordinates.hpp"
+#include "netlist/operating_point.hpp"
+#include "netlist/reduced_matrices.hpp"
 #include "sim/direct.hpp"
 
 namespace nudge {

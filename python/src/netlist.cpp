@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nudge.Netlist: a circuit as arrays, its operating point, and what a run has learnt.
-#include "circuits/netlist/netlist.hpp"
+#include "netlist/netlist.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <map>
 
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/operating_point.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/operating_point.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
 #include "sim/base/errors.hpp"

@@ -279,7 +279,8 @@ EstimatorKind own_estimator_kind(const nb::object& object) {
   EstimatorKind kind;
   kind.name = own_estimator_name;
   kind.nudge = nudge_of(nb::cast<std::string>(object.attr("nudge")));
-  kind.needs = {needs::no_bath, count_of(object, "keeps_of_parameters") > 0 ? needs::summed_gradient : needs::summed_for_mean};
+  kind.needs = {needs::no_bath};
+  if (count_of(object, "keeps_of_parameters") > 0) kind.needs.push_back(needs::summed_gradient);
   kind.keys = estimator_section().rows();  // whichever of them it asks for
   kind.corrects = kind.leaves_out = true;
   kind.beta_in_float = nudge_size(object, "beta_in_float");

@@ -24,7 +24,7 @@ ReadBound read_bound();
 
 /// Reads all bytes of a stream; every whole file is read this way. `expected` is the size where it is known, 0 where not: it
 /// is checked against the bound first, and that much memory is then reserved. UserError (refuse_length) for a stream longer
-/// than the bound. A stream that fails gives the bytes before the failure and is bad(). Under Stoppable the read may be left.
+/// than the bound. A stream that fails gives the bytes before the failure and is bad(). Under Interruptible the read may be left.
 std::string read_bounded(std::istream& in, const std::string& what, std::size_t expected = 0,
                          const ReadBound& bound = read_bound());
 

@@ -17,7 +17,7 @@ namespace detail {
 std::atomic<bool> asked_to_stop = false;
 
 void stop_if_stoppable() {
-  if (Stoppable::here()) throw Interrupted{};
+  if (Interruptible::here()) throw Interrupted{};
 }
 
 }  // namespace detail
@@ -85,9 +85,9 @@ bool interrupted() {
   return detail::asked_to_stop;
 }
 
-Stoppable::Stoppable(bool allowed) : before_(may_stop) { may_stop = allowed; }
-Stoppable::~Stoppable() { may_stop = before_; }
-bool Stoppable::here() { return may_stop; }
+Interruptible::Interruptible(bool allowed) : before_(may_stop) { may_stop = allowed; }
+Interruptible::~Interruptible() { may_stop = before_; }
+bool Interruptible::here() { return may_stop; }
 
 void end_by_signal() {
   if (const int signal = signal_that_came; signal != 0) end_by(signal);

@@ -8,7 +8,7 @@ namespace nudge {
 
 // How a run is interrupted, in one place. A signal ends a program at once as long as it has nothing to save; whoever has something to
 // save asks interrupted() between its steps, and from the first question on a signal waits for the next one. What takes long
-// between two questions and may be thrown away runs under Stoppable and is left at its next stop_point().
+// between two questions and may be thrown away runs under Interruptible and is left at its next stop_point().
 
 /// Makes SIGINT, SIGTERM, SIGUSR1 and SIGHUP interrupt the program from now on; SIGHUP not where it is ignored, as under nohup. SIGUSR1
 /// is the one signal that mpirun hands on to its ranks without acting on it itself. Call this before the first computing thread is made.
@@ -23,12 +23,12 @@ struct Interrupted {};
 
 /// Guard: while it lives, the calling thread and the loops of parallel_for that it opens may be left at any stop_point(). Use
 /// it for work that changes nothing kept, and not where ranks wait for each other.
-class Stoppable {
+class Interruptible {
  public:
-  explicit Stoppable(bool allowed = true);
-  ~Stoppable();
-  Stoppable(const Stoppable&) = delete;
-  Stoppable& operator=(const Stoppable&) = delete;
+  explicit Interruptible(bool allowed = true);
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
 
   static bool here();  ///< true if the calling thread may be left
 
@@ -41,7 +41,7 @@ extern std::atomic<bool> asked_to_stop;
 void stop_if_stoppable();
 }  // namespace detail
 
-/// Throws Interrupted if a signal came and the calling thread is Stoppable. Costs one atomic read: call it in every turn of a
+/// Throws Interrupted if a signal came and the calling thread is Interruptible. Costs one atomic read: call it in every turn of a
 /// loop that may last 0.2 s.
 inline void stop_point() {
   if (detail::asked_to_stop.load(std::memory_order_relaxed)) detail::stop_if_stoppable();

@@ -16,16 +16,16 @@ namespace nudge {
 inline bool in_forked_process = false;
 
 /// Runs body(i, thread) for i in [0, n) on `threads` OpenMP threads (0: all). An exception of body is rethrown after the loop
-/// (the one of the lowest i). Results must not depend on the thread: give each i its own output. If the caller is Stoppable,
+/// (the one of the lowest i). Results must not depend on the thread: give each i its own output. If the caller is Interruptible,
 /// so is each i, and each begins with a stop_point().
 template <class Body>
 void parallel_for(Index n, int threads, Body&& body) {
   std::exception_ptr error;
   Index error_at = n;
-  const bool stoppable = Stoppable::here();
+  const bool stoppable = Interruptible::here();
   const auto guarded = [&](Index i, int thread) {
     try {
-      const Stoppable inherited(stoppable);
+      const Interruptible inherited(stoppable);
       stop_point();
       body(i, thread);
     } catch (...) {

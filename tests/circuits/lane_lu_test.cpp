@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices that are factorised side by side, against dense factors of each.
-#include "circuits/netlist/sparse_lu.hpp"
+#include "netlist/sparse_lu.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>

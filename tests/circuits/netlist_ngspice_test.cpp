@@ -6,9 +6,9 @@
 #include <map>
 #include <regex>
 
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/operating_point.hpp"
 #include "circuits/spice/exports.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/operating_point.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/resistive/shockley_solver.hpp"

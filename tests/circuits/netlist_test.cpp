@@ -5,9 +5,9 @@
 #include <cmath>
 #include <fstream>
 
-#include "circuits/netlist/card_reader.hpp"
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/operating_point.hpp"
+#include "netlist/card_reader.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/operating_point.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"

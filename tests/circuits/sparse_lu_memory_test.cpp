@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "circuits/netlist/sparse_lu.hpp"
+#include "netlist/sparse_lu.hpp"
 #include "sim/base/out_of_memory.hpp"
 #include "tests/support/catch.hpp"
 

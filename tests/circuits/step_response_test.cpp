@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/transient.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/transient.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 

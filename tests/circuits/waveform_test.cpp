@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/transient.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/transient.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A SPICE netlist, which may include itself; of what is read, the operating point, which must be found or not.
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/operating_point.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/operating_point.hpp"
 #include "tests/fuzz/one_input.hpp"
 
 using namespace nudge;

@@ -16,7 +16,7 @@
 #include "tests/support/shared_file.hpp"
 #include "training/config/config_table.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -91,7 +91,7 @@ struct Trained {
 
   Config config;
   std::shared_ptr<const NetworkPlan> plan;
-  Trainee<double> trainee;
+  EquilibriumRun<double> trainee;
   Batch batch;
 };
 

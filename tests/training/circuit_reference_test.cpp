@@ -114,7 +114,7 @@ TEST_CASE("bptt is the derivative of its own truncated, averaged and lagging for
     const ModelShape shape = model_shape(config, 11);
     const auto plan = network_plan(config, character_sizes(config, 11));
     const auto device = make_network<double>(config, plan, Weights::configured);
-    const auto model = exact_copy(*device, Truth::circuit);
+    const auto model = exact_copy(*device, ExactSystem::circuit);
     const Batch batch = random_batch(shape, 2, 3);
     BatchGradient<double> learner(*model, gradient_options<double>(config, "bptt"));
     Gradient<double> gradient(model->parameter_shapes());

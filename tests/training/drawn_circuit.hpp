@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "circuits/netlist/netlist_file.hpp"
+#include "netlist/netlist_file.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"

@@ -10,7 +10,7 @@
 #include "tests/support/tiny_model.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/assembly.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -269,7 +269,7 @@ TEST_CASE("train.learns = readout leaves every other parameter as it started", "
     Settings all = settings;
     all.emplace_back("train.learns=readout");
     const Config config = small("transformer", all);
-    Trainee<double> trainee(config, network_plan(config, sizes_for(config)), "", Weights::configured);
+    EquilibriumRun<double> trainee(config, network_plan(config, sizes_for(config)), "", Weights::configured);
     std::vector<Matrix<double>> before;
     for (int p = 0; p < trainee.network().parameters(); ++p) before.push_back(trainee.network().map(p).weights());
     trainee.step(0, tokens());

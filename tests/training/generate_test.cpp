@@ -10,8 +10,8 @@
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/train/equilibrium_run.hpp"
 #include "training/train/train_run.hpp"
-#include "training/train/trainee.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -68,7 +68,7 @@ TEST_CASE("generate: what stands behind a short text does not matter", "[generat
     CAPTURE(kind);
     const Config config = small(kind);
     const RunParts parts = run_parts(config);
-    Trainee<double> trainee(config, parts.plan, "", Weights::configured);
+    EquilibriumRun<double> trainee(config, parts.plan, "", Weights::configured);
     Batch batch;
     batch.sequences = 1;
     batch.tokens = parts.plan->rows();

@@ -50,17 +50,17 @@ TEST_CASE("stop points are left only where it is allowed, in loops of threads to
   detail::asked_to_stop = true;
   CHECK_NOTHROW(stop_point());
   {
-    const Stoppable here;
+    const Interruptible here;
     CHECK_THROWS_AS(stop_point(), Interrupted);
     int begun = 0;
     CHECK_THROWS_AS(parallel_for(8, 2, [&](Index, int) { ++begun; }), Interrupted);
     CHECK(begun == 0);
-    const Stoppable kept(false);
+    const Interruptible kept(false);
     CHECK_NOTHROW(stop_point());
     CHECK_NOTHROW(parallel_for(8, 2, [](Index, int) { stop_point(); }));
   }
   detail::asked_to_stop = false;
-  const Stoppable here;
+  const Interruptible here;
   CHECK_NOTHROW(stop_point());
 }
 

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "circuits/circuit_spec.hpp"
-#include "circuits/netlist/node_coordinates.hpp"
+#include "netlist/node_coordinates.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"

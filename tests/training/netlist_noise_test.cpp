@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "circuits/circuit_spec.hpp"
-#include "circuits/netlist/netlist_file.hpp"
+#include "netlist/netlist_file.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"

@@ -4,12 +4,12 @@
 #include <numbers>
 
 #include "circuits/circuit_spec.hpp"
-#include "circuits/netlist/transient.hpp"
+#include "netlist/transient.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/training/drawn_circuit.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

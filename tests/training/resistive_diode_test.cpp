@@ -17,7 +17,7 @@
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -15,7 +15,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

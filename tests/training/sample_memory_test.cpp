@@ -148,10 +148,11 @@ TEST_CASE("a gradient that is not finite is left out of the running mean", "[mem
 }
 
 TEST_CASE("a running mean wants a gradient that is summed, and one that is a circuit's", "[memory]") {
-  CHECK_THROWS_WITH(parse_program_config("digits.toml", "[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\n",
-                                         {"device.preset=ecram", "crossbar.update=coincidence", "train.optimizer=sgd",
-                                          "train.momentum=0", "train.gradient_clip=0", "nudge.running_mean=0.9"}),
-                    Contains("crossbar.update must not be coincidence"));
+  CHECK_THROWS_WITH(
+      parse_program_config("digits.toml", "[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\n",
+                           {"device.preset=ecram", "crossbar.update=coincidence", "train.optimizer=sgd",
+                            "train.momentum=0", "train.gradient_clip=0", "nudge.running_mean=0.9"}),
+      Contains("nudge.running_mean = 0.9 (must be 0 for crossbar.update = coincidence"));
   CHECK_THROWS_WITH(parse_program_config("block.toml", "", {"estimator=bptt", "nudge.running_mean=0.9"}),
                     Contains("nudge.running_mean") && Contains("nothing reads it"));
 }

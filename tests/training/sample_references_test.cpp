@@ -10,7 +10,7 @@
 #include "tests/support/temporary_directory.hpp"
 #include "training/data/linear_model.hpp"
 #include "training/data/scores.hpp"
-#include "training/train/learner.hpp"
+#include "training/train/learning_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

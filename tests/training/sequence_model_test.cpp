@@ -8,7 +8,7 @@
 #include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/train/tape_learner.hpp"
+#include "training/train/tape_run.hpp"
 
 using namespace nudge;
 using Catch::Contains;

@@ -13,7 +13,7 @@
 #include "training/learning/cross_entropy.hpp"
 #include "training/learning/squared_error.hpp"
 #include "training/models/registry.hpp"
-#include "training/train/learner.hpp"
+#include "training/train/learning_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

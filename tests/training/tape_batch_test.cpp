@@ -2,7 +2,7 @@
 #include "mixers/ops/operations.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/train/tape_learner.hpp"
+#include "training/train/tape_run.hpp"
 
 using namespace nudge;
 using nudge::test::random_matrix;

@@ -14,7 +14,7 @@
 #include "training/config/stored_config.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/train/generate.hpp"
-#include "training/train/tape_learner.hpp"
+#include "training/train/tape_run.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;
@@ -168,7 +168,7 @@ TEST_CASE("a sequence model writes by the logits that its evaluation has") {
   const Config config = small("sequence_model", "characters", {"precision=double"});
   train(config, folder / "a.h5");
   const RunParts parts = run_parts(config);
-  TapeLearner<double> learner(config, parts.task->sizes());
+  TapeRun<double> learner(config, parts.task->sizes());
   learner.restore(H5Reader(folder / "a.h5"), "");
   const Batch batch = parts.task->validation().front();
   const auto tape = learner.model().record(learner.parameters());

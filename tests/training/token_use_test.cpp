@@ -104,12 +104,12 @@ TEST_CASE("the gradient of replicas is that of their circuits, not of their mean
   const auto device = make_network<double>(config, plan, Weights::configured);
   const double step = RelaxationStep(config).at(config.real("model.damping"));
   const Batch batch = random_batch(shape, 2, 3);
-  const auto gradient = [&](Truth truth) {
+  const auto gradient = [&](ExactSystem truth) {
     return reference_gradient(config, *exact_copy(*device, truth), step, batch);
   };
-  const Reference circuit = gradient(Truth::circuit);
+  const Reference circuit = gradient(ExactSystem::circuit);
   CHECK(circuit.facts.converged());
-  CHECK(distance(gradient(Truth::device).gradient, circuit.gradient) > 1e-3);
+  CHECK(distance(gradient(ExactSystem::device).gradient, circuit.gradient) > 1e-3);
 }
 
 TEST_CASE("every item of a step's energy is counted by itself", "[tokens]") {

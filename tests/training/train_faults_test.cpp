@@ -10,7 +10,7 @@
 #include "training/config/assembly.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_plan.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -122,7 +122,7 @@ TEST_CASE("a step that is not finite is counted and leaves the weights alone", "
   const Config config = tiny_config();
   const TextDataset data = load_dataset(config);
   const auto plan = network_plan(config, character_sizes(config, data.vocabulary_size()));
-  Trainee<float> trainee(config, plan, "", Weights::configured);
+  EquilibriumRun<float> trainee(config, plan, "", Weights::configured);
   const auto batch = [&](std::uint64_t step) { return training_batch(data.training(), 3, plan->rows(), 1, step); };
   const auto weights = [&] {
     std::vector<Matrix<float>> all;
@@ -153,7 +153,7 @@ TEST_CASE("a trainee is stuck after fifty steps in a row that were not finite, a
   const Config config = tiny_config({"relaxation.free_steps=1", "relaxation.nudged_steps=1"});
   const TextDataset data = load_dataset(config);
   const auto plan = network_plan(config, character_sizes(config, data.vocabulary_size()));
-  Trainee<float> trainee(config, plan, "", Weights::configured);
+  EquilibriumRun<float> trainee(config, plan, "", Weights::configured);
   const Batch batch = training_batch(data.training(), 1, plan->rows(), 1, 0);
   const Matrix<float> sound = trainee.network().map(BlockParameter::pos).weights();
   Matrix<float> poisoned = sound;

@@ -5,7 +5,7 @@
 
 #include "training/config/assembly.hpp"
 #include "training/data/task.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 namespace nudge::test {
 
@@ -27,7 +27,7 @@ struct TraineeRun {
   Config config;
   std::unique_ptr<Task> task;
   std::shared_ptr<const NetworkPlan> plan;
-  Trainee<double> trainee;
+  EquilibriumRun<double> trainee;
 };
 
 }  // namespace nudge::test

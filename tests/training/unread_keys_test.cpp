@@ -12,7 +12,7 @@
 #include "training/config/run_parts.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/transformer/transformer_config.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -64,7 +64,7 @@ std::optional<Seen> output_of(const std::string& kind, const Settings& settings)
   try {
     const Config config = small(kind, settings);
     const auto plan = network_plan(config, sizes_for(config));
-    Trainee<double> trainee(config, plan, "", Weights::configured);
+    EquilibriumRun<double> trainee(config, plan, "", Weights::configured);
     Batch batch;
     batch.sequences = 1;
     batch.tokens = plan->rows();

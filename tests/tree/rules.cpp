@@ -76,10 +76,11 @@ const std::map<std::string, std::set<std::string>>& allowed_layers() {
         {"sim/ode", {"sim/base", "sim header", "sim/steady", "sim/ode"}},
         {"sim source", sim},
         {"devices", with(sim, {"devices"})},
-        {"circuits", with(sim, {"devices", "circuits"})},
+        {"netlist", with(sim, {"netlist"})},
+        {"circuits", with(sim, {"devices", "netlist", "circuits"})},
         {"mixers", with(sim, {"mixers"})},
     };
-    std::set<std::string> left = with(sim, {"devices", "circuits", "mixers"});
+    std::set<std::string> left = with(sim, {"devices", "netlist", "circuits", "mixers"});
     for (const std::string& room : training_rooms()) {
       left.insert("training/" + room);
       layers["training/" + room] = left;
@@ -114,8 +115,8 @@ Violations check_include_direction(const SourceFile& file) {
       found.push_back(file.path + ": " + layer + " needs its place in the order of rooms");
     return found;
   }
-  static const std::set<std::string> ours{"sim",       "devices", "circuits", "mixers",   "training",
-                                          "reference", "apps",    "bench",    "examples", "tests"};
+  static const std::set<std::string> ours{"sim",       "devices", "netlist", "circuits", "mixers", "training",
+                                          "reference", "apps",    "bench",   "examples", "tests"};
   for_each_include(file, [&](std::size_t line, const std::string& name) {
     if (ours.count(name.substr(0, name.find('/'))) == 0 || name.find('/') == std::string::npos) return;
     if (rule->second.count(layer_of(name)) == 0) {

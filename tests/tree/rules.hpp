@@ -15,7 +15,7 @@ struct SourceFile {
 /// A rule returns one line per violation, "path:line: what is wrong (what to do)".
 using Violations = std::vector<std::string>;
 
-/// Includes point only leftwards: sim <- devices <- circuits <- training <- apps and sim <- mixers <- training; inside sim,
+/// Includes point only leftwards: sim <- devices <- circuits <- training <- apps, sim <- netlist <- circuits and sim <- mixers <- training; inside sim,
 /// base includes base only; config and io base and themselves; steady, then ode, also the interfaces in sim/*.hpp, which
 /// themselves include base and each other. bench, examples and tests may include everything.
 Violations check_include_direction(const SourceFile& file);

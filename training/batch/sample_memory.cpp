@@ -79,7 +79,8 @@ std::vector<StateArray<S>> ParameterMemory<S>::arrays(const std::vector<std::str
   std::vector<StateArray<S>> all{{"batches", "1", "batches whose gradient was finished", &batches_}};
   for (std::size_t p = 0; p < kept_.size(); ++p) {
     for (std::size_t k = 0; k < kept_[p].size(); ++k) {
-      all.push_back({names[p] + "/" + std::to_string(k), "1", "kept by the estimator from batch to batch", &kept_[p][k]});
+      all.push_back(
+          {names[p] + "/" + std::to_string(k), "1", "kept by the estimator from batch to batch", &kept_[p][k]});
     }
   }
   return all;

@@ -18,7 +18,7 @@ namespace nudge {
 namespace {
 
 std::unique_ptr<Network<double>> circuit_copy(const Config& config, const std::shared_ptr<const NetworkPlan>& plan) {
-  return exact_copy(*make_network<double>(config, plan, Weights::configured), Truth::circuit);
+  return exact_copy(*make_network<double>(config, plan, Weights::configured), ExactSystem::circuit);
 }
 
 /// System of one sequence, made again where the key has another value.

@@ -131,7 +131,7 @@ std::vector<Entry> draw_entries(const Network<double>& network, const Batch& bat
 /// Model whose weights can be moved, with the phases that settle it.
 struct Probe {
   Probe(const Network<double>& original, const BatchGradientOptions& options)
-      : model(exact_copy(original, Truth::circuit)), free(*model, options) {}
+      : model(exact_copy(original, ExactSystem::circuit)), free(*model, options) {}
   std::unique_ptr<Network<double>> model;
   BatchGradient<double> free;
 };
@@ -242,11 +242,11 @@ Reference attempt(const Network<double>& model, BatchGradientOptions options, co
 }  // namespace
 
 template <class S>
-std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth truth) {
+std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, ExactSystem truth) {
   Maps<double> maps;
   for (int p = 0; p < network.parameters(); ++p) {
     const LinearMap<S>& map = network.map(p);
-    if (truth == Truth::circuit) {
+    if (truth == ExactSystem::circuit) {
       maps.push_back(map.noise_free());
     } else {
       maps.push_back(
@@ -256,7 +256,7 @@ std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth tru
   auto copy = std::make_unique<Network<double>>(network.shared_plan(), std::move(maps), network.own_cost());
   copy->circuit().set_damping(network.circuit().damping().value);
   const auto* spread = network.circuit().template find<LeakSpread<S>>();
-  if (truth == Truth::circuit && spread != nullptr) {
+  if (truth == ExactSystem::circuit && spread != nullptr) {
     copy->circuit().add(std::make_unique<LeakSpread<double>>(spread->deviations().template cast<double>(),
                                                              network.circuit().nodes().size()));
   }
@@ -289,7 +289,7 @@ Reference reference_gradient(const Config& config, const Network<double>& networ
   return second.facts.settled > first.facts.settled ? second : first;
 }
 
-template std::unique_ptr<Network<double>> exact_copy<float>(const Network<float>&, Truth);
-template std::unique_ptr<Network<double>> exact_copy<double>(const Network<double>&, Truth);
+template std::unique_ptr<Network<double>> exact_copy<float>(const Network<float>&, ExactSystem);
+template std::unique_ptr<Network<double>> exact_copy<double>(const Network<double>&, ExactSystem);
 
 }  // namespace nudge

@@ -13,7 +13,7 @@
 namespace nudge {
 
 /// Model whose gradient counts as exact.
-enum class Truth {
+enum class ExactSystem {
   /// The simulated circuit without fresh noise and rounding: curves, gains, offsets, saturation, and weights as its
   /// devices hold them, seen through their wires.
   circuit,
@@ -23,7 +23,7 @@ enum class Truth {
 /// Copies a network in double with exact maps (LinearMap::noise_free, or its weights as numbers). All references are
 /// computed on it, so that a check in float does not compare one float number with another.
 template <class S>
-std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth truth);
+std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, ExactSystem truth);
 
 /// Accuracy of the reference itself.
 struct ReferenceFacts {

@@ -160,7 +160,7 @@ MixerEnergy mixer_energy(const Config& config) {
     throw UserError(fmt::format("model.mixer = \"{}\" has no energy to log (must be one of {})", choice.kind,
                                 fmt::join(known, ", ")));
   }
-  return run_options(config).twofold() ? run<double>(config, choice) : run<float>(config, choice);
+  return run_options(config).double_precision() ? run<double>(config, choice) : run<float>(config, choice);
 }
 
 void write(H5Document& document, const MixerEnergy& trace) {

@@ -156,7 +156,7 @@ NudgeChoice chosen_nudge(const Config& config, const RunParts& parts) {
     const auto network = make_network<S>(config, parts.plan, Weights::configured);
     return chosen_nudge<S>(config, *network, "", parts.task->training(0));
   };
-  return run_options(config).twofold() ? chosen(double{}) : chosen(float{});
+  return run_options(config).double_precision() ? chosen(double{}) : chosen(float{});
 }
 
 Config with_nudge(const Config& config, const NudgeChoice& choice) {
@@ -289,7 +289,7 @@ Config chosen_circuit(const Config& config, const RunParts& parts) {
     const auto network = make_network<S>(config, parts.plan, Weights::configured);
     return chosen_circuit<S>(config, *network, parts.task->training(0));
   };
-  return run_options(config).twofold() ? chosen(double{}) : chosen(float{});
+  return run_options(config).double_precision() ? chosen(double{}) : chosen(float{});
 }
 
 Config settled_as(const Config& stored, Config given) {

@@ -175,7 +175,7 @@ struct ChipStudy {
 template <class S>
 ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& batch, bool first) {
   const auto network = make_network<S>(config, parts.plan, Weights::configured);
-  const auto exact = exact_copy(*network, Truth::circuit);
+  const auto exact = exact_copy(*network, ExactSystem::circuit);
   const double step = RelaxationStep(config).of(network->circuit());
   const Reference points = reference_gradient(config, *exact, step, batch);
   const RunOptions run = run_options(config);
@@ -217,8 +217,8 @@ ChipYield chip_yield(const Config& asked, int chips, const std::function<void(co
     if (tell) tell(fmt::format("chip {} of {}", k + 1, chips));
     Config own = config;
     own.set_from_text("seed", std::to_string(first + static_cast<std::uint64_t>(k)));
-    const ChipStudy study = run_options(own).twofold() ? study_chip<double>(own, parts, batch, k == 0)
-                                                       : study_chip<float>(own, parts, batch, k == 0);
+    const ChipStudy study = run_options(own).double_precision() ? study_chip<double>(own, parts, batch, k == 0)
+                                                                : study_chip<float>(own, parts, batch, k == 0);
     if (k == 0) {
       out.report = study.report;
       out.hopf = study.hopf;

@@ -195,7 +195,6 @@ RunFacts run_facts(const Config& config) {
   facts.unequal_leaks = circuit.leak_spread > 0;
   facts.node_noise = on_devices(config) && circuit.thermal_noise;
   facts.products = on_devices(config) && pulses_multiply(config);
-  facts.running_mean = options.phases.running_mean > 0;
   facts.physical = on_devices(config) && hardware_section().read(config).level != HardwareLevel::ideal;
   return facts;
 }

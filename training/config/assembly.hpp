@@ -29,7 +29,7 @@ void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::si
 /// What holds the weights.
 enum class Weights {
   configured,  ///< device.model
-  digital,     ///< exact numbers and circuits: references, and the trainee trained beside
+  digital,     ///< exact numbers and circuits: references, and the run beside
 };
 
 /// The array of one parameter: conductances are bare devices (MappingKind::single), all of a network on the scale on which the

@@ -288,6 +288,7 @@ std::vector<ConfigRule> local_rules() {
       local("crossbar.update", "must be a rule without numbers beside its devices", learns_by_pulses),
       local("train.optimizer", "must be sgd", is_sgd),
       local("train.momentum", "must be 0 (it is a number per weight)", has_no_momentum),
+      local("nudge.running_mean", "must be 0 (it is a number per weight)", has_no_mean),
       local("train.weight_decay", "must be 0 (it reads exact weights)", has_no_decay),
       local("train.gradient_clip", "must be 0 (a norm over all weights is digital)", has_no_clip),
       local("train.skip_ratio", "must be off (a norm over all weights is digital)",

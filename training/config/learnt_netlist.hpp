@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "circuits/netlist/nodal_equations.hpp"
+#include "netlist/nodal_equations.hpp"
 
 namespace nudge {
 

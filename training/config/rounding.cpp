@@ -45,7 +45,7 @@ double rounding_error(const std::string& precision, double beta) { return kMeasu
 std::string rounding_warning(const Config& config) {
   if (!(error_of(config) > kNoticed)) return "";
   return fmt::format("beta = {}: {}; at least {}{} keeps it below a tenth", config.as_text("beta"), what_rounds(config),
-                     least_beta(config), run_options(config).twofold() ? "" : ", or precision = double,");
+                     least_beta(config), run_options(config).double_precision() ? "" : ", or precision = double,");
 }
 
 std::string beta_advice(const Config& config) {

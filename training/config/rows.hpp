@@ -18,6 +18,7 @@ ConfigRule must(std::vector<std::string> keys, const std::string& text, bool (*h
 bool is_sgd(const Config& c);           ///< train.optimizer = sgd
 bool has_no_momentum(const Config& c);  ///< of a rule that has one
 bool has_no_decay(const Config& c);
+bool has_no_mean(const Config& c);
 bool has_no_clip(const Config& c);
 
 std::vector<ConfigRule> program_rules();

@@ -34,6 +34,7 @@ ConfigRule must(std::vector<std::string> keys, const std::string& text, bool (*h
 bool is_sgd(const Config& c) { return c.text("train.optimizer") == "sgd"; }
 bool has_no_momentum(const Config& c) { return !is_sgd(c) || c.real("train.momentum") == 0; }
 bool has_no_decay(const Config& c) { return c.real("train.weight_decay") == 0; }
+bool has_no_mean(const Config& c) { return c.real("nudge.running_mean") == 0; }
 bool has_no_clip(const Config& c) { return c.real("train.gradient_clip") == 0; }
 
 namespace {
@@ -178,6 +179,7 @@ std::vector<ConfigRule> update_rules() {
            }),
       coincidence_is_plain_sgd("train.optimizer", "must be sgd (adam needs the gradient and its square)", is_sgd),
       coincidence_is_plain_sgd("train.momentum", "must be 0", has_no_momentum),
+      coincidence_is_plain_sgd("nudge.running_mean", "must be 0", has_no_mean),
       coincidence_is_plain_sgd("train.gradient_clip", "must be 0 (no norm to clip)", has_no_clip),
       coincidence_is_plain_sgd("train.weight_decay", "must be 0", has_no_decay),
       {{"train.null", "device.model", "crossbar.update"}, nothing_to_freeze},

@@ -22,7 +22,7 @@ struct RunOptions {
   std::uint64_t print_every = {};
   std::size_t log_rows = {};  ///< of a training
 
-  bool twofold() const { return precision == "double"; }
+  bool double_precision() const { return precision == "double"; }
 };
 const Section<RunOptions>& run_section();
 inline RunOptions run_options(const Config& config) { return run_section().read(config); }

@@ -13,6 +13,7 @@
 #include "sim/base/ranks.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/hardware_aware.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/gradient.hpp"
@@ -27,7 +28,7 @@ RunParts run_parts(const Config& config, Work work) {
     if (!network_kind(c).is_circuit()) return check_memory(c, run_memory(c, parts.task->sizes()), work);
     parts.plan = network_plan(c, parts.task->sizes());
     const CrossbarSpec arrays = model_arrays(c);
-    check_arrays_fit(arrays, *parts.plan, run_options(c).twofold() ? sizeof(double) : sizeof(float));
+    check_arrays_fit(arrays, *parts.plan, run_options(c).double_precision() ? sizeof(double) : sizeof(float));
     check_memory(c, run_memory(c, *parts.plan), work);
     check_write_threshold(c, arrays, *parts.plan);
     static_cast<void>(hardware_aware_devices(c));
@@ -48,7 +49,9 @@ RunParts circuit_parts(const Config& config) {
 
 namespace {
 
-double scalar_bytes(const Config& config) { return run_options(config).twofold() ? sizeof(double) : sizeof(float); }
+double scalar_bytes(const Config& config) {
+  return run_options(config).double_precision() ? sizeof(double) : sizeof(float);
+}
 
 /// Of what an array keeps while it is programmed (array_memory_bytes) what it keeps afterwards: of 7 a + 1 numbers for each weight of a devices
 /// 5 a + 1, which is 0.73 of them or more.
@@ -62,7 +65,9 @@ void add_numbers(const Config& config, double numbers, Index examples, RunMemory
   const Index chunks = rank_count() > 1 ? 1 : std::min(kChunks, examples);  // ranks share them
   needed.network += bytes * numbers;
   const double gradients = chunks > 1 ? static_cast<double>(chunks) + 1 : 1;
-  needed.learning = bytes * (gradients * needed.weights + optimizer_numbers(options.optimizer, options.rule) * numbers);
+  const double means = phase_options(config).phases.running_mean > 0 ? 1 : 0;
+  needed.learning =
+      bytes * ((gradients + means) * needed.weights + optimizer_numbers(options.optimizer, options.rule) * numbers);
 }
 
 /// What a key says that may be a size: its largest integer; 0 of all else.
@@ -135,10 +140,10 @@ void check_memory(const Config& config, const RunMemory& needed, Work work, cons
   std::string parts = fmt::format("{:.3g} weights {}", needed.weights, bytes_text(needed.network));
   if (learns) parts += ", gradients and optimizer " + bytes_text(needed.learning);
   if (learns && needed.states > 0) parts += ", states of a batch " + bytes_text(needed.states);
-  throw UserError(fmt::format("{} = {}: needs at least {} ({}), more than {}. Make {} smaller{}", key,
-                              config.as_text(key), bytes_text(total), parts, free.text(),
-                              key == "network.kind" ? "the network or its data" : key,
-                              run_options(config).twofold() ? ", or take precision = float (half as much)" : ""));
+  throw UserError(
+      fmt::format("{} = {}: needs at least {} ({}), more than {}. Make {} smaller{}", key, config.as_text(key),
+                  bytes_text(total), parts, free.text(), key == "network.kind" ? "the network or its data" : key,
+                  run_options(config).double_precision() ? ", or take precision = float (half as much)" : ""));
 }
 
 namespace {

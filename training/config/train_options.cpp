@@ -22,8 +22,8 @@ TrainOptions train_options(const Config& config) {
 
 const Section<TrainOptions>& train_section() {
   using param::choice, param::integer, param::named, param::quantity, param::real, param::zero_is;
-  std::vector<std::string> trainees = estimator_names();
-  trainees.insert(trainees.begin(), {"none", feed_forward_name});
+  std::vector<std::string> names = estimator_names();
+  names.insert(names.begin(), {"none", feed_forward_name});
   static const std::string recipe = "recipe of the prototype";
   static const Section<TrainOptions> section = [&] {
     Section<TrainOptions> all = {
@@ -112,7 +112,7 @@ const Section<TrainOptions>& train_section() {
                   integer("train.checkpoint_every", "100", at_least(0),
                           "Checkpoint every so many steps; end: only there. A killed run resumes from the last one.")),
               &TrainOptions::checkpoint_every),
-        field(choice("train.beside", "none", trainees,
+        field(choice("train.beside", "none", names,
                      "A second model trained beside the first, same seed and batches, digital weights: the same "
                      "network by this estimator, or feed_forward: a plain transformer or perceptron of as many weights "
                      "by ordinary backprop."),

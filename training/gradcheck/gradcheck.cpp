@@ -16,7 +16,7 @@
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 namespace nudge {
 namespace {
@@ -36,17 +36,18 @@ class Check {
         say_(say),
         parts_(circuit_parts(config)),
         programmed_(options_.weights == "programmed"),
-        trainee_(config, parts_.plan, "", programmed_ ? Weights::digital : Weights::configured) {}
+        trained_(config, parts_.plan, "", programmed_ ? Weights::digital : Weights::configured) {}
 
   GradcheckReport run() {
     train();
-    out_.damping = trainee_.network().circuit().damping().value;
+    out_.damping = trained_.network().circuit().damping().value;
     out_.loss_unit = network().loss_unit();
     if (programmed_) program();
     out_.step = RelaxationStep(config_).of(network().circuit());
     const std::string& truth = options_.reference;
-    exact_ = truth == "nominal" ? exact_copy(trainee_.network(), Truth::device)
-                                : exact_copy(network(), truth == "circuit" ? Truth::circuit : Truth::device);
+    exact_ = truth == "nominal"
+                 ? exact_copy(trained_.network(), ExactSystem::device)
+                 : exact_copy(network(), truth == "circuit" ? ExactSystem::circuit : ExactSystem::device);
     const double tolerance = phase_options(config_).phases.free.tolerance;
     out_.settled_at = tolerance > 0 ? tolerance : kSettled;
     const std::vector<std::string> names = scope_.estimators.empty()
@@ -77,17 +78,17 @@ class Check {
   void train() {
     if (first_step() > 0) tell(fmt::format("training {} steps first", first_step()));
     if (programmed_) return take_start();
-    for (std::uint64_t step = 0; step < first_step(); ++step) trainee_.step(step, parts_.task->training(step));
+    for (std::uint64_t step = 0; step < first_step(); ++step) trained_.step(step, parts_.task->training(step));
   }
 
   /// Trained on exact numbers, here or for an earlier check.
   void take_start() {
     TrainedStarts own;
     const auto start = (scope_.starts != nullptr ? *scope_.starts : own).of(config_, *parts_.task);
-    for (int p = 0; p < trainee_.network().parameters(); ++p) {
-      trainee_.network().map(p).program(start->weights[static_cast<std::size_t>(p)].template cast<S>());
+    for (int p = 0; p < trained_.network().parameters(); ++p) {
+      trained_.network().map(p).program(start->weights[static_cast<std::size_t>(p)].template cast<S>());
     }
-    trainee_.network().circuit().set_damping(start->damping);
+    trained_.network().circuit().set_damping(start->damping);
   }
 
   /// Writes the trained weights into the configured devices and lets them age: what is then compared.
@@ -99,17 +100,17 @@ class Check {
   }
 
   void write() {
-    device_ = make_network<S>(config_, trainee_.network().shared_plan(), Weights::configured);
+    device_ = make_network<S>(config_, trained_.network().shared_plan(), Weights::configured);
     device_->circuit().set_damping(out_.damping);
     const double age = options_.age;
     for (int p = 0; p < device_->parameters(); ++p) {
-      device_->map(p).program(trainee_.network().map(p).weights());
+      device_->map(p).program(trained_.network().map(p).weights());
       device_->map(p).advance_time(age, first_step());
     }
   }
 
   /// What is checked.
-  Network<S>& network() { return device_ ? *device_ : trainee_.network(); }
+  Network<S>& network() { return device_ ? *device_ : trained_.network(); }
 
   /// beta 0: that of the config.
   BatchGradientOptions options_of(const std::string& estimator, double beta) const {
@@ -263,7 +264,7 @@ class Check {
   const std::function<void(const std::string&)>& say_;
   RunParts parts_;
   bool programmed_;
-  Trainee<S> trainee_;
+  EquilibriumRun<S> trained_;
   std::unique_ptr<Network<S>> device_;      ///< only where trained weights are programmed
   std::unique_ptr<Network<double>> exact_;  ///< whose gradient is the truth
   std::int64_t batches_ = 1;
@@ -327,7 +328,7 @@ GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
   const bool programs = gradcheck_section().read(config).weights == "programmed";  // and chooses when it has
   const Config placed =
       programs || !leaves_circuit_open(config) ? config : chosen_circuit(config, circuit_parts(config));
-  if (run_options(placed).twofold()) return Check<double>(placed, scope, say).run();
+  if (run_options(placed).double_precision()) return Check<double>(placed, scope, say).run();
   return Check<float>(placed, scope, say).run();
 }
 

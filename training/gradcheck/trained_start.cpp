@@ -9,7 +9,7 @@
 
 #include "training/config/run_options.hpp"
 #include "training/models/registry.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 namespace nudge {
 namespace {
@@ -19,12 +19,12 @@ constexpr const char* kLeftOut[] = {"device.",    "crossbar.", "circuit.", "corr
 
 template <class S>
 std::shared_ptr<const TrainedStart> train_start(const Config& exact, std::uint64_t steps, const Task& task) {
-  Trainee<S> trainee(exact, network_plan(exact, task.sizes()), "", Weights::digital);
-  for (std::uint64_t step = 0; step < steps; ++step) trainee.step(step, task.training(step));
+  EquilibriumRun<S> run(exact, network_plan(exact, task.sizes()), "", Weights::digital);
+  for (std::uint64_t step = 0; step < steps; ++step) run.step(step, task.training(step));
   auto start = std::make_shared<TrainedStart>();
-  start->damping = trainee.network().circuit().damping().value;
-  for (int p = 0; p < trainee.network().parameters(); ++p) {
-    start->weights.push_back(trainee.network().map(p).weights().template cast<double>());
+  start->damping = run.network().circuit().damping().value;
+  for (int p = 0; p < run.network().parameters(); ++p) {
+    start->weights.push_back(run.network().map(p).weights().template cast<double>());
   }
   return start;
 }
@@ -56,7 +56,7 @@ std::shared_ptr<const TrainedStart> TrainedStarts::of(const Config& config, cons
   }
   if (mine) {
     try {
-      const bool exactly = run_options(exact).twofold();
+      const bool exactly = run_options(exact).double_precision();
       promise.set_value(exactly ? train_start<double>(exact, steps, task) : train_start<float>(exact, steps, task));
     } catch (...) {
       promise.set_exception(std::current_exception());

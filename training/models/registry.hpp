@@ -21,7 +21,7 @@ struct TapeKind {
   template <class S>
   using Make = std::unique_ptr<TapeModel<S>> (*)(const Config& config, const TaskSizes& task);
   Make<float> single = nullptr;
-  Make<double> twofold = nullptr;
+  Make<double> double_precision = nullptr;
   /// Lists the measures beside loss and metric, in logs, tables and files: ExampleTape::measured(), then
   /// TapeModel::measured(). null: none.
   std::vector<Measure> (*measures)(const Config& config) = nullptr;

@@ -191,7 +191,7 @@ StudyEstimate estimate_points(const SweepGrid& grid, PointJob job,
   const double base = memory_of("VmRSS");
   for (std::size_t k = 0; k < out.kinds.size(); ++k) {
     try {
-      const Stoppable here;
+      const Interruptible here;
       out.interrupted = watch && !watch(k, out.kinds.size());
       if (!out.interrupted) measure(grid.config(first[k]), job, out.kinds[k], groups[k]);
     } catch (const Interrupted&) {

@@ -75,7 +75,7 @@ std::optional<ReferenceScores> study_references(const SweepGrid& grid, const Swe
   };
   std::vector<ReferenceScores> all;
   try {
-    const Stoppable here;
+    const Interruptible here;
     for (const Config& split : splits_of(grid)) {
       const auto task = make_task(split);
       ReferenceRequest request = reference_request(split, count_weights(split, task->sizes()), go_on);

@@ -57,7 +57,7 @@ void run_stability(const Config& config, SweepPoint& point) {
 /// meanwhile; metrics: names of the results; starts: trained networks that gradient checks share.
 void run_point(const Config& config, const KeptRun& kept, PointJob job, const std::function<bool()>& go_on,
                const std::vector<Measure>& metrics, TrainedStarts& starts, SweepPoint& point) {
-  const Stoppable here;  // nothing of a point is kept but its result, and what a training keeps
+  const Interruptible here;  // nothing of a point is kept but its result, and what a training keeps
   try {
     if (job == PointJob::gradcheck) {
       run_gradcheck(config, starts, point);

@@ -16,7 +16,7 @@
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/stored_config.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 namespace nudge {
 namespace {
@@ -87,23 +87,23 @@ class AgedRun {
     if (batches_.empty()) throw UserError(fmt::format("the run holds no {} part", options.part));
   }
 
-  void add(Trainee<S>& trainee, int seed, std::vector<AgedTestRow>& rows) const {
+  void add(EquilibriumRun<S>& run, int seed, std::vector<AgedTestRow>& rows) const {
     double age = 0;
     std::vector<RefreshClock<S>> clocks;
-    for (int p = 0; p < trainee.network().parameters(); ++p) {
+    for (int p = 0; p < run.network().parameters(); ++p) {
       clocks.emplace_back(options_.refresh_s);
-      clocks.back().written(trainee.network().map(p).weights());
+      clocks.back().written(run.network().map(p).weights());
     }
     for (std::size_t k = 0; k < options_.ages_s.size(); ++k) {
-      for (int p = 0; p < trainee.network().parameters(); ++p) {
-        LinearMap<S>& map = trainee.network().map(p);
+      for (int p = 0; p < run.network().parameters(); ++p) {
+        LinearMap<S>& map = run.network().map(p);
         std::uint64_t number = number_of(seed, k);
         clocks[static_cast<std::size_t>(p)].pass(
             options_.ages_s[k] - age, [&](double seconds) { map.advance_time(seconds, number++); },
             [&](const Matrix<S>& weights) { map.program(weights); });
       }
       age = options_.ages_s[k];
-      const auto all = trainee.evaluation(batches_, number_of(seed, k));
+      const auto all = run.evaluation(batches_, number_of(seed, k));
       rows.push_back(
           {age, seed, all.loss, all.scores.value().value_or(std::numeric_limits<double>::quiet_NaN()), all.residual});
     }
@@ -124,9 +124,9 @@ void run_seeds(const Config& config, const RunParts& parts, const H5Reader& file
     if (tell) tell(fmt::format("seed {} of {}", seed, options.seeds));
     Config own = config;
     if (out.reprogrammed) own.set_from_text("seed", std::to_string(seed));
-    Trainee<S> trainee(own, parts.plan, "", Weights::configured);
-    if (!out.reprogrammed) trainee.restore(file, "");
-    aged.add(trainee, seed, out.rows);
+    EquilibriumRun<S> run(own, parts.plan, "", Weights::configured);
+    if (!out.reprogrammed) run.restore(file, "");
+    aged.add(run, seed, out.rows);
   }
 }
 
@@ -159,7 +159,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   out.refresh_s = options.refresh_s;
   const RunParts parts = circuit_parts(config);
   if (out.reprogrammed) take_room_off(config, *parts.plan, options);
-  if (run_options(config).twofold()) {
+  if (run_options(config).double_precision()) {
     run_seeds<double>(config, parts, file, options, tell, out);
   } else {
     run_seeds<float>(config, parts, file, options, tell, out);

@@ -14,8 +14,8 @@
 #include "training/config/run_parts.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/data/characters.hpp"
-#include "training/train/tape_learner.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
+#include "training/train/tape_run.hpp"
 
 namespace nudge {
 namespace {
@@ -81,15 +81,15 @@ template <class S>
 class CircuitWriter final : public TextWriter {
  public:
   CircuitWriter(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const H5Reader& file)
-      : trainee_(config, plan, "", Weights::configured), rows_(plan->rows()) {
-    trainee_.restore(file, "");
+      : run_(config, plan, "", Weights::configured), rows_(plan->rows()) {
+    run_.restore(file, "");
   }
   std::vector<double> next(const std::vector<int>& text, std::uint64_t number) override {
-    return last_logits(trainee_.outputs(text_window(text, rows_), number).front(), text);
+    return last_logits(run_.outputs(text_window(text, rows_), number).front(), text);
   }
 
  private:
-  Trainee<S> trainee_;
+  EquilibriumRun<S> run_;
   Index rows_;
 };
 
@@ -108,7 +108,7 @@ class TapeWriter final : public TextWriter {
   }
 
  private:
-  TapeLearner<S> learner_;
+  TapeRun<S> learner_;
   std::unique_ptr<TextWriter> writer_;
 };
 
@@ -165,8 +165,9 @@ Generated generate(const std::filesystem::path& run, const GenerateOptions& opti
     throw UserError(fmt::format("{}: its task.kind = {} is no text (must be characters)", run.string(),
                                 config.as_text("task.kind")));
   }
-  return run_options(config).twofold() ? written<double>(config, parts, file, characters->data(), options, tell)
-                                       : written<float>(config, parts, file, characters->data(), options, tell);
+  return run_options(config).double_precision()
+             ? written<double>(config, parts, file, characters->data(), options, tell)
+             : written<float>(config, parts, file, characters->data(), options, tell);
 }
 
 }  // namespace nudge

@@ -8,6 +8,7 @@
 
 #include "sim/base/open_list.hpp"
 #include "sim/base/statistics.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/task.hpp"
 #include "training/models/registry.hpp"
@@ -20,6 +21,7 @@ class Collector {
  public:
   Collector(const Config& config, const TrainingLoop* loop)
       : options_(train_options(config)),
+        means_(phase_options(config).phases.running_mean > 0 ? 1 : 0),
         metric_(score_metric(config)),
         loop_(loop),
         log_(loop != nullptr ? loop->learner().log() : nothing_),
@@ -85,7 +87,7 @@ class Collector {
   }
   /// Of a lane that the run has: its size, and beside the run itself its losses and scores.
   void add_lane(const std::string& lane) {
-    const Learner* learner = loop_ != nullptr ? loop_->lane(lane) : nullptr;
+    const LearningRun* learner = loop_ != nullptr ? loop_->lane(lane) : nullptr;
     if (learner == nullptr) return;
     const std::string at = lane.empty() ? "" : lane + "/", size = at + "weights";
     const auto weights = static_cast<double>(learner->weights());
@@ -178,8 +180,8 @@ class Collector {
     row("", "most_pulses", "1",
         "pulses that one device has had at most, those of programming too: what endurance must bear",
         log_.largest_last("device", "device_pulses_max"));
-    row("", "digital_numbers", "1", "numbers that optimizer and update rule keep for each weight",
-        optimizer_numbers(options_.optimizer, options_.rule) + log_.largest_last("device", "digital_numbers"));
+    row("", "digital_numbers", "1", "numbers that optimizer, estimator and update rule keep for each weight",
+        means_ + optimizer_numbers(options_.optimizer, options_.rule) + log_.largest_last("device", "digital_numbers"));
     row("", "learning_energy", "J",
         "heat of the pulses of learning in the whole run, and of the reads of devices and columns that went with them; "
         "NaN where the pulses of the device are not known",
@@ -232,6 +234,7 @@ class Collector {
 
   TrainLog nothing_;  ///< of a run that has not begun
   TrainOptions options_;
+  double means_;
   std::string metric_;
   const TrainingLoop* loop_;
   const TrainLog& log_;

@@ -9,7 +9,7 @@
 #include "training/learning/controller.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/netlist/netlist_plan.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
 
 namespace nudge {
 namespace {

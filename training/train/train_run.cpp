@@ -29,29 +29,29 @@
 #include "training/config/train_options.hpp"
 #include "training/data/data_options.hpp"
 #include "training/learning/estimators/registry.hpp"
-#include "training/train/tape_learner.hpp"
-#include "training/train/trainee.hpp"
+#include "training/train/equilibrium_run.hpp"
+#include "training/train/tape_run.hpp"
 
 namespace nudge {
 namespace {
 
-/// Makes every trainee of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
-std::vector<LearnerLane> make_lanes(const Config& config, const TaskSizes& sizes,
-                                    const std::shared_ptr<const NetworkPlan>& plan) {
-  std::vector<LearnerLane> lanes;
+/// Makes every run of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
+std::vector<NamedRun> make_lanes(const Config& config, const TaskSizes& sizes,
+                                 const std::shared_ptr<const NetworkPlan>& plan) {
+  std::vector<NamedRun> lanes;
   if (plan == nullptr) {
-    lanes.push_back({"", make_tape_learner(config, sizes)});
+    lanes.push_back({"", make_tape_run(config, sizes)});
     return lanes;
   }
-  lanes.push_back({"", make_trainee(config, plan, "", Weights::configured)});
+  lanes.push_back({"", make_equilibrium_run(config, plan, "", Weights::configured)});
   const TrainOptions options = train_options(config);
   if (options.beside == feed_forward_name) {
     const Config plain = feed_forward_config(config);
-    lanes.push_back({"beside", make_trainee(plain, network_plan(plain, sizes), "", Weights::digital)});
+    lanes.push_back({"beside", make_equilibrium_run(plain, network_plan(plain, sizes), "", Weights::digital)});
   } else if (options.beside != "none")
-    lanes.push_back({"beside", make_trainee(config, plan, options.beside, Weights::digital)});
+    lanes.push_back({"beside", make_equilibrium_run(config, plan, options.beside, Weights::digital)});
   if (options.null == "frozen_devices")
-    lanes.push_back({"null", make_trainee(frozen_config(config), plan, "", Weights::configured), false});
+    lanes.push_back({"null", make_equilibrium_run(frozen_config(config), plan, "", Weights::configured), false});
   return lanes;
 }
 
@@ -104,7 +104,7 @@ class TrainRun {
     overwrite_ = Overwrite::replace;
     const auto save = [&] {
       if (!loop_.stopped() && (loop_.finished() || since(last) < kept.every_s)) return;
-      const Stoppable whole(false);
+      const Interruptible whole(false);
       try {
         write(kept.file);
       } catch (const UserError&) {  // a full disk: the run itself goes on
@@ -158,7 +158,7 @@ class TrainRun {
     if (lines_) write_text_lines(*lines_, document);
     if (references_) write_reference_scores(*references_, document);
     loop_.write(document, "");
-    if (const Learner* null = loop_.lane("null")) write_null(loop_.learner(), *null, document);
+    if (const LearningRun* null = loop_.lane("null")) write_null(loop_.learner(), *null, document);
     if (loop_.finished() || !loop_.stuck().empty()) {
       const std::string failure = summarise(config_, loop_, plan_.get()).failure;
       if (!failure.empty()) document.attribute("failure", failure);
@@ -180,7 +180,7 @@ class TrainRun {
       return !observer || observer(p);
     };
     try {
-      const Stoppable here;
+      const Interruptible here;
       references_ = task_->references(reference_request(config_, loop_.learner().weights(), tell));
       asked_ = true;
       references_later_ = references_.has_value();
@@ -200,7 +200,7 @@ class TrainRun {
     for (const char* column : {"residual", "damping"}) add("", log(), column);
     if (!metric_.empty()) add("", log(), "validation_" + metric_);
     for (const std::string lane : {"", "beside", "null"}) {
-      const Learner* learner = loop_.lane(lane);
+      const LearningRun* learner = loop_.lane(lane);
       if (learner == nullptr || (!lane.empty() && !std::isfinite(learner->log().last("train/loss")))) continue;
       for (const char* column : {"loss", "validation_loss"}) {
         add(lane.empty() ? "" : lane + "/", learner->log(), column);

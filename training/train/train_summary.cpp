@@ -75,7 +75,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.group_cosines = last_cosines(plan, log.values("train/cosine"));
   const TrainOptions options = train_options(config);
   if (loop.lane("beside") != nullptr) s.beside = options.beside;
-  if (const Learner* null = loop.lane("null")) s.null = null_result(loop.learner(), *null);
+  if (const LearningRun* null = loop.lane("null")) s.null = null_result(loop.learner(), *null);
   if (s.of("hardware/devices") > 0) {
     s.token_use = config.text("circuit.tokens");
     s.tokens = coupled_rows(config);
@@ -139,7 +139,7 @@ Config frozen_config(const Config& config) {
   return frozen;
 }
 
-NullResult null_result(const Learner& run, const Learner& null) {
+NullResult null_result(const LearningRun& run, const LearningRun& null) {
   const LossGain gain = loss_gain(run.validation_losses(), null.validation_losses());
   return {gain, null_verdict(gain, null.log().measured("train/validation_loss").unit)};
 }
@@ -156,7 +156,7 @@ std::string null_verdict(const LossGain& gain, const std::string& unit) {
                             : fmt::format("the devices learnt nothing beyond frozen ones: won {}", won);
 }
 
-void write_null(const Learner& run, const Learner& null, H5Document& document) {
+void write_null(const LearningRun& run, const LearningRun& null, H5Document& document) {
   const TrainLog& log = null.log();
   const std::vector<double>& losses = log.values("train/validation_loss");
   if (losses.empty()) return;

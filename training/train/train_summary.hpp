@@ -11,7 +11,7 @@
 #include "training/data/scores.hpp"
 #include "training/data/text_dataset.hpp"
 #include "training/models/network_plan.hpp"
-#include "training/train/learner.hpp"
+#include "training/train/learning_run.hpp"
 #include "training/train/run_values.hpp"
 #include "training/train/training_loop.hpp"
 
@@ -34,14 +34,14 @@ struct NullResult {
   LossGain gain;        ///< of the validation loss
   std::string verdict;  ///< null_verdict()
 };
-NullResult null_result(const Learner& run, const Learner& null);
+NullResult null_result(const LearningRun& run, const LearningRun& null);
 
 /// Verdict text: "the devices won 0.2134 nat [0.1822, 0.2447] against frozen ones (95 %, 160 examples)", or that they
 /// learnt nothing.
 std::string null_verdict(const LossGain& gain, const std::string& unit);
 
 /// Writes /null/validation_loss, which scripts read, and the verdict as attributes of /null.
-void write_null(const Learner& run, const Learner& null, H5Document& document);
+void write_null(const LearningRun& run, const LearningRun& null, H5Document& document);
 
 /// Cosine of a gradient with the exact adjoint's over one parameter group, NaN for a group without gradient.
 struct GroupCosine {

@@ -18,8 +18,8 @@ std::string prefix(const std::string& group, const std::string& lane) {
   return lane.empty() ? group : fmt::format("{}{}/", group, lane);
 }
 
-std::vector<LearnerLane> alone(std::unique_ptr<Learner> learner) {
-  std::vector<LearnerLane> lanes;
+std::vector<NamedRun> alone(std::unique_ptr<LearningRun> learner) {
+  std::vector<NamedRun> lanes;
   lanes.push_back({"", std::move(learner)});
   return lanes;
 }
@@ -39,20 +39,19 @@ LoopSettings loop_settings(const Config& config, FinalTest final_test) {
   return settings;
 }
 
-TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<LearnerLane> lanes,
-                           const LoopSettings& settings)
+TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<NamedRun> lanes, const LoopSettings& settings)
     : task_(std::move(task)),
       lanes_(std::move(lanes)),
       settings_(settings),
       validation_(task_->validation()),
       evaluated_(lanes_.size()) {}
 
-TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<Learner> learner,
+TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<LearningRun> learner,
                            const LoopSettings& settings)
     : TrainingLoop(std::move(task), alone(std::move(learner)), settings) {}
 
-const Learner* TrainingLoop::lane(const std::string& name) const {
-  for (const LearnerLane& one : lanes_) {
+const LearningRun* TrainingLoop::lane(const std::string& name) const {
+  for (const NamedRun& one : lanes_) {
     if (one.name == name) return one.learner.get();
   }
   return nullptr;
@@ -61,7 +60,7 @@ const Learner* TrainingLoop::lane(const std::string& name) const {
 /// Does the evaluations that are due after done_ steps; a learner's is done whole or, where it is interrupted, not at
 /// all.
 void TrainingLoop::evaluate() {
-  const Stoppable here(!batches_are_shared());
+  const Interruptible here(!batches_are_shared());
   const bool validates = done_ == 0 ? settings_.evaluate_start : due(settings_.evaluate_every, done_) || finished();
   for (std::size_t i = 0; validates && i < lanes_.size(); ++i) {
     if (evaluated_[i].at == static_cast<std::int64_t>(done_)) continue;
@@ -81,11 +80,11 @@ void TrainingLoop::evaluate() {
 void TrainingLoop::step() {
   const Batch batch = task_->training(done_);
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const Stoppable first(i == 0 && !batches_are_shared());
+    const Interruptible first(i == 0 && !batches_are_shared());
     lanes_[i].learner->step(done_, batch);
   }
   ++done_;
-  for (const LearnerLane& lane : lanes_) {
+  for (const NamedRun& lane : lanes_) {
     if (stuck_.empty() && lane.ends_run) stuck_ = lane.learner->stuck();
   }
 }

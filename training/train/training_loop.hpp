@@ -8,7 +8,7 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
-#include "training/train/learner.hpp"
+#include "training/train/learning_run.hpp"
 
 namespace nudge {
 
@@ -23,11 +23,11 @@ struct LoopSettings {
   FinalTest final_test = FinalTest::evaluate;
 };
 
-/// Learner of a run by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run
+/// LearningRun of a run by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run
 /// with frozen devices. All of a lane stands below its name: /train, /beside/train, /null/train.
-struct LearnerLane {
+struct NamedRun {
   std::string name;
-  std::unique_ptr<Learner> learner;
+  std::unique_ptr<LearningRun> learner;
   bool ends_run = true;  ///< true: the run ends where this learner is stuck
 };
 
@@ -39,9 +39,9 @@ LoopSettings loop_settings(const Config& config, FinalTest final_test);
 class TrainingLoop {
  public:
   /// Makes a loop of several lanes; the first lane is the run itself.
-  TrainingLoop(std::shared_ptr<const Task> task, std::vector<LearnerLane> lanes, const LoopSettings& settings);
+  TrainingLoop(std::shared_ptr<const Task> task, std::vector<NamedRun> lanes, const LoopSettings& settings);
   /// Makes a loop of one learner.
-  TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<Learner> learner, const LoopSettings& settings);
+  TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<LearningRun> learner, const LoopSettings& settings);
 
   /// Runs until all steps are done, a learner is stuck, or go_on(), asked after every step, returns false. Calls save()
   /// when a checkpoint is due and, where any step was done, at the end. A signal that interrupted() has been asked
@@ -56,9 +56,9 @@ class TrainingLoop {
   /// Reason why it ended before its last step: a learner's reason, or empty.
   const std::string& stuck() const { return stuck_; }
 
-  const Learner& learner() const { return *lanes_.front().learner; }
-  /// Learner of a lane; null where there is none of that name.
-  const Learner* lane(const std::string& name) const;
+  const LearningRun& learner() const { return *lanes_.front().learner; }
+  /// LearningRun of a lane; null where there is none of that name.
+  const LearningRun* lane(const std::string& name) const;
   const Task& task() const { return *task_; }
 
   /// Writes all that a resumed run needs: every lane below `group` ("" or "name/") and its own name.
@@ -77,7 +77,7 @@ class TrainingLoop {
   };
 
   std::shared_ptr<const Task> task_;
-  std::vector<LearnerLane> lanes_;
+  std::vector<NamedRun> lanes_;
   LoopSettings settings_;
   std::vector<Batch> validation_;
   std::vector<Evaluated> evaluated_;

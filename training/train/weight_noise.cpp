@@ -46,7 +46,7 @@ template <class S>
 NoisyWeights<S>::NoisyWeights(const WeightNoise<S>& noise, Network<S>& network, std::uint64_t step)
     : network_(network) {
   if (!noise.active()) return;
-  const Stoppable whole(false);  // left half-way it would not be undone
+  const Interruptible whole(false);  // left half-way it would not be undone
   for (int p = 0; p < network.parameters(); ++p) kept_.push_back(network.map(p).weights());
   const double largest = largest_conductance<S>(noise.parameters(), kept_);
   double moved = 0, size = 0;
@@ -63,7 +63,7 @@ NoisyWeights<S>::NoisyWeights(const WeightNoise<S>& noise, Network<S>& network, 
 
 template <class S>
 NoisyWeights<S>::~NoisyWeights() {
-  const Stoppable whole(false);
+  const Interruptible whole(false);
   for (std::size_t p = 0; p < kept_.size(); ++p) network_.map(static_cast<int>(p)).program(kept_[p]);
 }
 

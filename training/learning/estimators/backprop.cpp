@@ -107,7 +107,7 @@ SequenceReport BackpropThroughTime<S>::through_sweep(Example<S>& example) {
   lambda_ = cost_gradient_;
   bool pulled = true;
   for (std::size_t node = layered->nodes(); pulled && node-- > 0;) {
-    pulled = layered->pull_node(lambda_, example.weight, *example.sink, node);
+    pulled = layered->node_pullback(lambda_, example.weight, *example.sink, node);
   }
   if (!pulled) {
     lambda_.setZero();

@@ -55,11 +55,13 @@ const Section<EstimatorOptions>& estimator_section() {
                   "beta; random: one of them, drawn for every batch, so that the errors of batches cancel in the mean.",
                   "random: Scellier and Bengio, arXiv:1602.05179; Laborieux et al., arXiv:2006.03824"),
             nudge_sides, &EstimatorOptions::sides),
-        field(real("nudge.running_mean", "0", from_below(0, 1),
-                   "Share m that a batch leaves of the running mean of gradients from which a training learns: read noise "
-                   "is averaged over about 1/(1 - m) batches, by a number per parameter. 0: none.",
-                   "bias-corrected as in Kingma and Ba, arXiv:1412.6980"),
-              &EstimatorOptions::running_mean),
+        field(
+            real(
+                "nudge.running_mean", "0", from_below(0, 1),
+                "Share m that a batch leaves of the running mean of gradients from which a training learns: read noise "
+                "is averaged over about 1/(1 - m) batches, by a number per parameter. 0: none.",
+                "bias-corrected as in Kingma and Ba, arXiv:1412.6980"),
+            &EstimatorOptions::running_mean),
         field(integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
               &EstimatorOptions::points),
         field(

@@ -51,7 +51,6 @@ EstimatorKind one_sided(EstimatorKind kind, OptionList more, std::initializer_li
   more.insert(more.end(), {&E::beta, &E::below_rounding, &E::below_noise, &E::nudged_steps, &E::running_mean});
   kind.keys = estimator_section().rows_of(more);
   kind.keys.push_back(read_policy_row(ReadClass::nudged));
-  kind.needs.push_back(needs::summed_for_mean);
   for (const ReadClass one : reads) kind.keys.push_back(read_policy_row(one));
   return kind;
 }

@@ -83,9 +83,6 @@ const Requirement summed_gradient = {[](F f) {
                "that a batch sums up");
 }};
 
-const Requirement summed_for_mean = {
-    [](F f) { return f.running_mean ? summed_gradient.broken(f) : std::string(); }};
-
 const Requirement step_of_nudge = {[](F f) {
   const bool own_steps = f.solver == SettleSolver::direct || f.solver == SettleSolver::coordinate;
   return where(

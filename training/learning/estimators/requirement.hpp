@@ -42,7 +42,6 @@ struct RunFacts {
   bool physical = false;     ///< devices and circuits whose noise is on
   bool noisy_reads = false;  ///< fresh noise
   bool products = false;     ///< pulses multiply at the devices: no gradient is summed
-  bool running_mean = false;  ///< nudge.running_mean
 };
 
 /// One thing that a piece of a run asks of the rest.
@@ -60,18 +59,17 @@ namespace needs {
 extern const Requirement all_at_once;  ///< state and adjoint of all nodes move together: no sweeps
 extern const Requirement
     fixed_law;  ///< no solver that linearises the law of the nudged phase, which follows the states
-extern const Requirement both_sides;      ///< nudge.sides = centered
-extern const Requirement energy;          ///< of the whole force
-extern const Requirement layer_energies;  ///< of every layer beside a read-out that learns from the cost
-extern const Requirement no_bath;         ///< states that settle
-extern const Requirement bath;            ///< states that are drawn
-extern const Requirement solves_itself;   ///< a circuit with a solver of its own (Dynamics::direct)
-extern const Requirement moves_itself;    ///< none: the nudged law is not that of the circuit
-extern const Requirement euler;           ///< steps of one length
-extern const Requirement unit_sweeps;     ///< the sweep that is a forward pass, or none
+extern const Requirement both_sides;       ///< nudge.sides = centered
+extern const Requirement energy;           ///< of the whole force
+extern const Requirement layer_energies;   ///< of every layer beside a read-out that learns from the cost
+extern const Requirement no_bath;          ///< states that settle
+extern const Requirement bath;             ///< states that are drawn
+extern const Requirement solves_itself;    ///< a circuit with a solver of its own (Dynamics::direct)
+extern const Requirement moves_itself;     ///< none: the nudged law is not that of the circuit
+extern const Requirement euler;            ///< steps of one length
+extern const Requirement unit_sweeps;      ///< the sweep that is a forward pass, or none
 extern const Requirement summed_gradient;  ///< of every parameter
-extern const Requirement summed_for_mean;  ///< the same where there is a running mean of it
-extern const Requirement step_of_nudge;   ///< a solver with steps of its own knows that of the nudge
+extern const Requirement step_of_nudge;    ///< a solver with steps of its own knows that of the nudge
 
 // Of solvers, schedules and forms of nudges.
 extern const Requirement no_sweeps;  ///< steps that are time

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "circuits/circuit_spec.hpp"
-#include "circuits/netlist/netlist_file.hpp"
-#include "circuits/netlist/node_capacitances.hpp"
+#include "netlist/netlist_file.hpp"
+#include "netlist/node_capacitances.hpp"
 #include "sim/base/errors.hpp"
 #include "training/data/data_options.hpp"
 #include "training/models/model_options.hpp"

@@ -8,8 +8,8 @@
 #include <cctype>
 #include <cmath>
 
-#include "circuits/netlist/nodal_equations.hpp"
-#include "circuits/netlist/node_capacitances.hpp"
+#include "netlist/nodal_equations.hpp"
+#include "netlist/node_capacitances.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 

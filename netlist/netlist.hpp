@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "netlist/element_laws.hpp"
+
+namespace nudge {
+
+/// Waveform of an independent source over time, as SPICE writes it (ngspice manual, "Independent sources"); t, TD, … in s, values in V or A:
+///     PULSE(V1 V2 TD TR TF PW [PER])   V1 until TD, V2 in TR, for PW, V1 in TF; again after PER
+///     SIN(VO VA [FREQ TD THETA PHASE]) VO + VA sin(2π FREQ (t − TD) + PHASE°) exp(−THETA (t − TD)) from TD on
+///     EXP(V1 V2 TD1 TAU1 TD2 TAU2)     towards V2 from TD1 on, back towards V1 from TD2 on
+///     PWL(T1 V1 T2 V2 …)               straight lines, constant before and behind
+/// Values that SPICE takes from the step or the end of an analysis (FREQ, TR, TF, TAU, PW) count as missing: missing() names them.
+struct Waveform {
+  enum class Kind { none, pulse, sine, exponential, lines };
+  Kind kind = Kind::none;
+  std::vector<double> numbers;
+
+  double at(double t) const;
+  /// Slope d/dt of a waveform that is straight from one break to the next.
+  double slope(double t) const;
+  /// Adds the times within (0, stop) at which the slope jumps; false: there are more than `most`.
+  bool breaks(double stop, std::size_t most, std::vector<double>& times) const;
+  /// Values that it would take from an analysis, in words; empty: none.
+  std::string missing() const;
+  /// Waveform as SPICE writes it, "PULSE(0 1 …)".
+  std::string text() const;
+
+ private:
+  double number(std::size_t i, double otherwise = 0) const { return i < numbers.size() ? numbers[i] : otherwise; }
+  struct Line {
+    double begin, value, slope;
+  };
+  Line line_at(double t) const;
+};
+
+/// Place of a word in a netlist.
+struct Place {
+  std::shared_ptr<const std::string> file;
+  int line = 0, column = 0;
+};
+
+/// Place as text, "file:line:column".
+std::string to_string(const Place& place);
+
+enum class ElementKind { resistor, capacitor, voltage, current, diode, vcvs, vccs, cccs, ccvs, mosfet };
+
+/// Number of SPICE's node 0, ground.
+inline constexpr int kGround = -1;
+
+/// Element between nodes. Currents count from nodes[0] through the element to nodes[1], as in SPICE.
+struct Element {
+  ElementKind kind = ElementKind::resistor;
+  std::string name;  ///< name in lower case, within instances "x1.x2.r3"
+  std::vector<int>
+      nodes;         ///< node numbers; vcvs and vccs: also the two controlling nodes; mosfet: drain, gate, source, bulk
+  double value = 0;  ///< Ohm, F, V, A; of controlled sources the gain, S or Ohm
+  int control = -1;  ///< cccs, ccvs: number of the voltage source whose current controls
+  JunctionLaw junction;  ///< diode
+  MosfetLaw mosfet;
+  FlickerLaw flicker;  ///< diode, mosfet
+  Waveform wave = {};  ///< waveform of an independent source over time, beside its value at direct current
+  Place place;
+};
+
+/// True if the current through an element of this kind is an unknown of its own: a voltage source, independent or controlled.
+constexpr bool has_branch(ElementKind kind) {
+  return kind == ElementKind::voltage || kind == ElementKind::vcvs || kind == ElementKind::ccvs;
+}
+
+/// True if the current of an element of this kind is the slope of an energy of the voltage across it.
+constexpr bool has_energy(ElementKind kind) {
+  return kind == ElementKind::resistor || kind == ElementKind::diode || kind == ElementKind::current;
+}
+
+/// Voltage across an element, from its first node to its second, at the voltages v of the nodes.
+inline double across(const Element& e, const std::vector<double>& v) {
+  const auto at = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
+  return at(e.nodes[0]) - at(e.nodes[1]);
+}
+
+/// Circuit of a SPICE netlist, its instances of .subckt taken apart and its expressions evaluated. A diode with a series
+/// resistance has a node of its own between the two, "NAME#internal", and a resistor "NAME#rs".
+struct Netlist {
+  std::string title;
+  std::vector<std::string> nodes;  ///< names but ground's, in the order in which they appear
+  std::vector<Element> elements;   ///< names are distinct
+  double shunt_S = 0;              ///< conductance from every node to ground, 1/rshunt of .options
+  double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
+};
+
+/// Number of the node or element of that name, in any case; −1 if there is none. Ground is no node.
+int find_node(const Netlist& netlist, const std::string& name);
+int find_element(const Netlist& netlist, const std::string& name);
+
+}  // namespace nudge

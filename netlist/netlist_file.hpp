@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "netlist/card_reader.hpp"
+#include "netlist/netlist.hpp"
+
+namespace nudge {
+
+/// Limit on the elements of a netlist, instances of .subckt counted as elements, and the key by which a user raises it.
+struct NetlistLimit {
+  /// Standard limit: a netlist of 10⁶ resistors and its equations take 1.0 GB, names and matrix included (measured), which
+  /// every machine has. The largest circuits of the benchmarks have 10⁵ nodes (bench/netlist_points.cpp).
+  static constexpr std::size_t standard = 1000000;
+
+  std::size_t elements = standard;
+  std::string key = "NetlistLimit::elements";  ///< key or option that a message names
+};
+
+/// Number of the word NAME in an instance "Xname nodes NAME [params:] [name=value …]"; 0: it has none.
+std::size_t instance_name(const Card& card);
+
+/// Function that gives the cards of a .subckt; null: there is none of this name.
+using SubcktCards = std::function<const std::vector<Card>*(const std::string& name)>;
+
+/// Counts the elements that cards stand for once every instance is taken apart. It counts before anything is made, because .subckt that
+/// use each other grow with the power of their depth. UserError with the place of the instance that exceeds the limit, the count and
+/// advice; also for instances that are more than 32 deep, or within themselves. Instances of an unknown .subckt count as one element.
+void check_netlist_size(const std::vector<Card>& top, const SubcktCards& subckt, const NetlistLimit& limit);
+
+/// Throws the UserError of one element too many at a place.
+[[noreturn]] void refuse_netlist_size(const Place& place, const std::string& what, double count,
+                                      const NetlistLimit& limit);
+
+/// Reads the circuit of a SPICE netlist in ngspice's dialect:
+///     R C V I            DC VALUE, or the first value of a PULSE, SIN, EXP or PWL
+///     D                  .model NAME D (IS N RS CJO), AREA
+///     E G F H            linear
+///     M                  .model NAME NMOS|PMOS (LEVEL=1 VTO KP LAMBDA IS N), W L; bulk junctions to source and drain
+///     X, .subckt, .ends  with parameters
+///     .param .global .model .include .options gmin= rshunt= temp= tnom= .title .end
+/// Analyses and outputs (.op, .tran, .print, …, .control … .endc) say nothing of the circuit and are left out. All other cards are refused by
+/// name. Refused too: two elements of one name, a circuit without ground, nodes that no path of direct current joins to ground, and loops of
+/// voltage sources. UserError "file:line:column: …". `include`: see ReadInclude. More elements than `limit` are refused before they are made.
+Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include,
+                      const NetlistLimit& limit = {});
+
+/// Reads a netlist as parse_netlist() does, from a file; its .include are relative to the file that has them.
+Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit = {});
+
+/// Netlist as a file that read_netlist() and ngspice read, instances taken apart: the element x1.r2 is r_x1.r2, models are
+/// those of the diodes and transistors that differ. `note`, a line, stands below the title.
+std::string netlist_text(const Netlist& netlist, const std::string& note);
+
+/// Checks a netlist. UserError for a circuit without ground, for loops of voltage sources (which), and for nodes without a
+/// path of direct current to ground (which). Such a path leads through resistors, voltage sources, diodes or transistors.
+/// `name` is the netlist's in messages.
+void check_netlist(const Netlist& netlist, const std::string& name);
+
+}  // namespace nudge

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "netlist/operating_point.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "sim/base/units.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr int kIterations = 150;  // of one Newton run
+constexpr double kRelativeStep = 1e-9;
+constexpr double kAbsoluteStep = 1e-12;
+constexpr double kFirstGmin_S = 1e-2;
+constexpr double kLastGmin_S = 1e-13;
+constexpr double kSmallestRise = 1e-6;  // of the sources
+/// Limit on the factorisations of a solution: rises that stay near the smallest would take 10⁸ (found by tests/fuzz/netlist.cpp).
+constexpr int kMostFactorisations = 50000;
+/// Length of a step, in units of the final one, below which the factors are good for the next: an exponential over kT/q has
+/// then changed by a hundredth. They serve as long as each such step is at most a tenth of the one before.
+constexpr double kKeptFactors = 1e5;
+constexpr double kLeastGain = 0.1;
+/// Share of the final step that the step after it stays below: rounding, as after a step with factors of its own.
+constexpr double kNextStep = 1e-6;
+/// Limit on the numbers of factors of points that are solved side by side: 4 MB for kLanes, which a core may have of its
+/// second and third cache.
+constexpr std::size_t kMostLaneEntries = 131072;
+
+}  // namespace
+
+struct OperatingPointSolver::Attempt {
+  const std::vector<double>& values;
+  const std::vector<OutputAction>& actions;
+};
+
+/// State of one point that is being solved. Complete where the vector of them is made.
+struct OperatingPointSolver::Lane {
+  std::vector<double> x, residual;
+  JunctionState state;
+  NodalEquations::Affine affine;
+  bool moves = false;
+};
+
+OperatingPointSolver::OperatingPointSolver(const NodalEquations& equations)
+    : equations_(&equations), lu_(equations.pattern()) {}
+
+OperatingPointSolver::OperatingPointSolver(const OperatingPointSolver& other)
+    : equations_(other.equations_), lu_(other.lu_) {}
+
+OperatingPointSolver::~OperatingPointSolver() = default;
+
+/// Chooses the pivots once, at the state 0 with the netlist's own values: every thread then has the same.
+void OperatingPointSolver::prepare() {
+  if (pivots_) return;
+  pivots_ = true;
+  const std::vector<double> rest(static_cast<std::size_t>(equations_->unknowns()), 0.0);
+  equations_->evaluate(rest, equations_->values(), {}, {}, nullptr, residual_, jacobian_);
+  if (!lu_.choose_pivots(jacobian_) || equations_->linear()) return;
+  lanes_lu_ = std::make_unique<LaneLu>(lu_.pivots());
+  if (lanes_lu_->entries() > kMostLaneEntries) lanes_lu_.reset();
+}
+
+namespace {
+
+/// Takes the step x ← x − step. Returns the largest step in units of the final one and notes its unknown; nothing if x is not finite then.
+std::optional<double> take(const std::vector<double>& step, std::vector<double>& x, OperatingPoint& found) {
+  double most = -1;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] -= step[i];
+    if (!std::isfinite(x[i])) return std::nullopt;
+    const double excess = std::abs(step[i]) / (kRelativeStep * std::abs(x[i]) + kAbsoluteStep);
+    if (excess <= most) continue;
+    most = excess;
+    found.worst_unknown = static_cast<int>(i);
+  }
+  return most;
+}
+
+}  // namespace
+
+/// Iterates x ← x − J⁻¹ r until a step is small and no junction is held back; with the J of an earlier x where steps are short.
+bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x,
+                                  OperatingPoint& found) {
+  JunctionState state = equations_->junctions_at(x);
+  bool keep = false;
+  double before = 0;
+  for (int n = 0; n < kIterations; ++n) {
+    equations_->evaluate(x, attempt.values, attempt.actions, easing, &state, residual_, jacobian_);
+    found.iterations += keep ? 0 : 1;
+    if (!keep && !lu_.factor(jacobian_)) {
+      found.singular = lu_.singular_column();
+      return false;
+    }
+    lu_.solve(residual_.data());
+    const std::optional<double> most = take(residual_, x, found);
+    if (!most) return false;
+    found.worst_element = state.limited ? state.worst : -1;
+    const bool last = *most <= 1 && !state.limited && (!keep || *most * *most <= kNextStep * before);
+    if (equations_->linear() || last) return true;
+    keep = !state.limited && *most <= kKeptFactors && (!keep || *most <= kLeastGain * before);
+    before = *most;
+  }
+  return false;
+}
+
+/// Runs Newton's method on up to kLanes points. Points that it does not solve stay `stalled`, x as it was.
+void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
+  lanes_.resize(kLanes);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    points[k].found = {.status = Status::stalled};
+    lanes_[k].x = *points[k].x;
+    lanes_[k].state = equations_->junctions_at(lanes_[k].x);
+    equations_->evaluate_affine(*points[k].values, *points[k].actions, lanes_[k].affine);
+    lanes_[k].moves = true;
+  }
+  const auto moving = [&](const auto& act) {
+    bool any = false;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      if (!lanes_[k].moves) continue;
+      act(k, lanes_[k]);
+      any = true;
+    }
+    return any;
+  };
+  for (int n = 0; n < kIterations; ++n) {
+    const bool any = moving([&](std::size_t k, Lane& lane) {
+      equations_->evaluate(lane.affine, lane.x, &lane.state, lane.residual, jacobian_);
+      ++points[k].found.iterations;
+      lanes_lu_->set(static_cast<int>(k), jacobian_);
+    });
+    if (!any) return;
+    const unsigned good = lanes_lu_->factor();
+    moving([&](std::size_t k, Lane& lane) {
+      lane.moves = (good >> k & 1U) != 0;
+      if (lane.moves) lanes_lu_->set_right(static_cast<int>(k), lane.residual);
+    });
+    lanes_lu_->solve();
+    moving([&](std::size_t k, Lane& lane) {
+      OperatingPoint& found = points[k].found;
+      for (std::size_t i = 0; i < lane.residual.size(); ++i)
+        lane.residual[i] = lanes_lu_->solution(static_cast<int>(k), i);
+      const std::optional<double> most = take(lane.residual, lane.x, found);
+      lane.moves = most.has_value();
+      if (!most || *most > 1 || lane.state.limited) return;
+      lane.moves = false;
+      found.status = Status::converged;
+      equations_->evaluate(lane.affine, lane.x, nullptr, lane.residual, jacobian_);
+      found.residual_A = largest_current(lane.residual);
+      points[k].x->swap(lane.x);
+    });
+  }
+}
+
+void OperatingPointSolver::solve(std::span<Request> points) {
+  prepare();
+  for (std::size_t begin = 0; begin < points.size(); begin += kLanes) {
+    const auto pack = points.subspan(begin, std::min<std::size_t>(kLanes, points.size() - begin));
+    const bool together = lanes_lu_ != nullptr && pack.size() > 1;
+    if (together) newton_side_by_side(pack);
+    for (Request& one : pack) {
+      if (!together || one.found.status != Status::converged) one.found = solve(*one.values, *one.actions, *one.x);
+    }
+  }
+}
+
+bool OperatingPointSolver::by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found) {
+  std::fill(x.begin(), x.end(), 0.0);
+  for (double gmin = kFirstGmin_S; gmin > kLastGmin_S; gmin /= 10) {
+    if (!newton(attempt, {gmin, 1}, x, found)) return false;
+  }
+  return newton(attempt, {}, x, found);
+}
+
+bool OperatingPointSolver::by_sources(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found) {
+  std::fill(x.begin(), x.end(), 0.0);
+  std::vector<double> reached = x;
+  double share = 0, rise = 0.1;
+  while (share < 1) {
+    if (found.iterations > kMostFactorisations) return false;
+    const double next = std::min(1.0, share + rise);
+    if (newton(attempt, {0, next}, x, found)) {
+      share = next;
+      reached = x;
+      rise *= 2;
+    } else {
+      x = reached;
+      rise /= 4;
+      if (rise < kSmallestRise) return false;
+    }
+  }
+  return true;
+}
+
+double OperatingPointSolver::net_current(const Attempt& attempt, const std::vector<double>& x) {
+  equations_->evaluate(x, attempt.values, attempt.actions, {}, nullptr, residual_, jacobian_);
+  return largest_current(residual_);
+}
+
+/// Largest of the net currents that leave the nodes.
+double OperatingPointSolver::largest_current(const std::vector<double>& residual) const {
+  double largest = 0;
+  for (int i = 0; i < equations_->nodes(); ++i)
+    largest = std::max(largest, std::abs(residual[static_cast<std::size_t>(i)]));
+  return largest;
+}
+
+OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, const std::vector<OutputAction>& actions,
+                                           std::vector<double>& x) {
+  NUDGE_EXPECT(static_cast<int>(x.size()) == equations_->unknowns());
+  prepare();
+  const Attempt attempt{values, actions};
+  OperatingPoint found;
+  trial_ = x;
+  const bool done = newton(attempt, {}, trial_, found) ||
+                    (!equations_->linear() && (by_gmin(attempt, trial_, found) || by_sources(attempt, trial_, found)));
+  found.residual_A = net_current(attempt, trial_);
+  if (!done) {
+    found.status = Status::stalled;
+    return found;
+  }
+  found.singular = found.worst_element = -1;
+  x.swap(trial_);
+  return found;
+}
+
+OperatingPoint OperatingPointSolver::solve_transposed(const std::vector<double>& values, const std::vector<double>& x,
+                                                      std::vector<double>& b) {
+  prepare();
+  OperatingPoint found;
+  equations_->evaluate(x, values, {}, {}, nullptr, residual_, jacobian_);
+  ++found.iterations;
+  if (lu_.factor(jacobian_)) {
+    lu_.solve_transposed(b.data());
+  } else {
+    found.status = Status::stalled;
+    found.singular = lu_.singular_column();
+  }
+  return found;
+}
+
+std::string describe_failure(const NodalEquations& equations, const OperatingPoint& found) {
+  const std::string residual = format_quantity(found.residual_A, Unit::ampere, 3);
+  if (found.singular >= 0) {
+    return fmt::format(
+        "the equations are singular at {} (residual {}): what sets it depends on others (a node that nothing "
+        "loads, a source that contradicts another)",
+        equations.unknown_name(found.singular), residual);
+  }
+  std::string at = fmt::format("{} moved most", equations.unknown_name(found.worst_unknown));
+  if (found.worst_element >= 0) {
+    const Element& element = equations.netlist().elements[static_cast<std::size_t>(found.worst_element)];
+    at += fmt::format(", {} ({}) was held back most", element.name, to_string(element.place));
+  }
+  return fmt::format("Newton's method did not converge in {} steps, with gmin and source stepping: {}, residual {}",
+                     found.iterations, at, residual);
+}
+
+}  // namespace nudge

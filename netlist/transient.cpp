@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "netlist/transient.hpp"
+
+#include <fmt/format.h>
+#include <ida/ida.h>
+#include <nvector/nvector_serial.h>
+#include <sunlinsol/sunlinsol_klu.h>
+#include <sunmatrix/sunmatrix_sparse.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/out_of_memory.hpp"
+
+namespace nudge {
+namespace {
+
+/// Limit on the steps of a run: a circuit that takes more rings on and on.
+constexpr int kMostSteps = 200000;
+/// First time at which a consistent start is asked for, as a share of the whole.
+constexpr double kFirst = 1e-9;
+/// Number of moments given of a stretch without a jump where nodes follow sources and nothing is integrated: a choice, for drawing.
+constexpr int kShown = 100;
+/// Distance from a jump at which its side is evaluated, as a share of the stretch.
+constexpr double kInside = 1e-9;
+
+void require_made(bool made, const char* what) {
+  if (!made) throw NumericalFailure(fmt::format("the transient cannot be set up: {}", what));
+}
+
+/// Communicator for IDA. Its messages of errors are not printed; return values tell them.
+#if SUNDIALS_VERSION_MAJOR >= 7
+const SUNComm alone = SUN_COMM_NULL;
+void silence(SUNContext context, void* /*memory*/) { SUNContext_ClearErrHandlers(context); }
+#else
+constexpr std::nullptr_t alone = nullptr;
+void say_nothing(int /*code*/, const char* /*module*/, const char* /*function*/, char* /*message*/, void* /*data*/) {}
+void silence(SUNContext /*context*/, void* memory) { IDASetErrHandlerFn(memory, say_nothing, nullptr); }
+#endif
+
+}  // namespace
+
+/// Equations in the form that IDA asks for.
+struct Transient::Problem {
+  Problem(const NodalEquations& e, const NodeCoordinates& of, const ReducedMatrices& m)
+      : equations(&e), at(&of), matrices(&m), values(e.values()) {
+    x.assign(static_cast<std::size_t>(e.unknowns()), 0.0);
+  }
+
+  const double* voltages(const double* z) {
+    at->voltages(z, values, x.data());
+    return x.data();
+  }
+  /// Sets the sources to their values at time t; they do not change within a step.
+  void set_time(double t) {
+    for (const std::size_t k : waves) values[k] = equations->netlist().elements[k].wave.at(t);
+  }
+  /// Adds Nᵀ C Q de/dt to f: the charge that changing sources move, within the break that t lies in.
+  void add_moved_charge(double t, double* f) {
+    if (waves.empty()) return;
+    const double inside = std::clamp(t, begin + kInside * (end - begin), end - kInside * (end - begin));
+    std::vector<double> rates(values.size(), 0.0), rest(static_cast<std::size_t>(at->columns()), 0.0), v(x.size(), 0.0),
+        charge;
+    for (const std::size_t k : waves) rates[k] = equations->netlist().elements[k].wave.slope(inside);
+    at->voltages(rest.data(), rates, v.data());
+    v.resize(static_cast<std::size_t>(equations->nodes()));
+    matrices->charge(*at, v, charge);
+    for (std::size_t i = 0; i < charge.size(); ++i) f[i] += charge[i];
+  }
+  /// Computes r and ∂r/∂v at z.
+  void evaluate(const double* z) {
+    voltages(z);
+    equations->evaluate(x, values, {}, {}, nullptr, residual, jacobian);
+  }
+  bool held(int column) const {
+    const int k = column - at->inner();
+    return k >= 0 && !actions.empty() && actions[static_cast<std::size_t>(k)].held;
+  }
+  /// Sets f of the columns that actions are on: the current that flows in, or the law of the source that holds them.
+  void add_actions(const double* z, double* f) const {
+    for (std::size_t k = 0; k < actions.size(); ++k) {
+      const auto [is_held, value, load] = actions[k];
+      const std::size_t column = static_cast<std::size_t>(at->inner()) + k;
+      if (is_held) {
+        f[column] = z[column] - value;
+      } else {
+        f[column] += load * z[column] - value;
+      }
+    }
+  }
+
+  const NodalEquations* equations;
+  const NodeCoordinates* at;
+  const ReducedMatrices* matrices;
+  std::vector<double> values, x, residual, jacobian;
+  std::vector<OutputAction> actions;
+  std::vector<std::size_t> waves;  ///< elements that follow a waveform
+  double begin = 0, end = 0;       ///< begin and end of the present stretch without a jump
+};
+
+class Transient::Integrator {
+ public:
+  Integrator(Problem& problem, double relative_error, double absolute_error_V) : problem_(&problem) {
+    require_made(SUNContext_Create(alone, &context_) == 0, "no context");
+    const sunindextype n = problem.at->columns();
+    if (n == 0) return;  // sources set every node
+    const auto made = [n](auto* one, const char* what) {
+      return made_by("SUNDIALS", one, fmt::format("{} of {} nodes", what, n));
+    };
+    for (N_Vector* v : {&z_, &rate_, &kind_}) *v = made(N_VNew_Serial(n, context_), "a vector");
+    matrix_ =
+        made(SUNSparseMatrix(n, n, static_cast<sunindextype>(problem.matrices->pattern.entries()), CSC_MAT, context_),
+             "the matrix");
+    solver_ = made(SUNLinSol_KLU(z_, matrix_, context_), "the linear solver");
+    memory_ = made(IDACreate(context_), "the integrator");
+    for (N_Vector v : {z_, rate_, kind_}) N_VConst(0, v);
+    silence(context_, memory_);
+    require_made(IDAInit(memory_, residual_of, 0, z_, rate_) == IDA_SUCCESS, "no integrator");
+    const bool set = IDASStolerances(memory_, relative_error, absolute_error_V) == IDA_SUCCESS &&
+                     IDASetUserData(memory_, problem_) == IDA_SUCCESS &&
+                     IDASetSuppressAlg(memory_, SUNTRUE) == IDA_SUCCESS;
+    require_made(set, "no tolerances");
+    require_made(IDASetLinearSolver(memory_, solver_, matrix_) == IDALS_SUCCESS, "no linear solver");
+    require_made(IDASetJacFn(memory_, jacobian_of) == IDALS_SUCCESS, "no Jacobian");
+    find_kinds();
+  }
+  ~Integrator() {
+    IDAFree(&memory_);
+    SUNLinSolFree(solver_);
+    SUNMatDestroy(matrix_);
+    for (N_Vector v : {z_, rate_, kind_}) N_VDestroy(v);
+    SUNContext_Free(&context_);
+  }
+  Integrator(const Integrator&) = delete;
+  Integrator& operator=(const Integrator&) = delete;
+
+  /// Finds the columns that have a capacitance and are not held.
+  void find_kinds() {
+    if (empty()) return;
+    N_VConst(0, kind_);
+    const ReducedMatrices& m = *problem_->matrices;
+    for (std::size_t k = 0; k < m.farads.size(); ++k) {
+      const int column = m.columns[k];
+      if (m.pattern.row[k] == column && m.farads[k] > 0 && !problem_->held(column))
+        N_VGetArrayPointer(kind_)[column] = 1;
+    }
+    require_made(IDASetId(memory_, kind_) == IDA_SUCCESS, "no kinds of unknowns");
+  }
+  bool charges() const { return empty() || N_VMaxNorm(kind_) > 0; }
+
+  /// Computes the start of columns with capacitance: M z = charges before − those of sources, of held columns and of columns
+  /// without capacitance.
+  bool start(const std::vector<double>& before) {
+    if (empty()) return true;
+    const ReducedMatrices& m = *problem_->matrices;
+    const double* has = N_VGetArrayPointer(kind_);
+    double* z = N_VGetArrayPointer(z_);
+    start_at(before);
+    std::vector<double> values = m.farads, charge, other;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const int row = m.pattern.row[k], column = m.columns[k];
+      if (has[row] == 0 || has[column] == 0) values[k] = row == column ? 1 : 0;
+    }
+    for (int i = 0; i < problem_->at->columns(); ++i) {
+      if (problem_->held(i)) z[i] = problem_->actions[static_cast<std::size_t>(i - problem_->at->inner())].value;
+      if (has[i] != 0) z[i] = 0;
+    }
+    const double* x = problem_->voltages(z);
+    m.charge(*problem_->at, before, charge);
+    m.charge(*problem_->at, {x, x + problem_->equations->nodes()}, other);
+    for (std::size_t i = 0; i < charge.size(); ++i) charge[i] -= other[i];
+    SparseLu lu(m.pattern);
+    if (!lu.factor(values)) return false;
+    lu.solve(charge.data());
+    for (int i = 0; i < problem_->at->columns(); ++i) {
+      if (has[i] != 0) z[i] = charge[static_cast<std::size_t>(i)];
+    }
+    return true;
+  }
+
+  void start_at(const std::vector<double>& volts) {
+    if (empty()) return;
+    problem_->at->state(volts, N_VGetArrayPointer(z_));
+    N_VConst(0, rate_);
+    // Pivots are chosen anew: nothing of an earlier run is left.
+    const auto entries = static_cast<sunindextype>(problem_->matrices->pattern.entries());
+    require_made(SUNLinSol_KLUReInit(solver_, matrix_, entries, SUNKLU_REINIT_PARTIAL) == 0, "no new pivots");
+    jacobians_ = 0;
+    begun_ = false;
+  }
+
+  TransientEnd run(double begin, double end, const Keep& keep) {
+    problem_->begin = begin;
+    problem_->end = end;
+    if (empty()) {
+      for (int k = 0; k <= kShown; ++k) give(begin + (end - begin) * k / kShown, keep);
+      return TransientEnd::reached;
+    }
+    const auto columns = problem_->at->columns();
+    const double *z = N_VGetArrayPointer(z_), *rate = N_VGetArrayPointer(rate_);
+    const std::vector<double> from(z, z + columns), moving(rate, rate + columns);
+    int steps = 0;
+    TransientEnd found = run(begin, end, 0, keep, steps);
+    if (found == TransientEnd::stopped && steps == 0) {  // IDA's own first step failed its test ten times over
+      std::copy(from.begin(), from.end(), N_VGetArrayPointer(z_));
+      std::copy(moving.begin(), moving.end(), N_VGetArrayPointer(rate_));
+      found = run(begin, end, kFirst * (end - begin), keep, steps);
+    }
+    return found;
+  }
+
+  const double* state() const { return empty() ? nullptr : N_VGetArrayPointer(z_); }
+  int jacobians() const { return jacobians_; }
+
+ private:
+  bool empty() const { return z_ == nullptr; }
+
+  /// Runs with a first step of this length; 0: IDA's own.
+  TransientEnd run(double begin, double end, double first, const Keep& keep, int& steps) {
+    if (IDAReInit(memory_, begin, z_, rate_) != IDA_SUCCESS || IDASetStopTime(memory_, end) != IDA_SUCCESS ||
+        IDASetInitStep(memory_, first) != IDA_SUCCESS ||
+        IDACalcIC(memory_, IDA_YA_YDP_INIT, begin + kFirst * (end - begin)) < 0) {
+      return TransientEnd::no_start;
+    }
+    IDAGetConsistentIC(memory_, z_, rate_);
+    if (!begun_) give(begin, keep);
+    begun_ = true;
+    double t = begin;
+    for (steps = 0; t < end && steps < kMostSteps; ++steps) {
+      if (IDASolve(memory_, end, &t, z_, rate_, IDA_ONE_STEP) < 0) break;
+      give(t, keep);
+    }
+    long jacobians = 0;
+    IDAGetNumJacEvals(memory_, &jacobians);
+    jacobians_ += static_cast<int>(jacobians);
+    return t < end ? TransientEnd::stopped : TransientEnd::reached;
+  }
+
+  void give(double t, const Keep& keep) {
+    if (!keep) return;
+    problem_->set_time(t);
+    keep(t, problem_->voltages(state()));
+  }
+
+  static int residual_of(sunrealtype t, N_Vector z, N_Vector slope, N_Vector out, void* data) {
+    auto& problem = *static_cast<Problem*>(data);
+    double* f = N_VGetArrayPointer(out);
+    const double* rate = N_VGetArrayPointer(slope);
+    const int columns = problem.at->columns();
+    problem.set_time(t);
+    problem.evaluate(N_VGetArrayPointer(z));
+    std::fill(f, f + columns, 0.0);
+    problem.at->gather(problem.residual.data(), f);
+    problem.add_moved_charge(t, f);
+    const ReducedMatrices& m = *problem.matrices;
+    for (std::size_t k = 0; k < m.farads.size(); ++k) f[m.pattern.row[k]] += m.farads[k] * rate[m.columns[k]];
+    problem.add_actions(N_VGetArrayPointer(z), f);
+    for (int i = 0; i < columns; ++i) {
+      if (!std::isfinite(f[i])) return 1;  // a junction far out: a shorter step
+    }
+    return 0;
+  }
+
+  static int jacobian_of(sunrealtype t, sunrealtype rate, N_Vector z, N_Vector /*slope*/, N_Vector /*residual*/,
+                         SUNMatrix out, void* data, N_Vector /*a*/, N_Vector /*b*/, N_Vector /*c*/) {
+    auto& problem = *static_cast<Problem*>(data);
+    const ReducedMatrices& m = *problem.matrices;
+    problem.set_time(t);
+    problem.evaluate(N_VGetArrayPointer(z));
+    std::copy(m.pattern.column_begin.begin(), m.pattern.column_begin.end(), SUNSparseMatrix_IndexPointers(out));
+    std::copy(m.pattern.row.begin(), m.pattern.row.end(), SUNSparseMatrix_IndexValues(out));
+    double* entries = SUNSparseMatrix_Data(out);
+    for (std::size_t k = 0; k < m.farads.size(); ++k) entries[k] = rate * m.farads[k];
+    for (const ReducedMatrices::Part& part : m.slopes) entries[part.entry] += part.weight * problem.jacobian[part.from];
+    for (std::size_t k = 0; k < m.farads.size() && !problem.actions.empty(); ++k) {
+      const int row = m.pattern.row[k];
+      const bool own = row == m.columns[k];
+      if (problem.held(row)) entries[k] = own ? 1 : 0;
+      const int action = row - problem.at->inner();
+      if (own && action >= 0 && !problem.held(row))
+        entries[k] += problem.actions[static_cast<std::size_t>(action)].load_S;
+    }
+    return 0;
+  }
+
+  Problem* problem_;
+  SUNContext context_ = nullptr;
+  N_Vector z_ = nullptr, rate_ = nullptr, kind_ = nullptr;
+  SUNMatrix matrix_ = nullptr;
+  SUNLinearSolver solver_ = nullptr;
+  void* memory_ = nullptr;
+  int jacobians_ = 0;
+  bool begun_ = false;
+};
+
+Transient::Transient(const NodalEquations& equations, const NodeCoordinates& at, const ReducedMatrices& matrices,
+                     double relative_error, double absolute_error_V)
+    : problem_(std::make_unique<Problem>(equations, at, matrices)),
+      integrator_(std::make_unique<Integrator>(*problem_, relative_error, absolute_error_V)) {}
+
+Transient::~Transient() = default;
+
+std::vector<double>& Transient::values() { return problem_->values; }
+void Transient::follow(std::vector<std::size_t> waves) {
+  problem_->waves = std::move(waves);
+  problem_->set_time(0);
+}
+void Transient::act(std::vector<OutputAction> actions) {
+  problem_->actions = std::move(actions);
+  integrator_->find_kinds();
+}
+bool Transient::charges() const { return integrator_->charges(); }
+bool Transient::start(const std::vector<double>& before) { return integrator_->start(before); }
+void Transient::start_at(const std::vector<double>& volts) { integrator_->start_at(volts); }
+TransientEnd Transient::run(double begin, double end, const Keep& keep) { return integrator_->run(begin, end, keep); }
+const double* Transient::state() const { return integrator_->state(); }
+int Transient::jacobians() const { return integrator_->jacobians(); }
+
+}  // namespace nudge

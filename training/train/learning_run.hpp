@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/io/h5_document.hpp"
+#include "sim/io/h5_reader.hpp"
+#include "training/data/batches.hpp"
+#include "training/data/scores.hpp"
+#include "training/train/train_log.hpp"
+
+namespace nudge {
+
+/// Score of a network's outputs where its task has a metric. For classes: the accuracy and, up to kMostConfused of
+/// them, the confusion matrix. For real values: their root mean square error.
+class SampleScores {
+ public:
+  explicit SampleScores(bool scored) : scored_(scored) {}
+
+  /// Adds the rows of a batch that count. outputs (T, classes or values), one matrix per example
+  /// (BatchGradient::outputs).
+  template <class S>
+  void add(const Batch& batch, const std::vector<Matrix<S>>& outputs);
+
+  /// Score in the metric of the task; nothing before any sample was added.
+  std::optional<double> value() const;
+  bool of_classes() const { return counted_ > 0; }
+  /// Number of answers that the accuracy is a share of.
+  std::int64_t counted() const { return counted_; }
+  /// Confusion matrix; nothing for real values, and for more than kMostConfused classes, which nobody could read: 65536
+  /// would take 34 GB.
+  const std::optional<ConfusionMatrix>& confusion() const { return confusion_; }
+  static constexpr Index kMostConfused = 2048;  ///< most classes of a confusion matrix: 32 MB
+
+ private:
+  bool scored_;
+  std::int64_t right_ = 0, counted_ = 0;  ///< right answers, and all counted ones, of classes
+  std::optional<ConfusionMatrix> confusion_;
+  double squares_ = 0, numbers_ = 0;
+};
+
+/// Losses of each example (a sequence, or samples side by side) in an evaluation, in their order: the cost summed over
+/// its rows that count, and the number of these rows.
+struct ExampleLosses {
+  std::vector<double> loss, rows;
+
+  void add(double summed_loss, Index counted);
+  /// Writes PREFIX/example_loss and example_rows; nothing where there are none.
+  void write(const std::string& prefix, const std::string& unit, H5Document& document) const;
+  static ExampleLosses read(const std::string& prefix, const H5Reader& file);
+};
+
+/// Difference of the losses of two networks on the same held-out rows, with its two-sided 95 % interval over the drawn
+/// examples. With d_i = (loss of the other − loss of the one) of example i with r_i rows,
+///     won = Σ d_i / Σ r_i  ±  t(0.975, n − 1) √(n/(n − 1) Σ (d_i − won r_i)²) / Σ r_i,
+/// the ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.13); for examples of one size it is the paired t
+/// interval (Student, Biometrika 6 (1908) 1). It says nothing about other seeds or other data. For one example, or
+/// losses that are not finite, low and high are −∞ and +∞.
+struct LossGain {
+  double won = 0, low = 0, high = 0;
+  int examples = 0;
+  /// True if the gain is more than chance among the examples explains.
+  bool significant() const { return low > 0; }
+};
+
+/// Computes the gain of `one` over `other`, both on the same examples; NaN without a common example.
+LossGain loss_gain(const ExampleLosses& one, const ExampleLosses& other);
+
+/// Model in training: everything that a step changes, and its log. It is a network that settles (EquilibriumRun) or a
+/// computation on a tape (TapeRun); TrainingLoop drives either.
+class LearningRun {
+ public:
+  /// Makes a learner with a log of `log_rows` rows (output.log_rows).
+  explicit LearningRun(std::size_t log_rows) : log_(log_rows) {}
+  LearningRun(const LearningRun&) = delete;
+  LearningRun& operator=(const LearningRun&) = delete;
+  virtual ~LearningRun() = default;
+
+  /// Does one training step on a batch. If the caller is Interruptible, the step may be left before it changes anything
+  /// that is kept.
+  virtual void step(std::uint64_t step, const Batch& batch) = 0;
+
+  /// Evaluates the validation batches, by which choices are made, and logs the result after `done` steps. May be left
+  /// (Interruptible) before it logs.
+  virtual void evaluate(std::uint64_t done, const std::vector<Batch>& validation) = 0;
+
+  /// Evaluates the test batches and logs the result, once, when the run has ended. Reads draw their noise as batches
+  /// `first` and on of an evaluation do.
+  virtual void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) = 0;
+
+  /// Reason why more steps would change nothing; empty: they may.
+  virtual std::string stuck() const = 0;
+
+  /// Writes log, parameters and checkpoint below prefix ("", "beside/", "null/").
+  virtual void write(H5Document& document, const std::string& prefix) = 0;
+  virtual void restore(const H5Reader& file, const std::string& prefix) = 0;
+
+  /// Count of the numbers that it learns; 0: not told.
+  virtual Index weights() const { return 0; }
+
+  const TrainLog& log() const { return log_; }
+  /// Losses of each example in the last evaluation of the validation part.
+  const ExampleLosses& validation_losses() const { return validation_losses_; }
+
+ protected:
+  /// Logs an evaluation of a part, "validation" or "test", after `done` steps: its mean loss in a unit and its scores.
+  void record_part(const std::string& part, std::uint64_t done, double loss, const std::string& unit,
+                   const SampleScores& scores);
+  /// Writes and reads back, whole, the log and the results of the last evaluations.
+  void write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const;
+  void restore_log(const H5Reader& file, const std::string& prefix);
+
+  /// Text on what the loss of a unit is a mean of.
+  static std::string cost_text(const std::string& unit, const std::string& where);
+
+  TrainLog log_;
+  ExampleLosses validation_losses_;
+
+ private:
+  std::map<std::string, ConfusionMatrix> confusion_;  ///< confusion matrices of validation and test, as last evaluated
+};
+
+}  // namespace nudge
