@@ -75,7 +75,7 @@ LossGain loss_gain(const ExampleLosses& one, const ExampleLosses& other);
 /// computation on a tape (TapeRun); TrainingLoop drives either.
 class LearningRun {
  public:
-  /// Makes a learner with a log of `log_rows` rows (output.log_rows).
+  /// Makes a run with a log of `log_rows` rows (output.log_rows).
   explicit LearningRun(std::size_t log_rows) : log_(log_rows) {}
   LearningRun(const LearningRun&) = delete;
   LearningRun& operator=(const LearningRun&) = delete;

@@ -24,7 +24,7 @@ class Collector {
         means_(phase_options(config).phases.running_mean > 0 ? 1 : 0),
         metric_(score_metric(config)),
         loop_(loop),
-        log_(loop != nullptr ? loop->learner().log() : nothing_),
+        log_(loop != nullptr ? loop->main_run().log() : nothing_),
         done_(loop != nullptr ? loop->done() : 0) {}
 
   RunValues all(const std::vector<Measure>& measures) {
@@ -87,7 +87,7 @@ class Collector {
   }
   /// Of a lane that the run has: its size, and beside the run itself its losses and scores.
   void add_lane(const std::string& lane) {
-    const LearningRun* learner = loop_ != nullptr ? loop_->lane(lane) : nullptr;
+    const LearningRun* learner = loop_ != nullptr ? loop_->named(lane) : nullptr;
     if (learner == nullptr) return;
     const std::string at = lane.empty() ? "" : lane + "/", size = at + "weights";
     const auto weights = static_cast<double>(learner->weights());

@@ -61,7 +61,7 @@ class TapeRun final : public LearningRun {
   std::string stuck_;
 };
 
-/// Makes a tape learner in the precision of the config, whose network.kind is no circuit.
+/// Makes a run in the precision of the config, whose network.kind is no circuit.
 std::unique_ptr<LearningRun> make_tape_run(const Config& config, const TaskSizes& sizes);
 
 }  // namespace nudge

@@ -35,24 +35,24 @@
 namespace nudge {
 namespace {
 
-/// Makes every run of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
-std::vector<NamedRun> make_lanes(const Config& config, const TaskSizes& sizes,
-                                 const std::shared_ptr<const NetworkPlan>& plan) {
-  std::vector<NamedRun> lanes;
+/// Makes all that a run trains side by side, each by its name. The frozen devices end nothing: they may never settle.
+std::vector<NamedRun> make_runs(const Config& config, const TaskSizes& sizes,
+                                const std::shared_ptr<const NetworkPlan>& plan) {
+  std::vector<NamedRun> runs;
   if (plan == nullptr) {
-    lanes.push_back({"", make_tape_run(config, sizes)});
-    return lanes;
+    runs.push_back({"", make_tape_run(config, sizes)});
+    return runs;
   }
-  lanes.push_back({"", make_equilibrium_run(config, plan, "", Weights::configured)});
+  runs.push_back({"", make_equilibrium_run(config, plan, "", Weights::configured)});
   const TrainOptions options = train_options(config);
   if (options.beside == feed_forward_name) {
     const Config plain = feed_forward_config(config);
-    lanes.push_back({"beside", make_equilibrium_run(plain, network_plan(plain, sizes), "", Weights::digital)});
+    runs.push_back({"beside", make_equilibrium_run(plain, network_plan(plain, sizes), "", Weights::digital)});
   } else if (options.beside != "none")
-    lanes.push_back({"beside", make_equilibrium_run(config, plan, options.beside, Weights::digital)});
+    runs.push_back({"beside", make_equilibrium_run(config, plan, options.beside, Weights::digital)});
   if (options.null == "frozen_devices")
-    lanes.push_back({"null", make_equilibrium_run(frozen_config(config), plan, "", Weights::configured), false});
-  return lanes;
+    runs.push_back({"null", make_equilibrium_run(frozen_config(config), plan, "", Weights::configured), false});
+  return runs;
 }
 
 /// Resolves train.null and the estimator as they are run, so that the file tells them.
@@ -71,7 +71,7 @@ class TrainRun {
       : config_(config),
         task_(std::move(parts.task)),
         plan_(std::move(parts.plan)),
-        loop_(task_, make_lanes(config, task_->sizes(), plan_), loop_settings(config, final_test)),
+        loop_(task_, make_runs(config, task_->sizes(), plan_), loop_settings(config, final_test)),
         metric_(score_metric(config)),
         stages_(plan_ ? step_stages(config, *plan_) : std::vector<StepStage>{}) {
     record_ = record_of("train", config);
@@ -143,7 +143,7 @@ class TrainRun {
     return result;
   }
 
-  const TrainLog& log() const { return loop_.learner().log(); }
+  const TrainLog& log() const { return loop_.main_run().log(); }
 
   double seconds() const { return earlier_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
 
@@ -158,7 +158,7 @@ class TrainRun {
     if (lines_) write_text_lines(*lines_, document);
     if (references_) write_reference_scores(*references_, document);
     loop_.write(document, "");
-    if (const LearningRun* null = loop_.lane("null")) write_null(loop_.learner(), *null, document);
+    if (const LearningRun* null = loop_.named("null")) write_null(loop_.main_run(), *null, document);
     if (loop_.finished() || !loop_.stuck().empty()) {
       const std::string failure = summarise(config_, loop_, plan_.get()).failure;
       if (!failure.empty()) document.attribute("failure", failure);
@@ -181,7 +181,7 @@ class TrainRun {
     };
     try {
       const Interruptible here;
-      references_ = task_->references(reference_request(config_, loop_.learner().weights(), tell));
+      references_ = task_->references(reference_request(config_, loop_.main_run().weights(), tell));
       asked_ = true;
       references_later_ = references_.has_value();
     } catch (const Interrupted&) {
@@ -200,7 +200,7 @@ class TrainRun {
     for (const char* column : {"residual", "damping"}) add("", log(), column);
     if (!metric_.empty()) add("", log(), "validation_" + metric_);
     for (const std::string lane : {"", "beside", "null"}) {
-      const LearningRun* learner = loop_.lane(lane);
+      const LearningRun* learner = loop_.named(lane);
       if (learner == nullptr || (!lane.empty() && !std::isfinite(learner->log().last("train/loss")))) continue;
       for (const char* column : {"loss", "validation_loss"}) {
         add(lane.empty() ? "" : lane + "/", learner->log(), column);

@@ -68,14 +68,14 @@ std::string failure_advice(const Config& config, bool circuit, const std::string
 
 TrainSummary summarise(const Config& config, const TrainingLoop& loop, const NetworkPlan* plan) {
   TrainSummary s;
-  const TrainLog& log = loop.learner().log();
+  const TrainLog& log = loop.main_run().log();
   s.done = loop.done();
   s.values = run_values(config, &loop);
   s.metric = score_metric(config);
   s.group_cosines = last_cosines(plan, log.values("train/cosine"));
   const TrainOptions options = train_options(config);
-  if (loop.lane("beside") != nullptr) s.beside = options.beside;
-  if (const LearningRun* null = loop.lane("null")) s.null = null_result(loop.learner(), *null);
+  if (loop.named("beside") != nullptr) s.beside = options.beside;
+  if (const LearningRun* null = loop.named("null")) s.null = null_result(loop.main_run(), *null);
   if (s.of("hardware/devices") > 0) {
     s.token_use = config.text("circuit.tokens");
     s.tokens = coupled_rows(config);

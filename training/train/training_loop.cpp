@@ -14,14 +14,14 @@ namespace {
 
 bool due(std::uint64_t every, std::uint64_t done) { return every > 0 && done % every == 0; }
 
-std::string prefix(const std::string& group, const std::string& lane) {
-  return lane.empty() ? group : fmt::format("{}{}/", group, lane);
+std::string prefix(const std::string& group, const std::string& name) {
+  return name.empty() ? group : fmt::format("{}{}/", group, name);
 }
 
-std::vector<NamedRun> alone(std::unique_ptr<LearningRun> learner) {
-  std::vector<NamedRun> lanes;
-  lanes.push_back({"", std::move(learner)});
-  return lanes;
+std::vector<NamedRun> alone(std::unique_ptr<LearningRun> run) {
+  std::vector<NamedRun> runs;
+  runs.push_back({"", std::move(run)});
+  return runs;
 }
 
 /// Path of the attributes of a group.
@@ -39,53 +39,53 @@ LoopSettings loop_settings(const Config& config, FinalTest final_test) {
   return settings;
 }
 
-TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<NamedRun> lanes, const LoopSettings& settings)
+TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<NamedRun> runs, const LoopSettings& settings)
     : task_(std::move(task)),
-      lanes_(std::move(lanes)),
+      runs_(std::move(runs)),
       settings_(settings),
       validation_(task_->validation()),
-      evaluated_(lanes_.size()) {}
+      evaluated_(runs_.size()) {}
 
-TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<LearningRun> learner,
+TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<LearningRun> run,
                            const LoopSettings& settings)
-    : TrainingLoop(std::move(task), alone(std::move(learner)), settings) {}
+    : TrainingLoop(std::move(task), alone(std::move(run)), settings) {}
 
-const LearningRun* TrainingLoop::lane(const std::string& name) const {
-  for (const NamedRun& one : lanes_) {
-    if (one.name == name) return one.learner.get();
+const LearningRun* TrainingLoop::named(const std::string& name) const {
+  for (const NamedRun& one : runs_) {
+    if (one.name == name) return one.run.get();
   }
   return nullptr;
 }
 
-/// Does the evaluations that are due after done_ steps; a learner's is done whole or, where it is interrupted, not at
+/// Does the evaluations that are due after done_ steps; a run's is done whole or, where it is interrupted, not at
 /// all.
 void TrainingLoop::evaluate() {
   const Interruptible here(!batches_are_shared());
   const bool validates = done_ == 0 ? settings_.evaluate_start : due(settings_.evaluate_every, done_) || finished();
-  for (std::size_t i = 0; validates && i < lanes_.size(); ++i) {
+  for (std::size_t i = 0; validates && i < runs_.size(); ++i) {
     if (evaluated_[i].at == static_cast<std::int64_t>(done_)) continue;
-    lanes_[i].learner->evaluate(done_, validation_);
+    runs_[i].run->evaluate(done_, validation_);
     evaluated_[i].at = static_cast<std::int64_t>(done_);
   }
   if (!finished() || !stuck_.empty() || settings_.final_test != FinalTest::evaluate) return;
   const std::vector<Batch> test = task_->test();
-  for (std::size_t i = 0; !test.empty() && i < lanes_.size(); ++i) {
+  for (std::size_t i = 0; !test.empty() && i < runs_.size(); ++i) {
     if (evaluated_[i].tested) continue;
-    lanes_[i].learner->evaluate_test(done_, test, validation_.size());
+    runs_[i].run->evaluate_test(done_, test, validation_.size());
     evaluated_[i].tested = true;
   }
 }
 
-/// Does a step of every learner. The first learner's may be left undone; after it the others have to follow.
+/// Does a step of every run. The first's may be left undone; after it the others have to follow.
 void TrainingLoop::step() {
   const Batch batch = task_->training(done_);
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
     const Interruptible first(i == 0 && !batches_are_shared());
-    lanes_[i].learner->step(done_, batch);
+    runs_[i].run->step(done_, batch);
   }
   ++done_;
-  for (const NamedRun& lane : lanes_) {
-    if (stuck_.empty() && lane.ends_run) stuck_ = lane.learner->stuck();
+  for (const NamedRun& one : runs_) {
+    if (stuck_.empty() && one.ends_run) stuck_ = one.run->stuck();
   }
 }
 
@@ -112,9 +112,9 @@ void TrainingLoop::run(const std::function<void()>& save, const std::function<bo
 void TrainingLoop::write(H5Document& document, const std::string& group) const {
   document.attribute("checkpoint_done", static_cast<std::int64_t>(done_), object(group));
   document.attribute("checkpoint_text", task_->fingerprint(), object(group));
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i].learner->write(document, prefix(group, lanes_[i].name));
-    const std::string at = object(prefix(group, lanes_[i].name));
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    runs_[i].run->write(document, prefix(group, runs_[i].name));
+    const std::string at = object(prefix(group, runs_[i].name));
     document.attribute("checkpoint_evaluated", evaluated_[i].at, at);
     document.attribute("checkpoint_tested", static_cast<std::int64_t>(evaluated_[i].tested), at);
   }
@@ -131,9 +131,9 @@ void TrainingLoop::restore(const H5Reader& file, const std::string& group) {
     file.fail("attribute checkpoint_done", fmt::format("{} (must be in [0, {}], train.steps)", done, settings_.steps));
   }
   done_ = static_cast<std::uint64_t>(done);
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i].learner->restore(file, prefix(group, lanes_[i].name));
-    const std::string at = object(prefix(group, lanes_[i].name));
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    runs_[i].run->restore(file, prefix(group, runs_[i].name));
+    const std::string at = object(prefix(group, runs_[i].name));
     const bool told = file.has_attribute("checkpoint_evaluated", at);  // else the file is of a version that always had
     evaluated_[i].at = told ? file.integer_attribute("checkpoint_evaluated", at) : done;
     evaluated_[i].tested = told ? file.integer_attribute("checkpoint_tested", at) != 0 : finished();

@@ -23,27 +23,27 @@ struct LoopSettings {
   FinalTest final_test = FinalTest::evaluate;
 };
 
-/// LearningRun of a run by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run
-/// with frozen devices. All of a lane stands below its name: /train, /beside/train, /null/train.
+/// One of the runs of a training, by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run
+/// with frozen devices. All of it stands below its name: /train, /beside/train, /null/train.
 struct NamedRun {
   std::string name;
-  std::unique_ptr<LearningRun> learner;
-  bool ends_run = true;  ///< true: the run ends where this learner is stuck
+  std::unique_ptr<LearningRun> run;
+  bool ends_run = true;  ///< true: the run ends where this run is stuck
 };
 
 /// Reads train.steps, evaluate_every and checkpoint_every.
 LoopSettings loop_settings(const Config& config, FinalTest final_test);
 
-/// Loop of every training: batches of a task, one after the other, for one learner or for several that see the same
+/// Loop of every training: batches of a task, one after the other, for one run or for several that see the same
 /// ones.
 class TrainingLoop {
  public:
-  /// Makes a loop of several lanes; the first lane is the run itself.
-  TrainingLoop(std::shared_ptr<const Task> task, std::vector<NamedRun> lanes, const LoopSettings& settings);
-  /// Makes a loop of one learner.
-  TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<LearningRun> learner, const LoopSettings& settings);
+  /// Makes a loop of several runs; the first is the one asked for.
+  TrainingLoop(std::shared_ptr<const Task> task, std::vector<NamedRun> runs, const LoopSettings& settings);
+  /// Makes a loop of one run.
+  TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<LearningRun> run, const LoopSettings& settings);
 
-  /// Runs until all steps are done, a learner is stuck, or go_on(), asked after every step, returns false. Calls save()
+  /// Runs until all steps are done, a run is stuck, or go_on(), asked after every step, returns false. Calls save()
   /// when a checkpoint is due and, where any step was done, at the end. A signal that interrupted() has been asked
   /// about ends a step or an evaluation under way, which a resumed run does again.
   void run(const std::function<void()>& save, const std::function<bool()>& go_on);
@@ -53,15 +53,15 @@ class TrainingLoop {
   bool finished() const { return done_ == settings_.steps; }
   /// True if run() was stopped before its end: before the last step, or before the work due after it.
   bool stopped() const { return stopped_; }
-  /// Reason why it ended before its last step: a learner's reason, or empty.
+  /// Reason why it ended before its last step: a run's reason, or empty.
   const std::string& stuck() const { return stuck_; }
 
-  const LearningRun& learner() const { return *lanes_.front().learner; }
-  /// LearningRun of a lane; null where there is none of that name.
-  const LearningRun* lane(const std::string& name) const;
+  const LearningRun& main_run() const { return *runs_.front().run; }
+  /// The run of this name; null where there is none of that name.
+  const LearningRun* named(const std::string& name) const;
   const Task& task() const { return *task_; }
 
-  /// Writes all that a resumed run needs: every lane below `group` ("" or "name/") and its own name.
+  /// Writes all that a resumed run needs: every run below `group` ("" or "name/") and its own name.
   void write(H5Document& document, const std::string& group) const;
   void restore(const H5Reader& file, const std::string& group);
 
@@ -69,7 +69,7 @@ class TrainingLoop {
   void evaluate();
   void step();
 
-  /// Work of a learner after the last step.
+  /// Work of a run after the last step.
   struct Evaluated {
     std::int64_t at = -1;  ///< steps done at its last validation; -1: there was none
     bool tested = false;
@@ -77,7 +77,7 @@ class TrainingLoop {
   };
 
   std::shared_ptr<const Task> task_;
-  std::vector<NamedRun> lanes_;
+  std::vector<NamedRun> runs_;
   LoopSettings settings_;
   std::vector<Batch> validation_;
   std::vector<Evaluated> evaluated_;
