@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/energy.hpp"
 
-#include <cmath>
-
 namespace nudge {
 
 double node_noise_V(const CircuitSpec& circuit) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/math/tools/roots.hpp>
-#include <cstdint>
 #include <limits>
 
 namespace nudge {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "mixers/free_transformer/synthetic.hpp"
 #include "reference/case_kind.hpp"

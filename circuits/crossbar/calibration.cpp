@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <span>
 
 #include "circuits/crossbar/mapping.hpp"

@@ -63,14 +63,20 @@ class OneSidedPairs final : public Differential<S> {
   }
 };
 
-/// Devices G = middle + k w; the reference devices stand at the middle, with the errors of their programming, and are not updated.
+/// One device for each weight, G = middle + k w.
 template <class S>
-class ReferenceColumn final : public Mapping<S> {
+class OneDevice : public Mapping<S> {
  public:
-  Index second_columns(Index) const override { return 1; }
   double reach_S(double low, double high) const override { return 0.5 * (high - low); }
   int devices() const override { return 1; }
   typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
+};
+
+/// Devices G = middle + k w; the reference devices stand at the middle, with the errors of their programming, and are not updated.
+template <class S>
+class ReferenceColumn final : public OneDevice<S> {
+ public:
+  Index second_columns(Index) const override { return 1; }
 
   void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const override {
     first = (middle + k * w.array()).matrix();
@@ -88,12 +94,9 @@ class ReferenceColumn final : public Mapping<S> {
 
 /// Devices G = middle + k w; the digital side knows the middle as a number.
 template <class S>
-class Offset final : public Mapping<S> {
+class Offset final : public OneDevice<S> {
  public:
   Index second_columns(Index) const override { return 0; }
-  double reach_S(double low, double high) const override { return 0.5 * (high - low); }
-  int devices() const override { return 1; }
-  typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
 
   void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const override {
     first = (middle + k * w.array()).matrix();
@@ -108,13 +111,11 @@ class Offset final : public Mapping<S> {
 
 /// Bare devices G = k w: the weight is the conductance between the lines.
 template <class S>
-class Single final : public Mapping<S> {
+class Single final : public OneDevice<S> {
  public:
   Index second_columns(Index) const override { return 0; }
   double reach_S(double /*low*/, double high) const override { return high; }
   double least(double low, double high, double w_max) const override { return w_max * low / high; }
-  int devices() const override { return 1; }
-  typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
 
   void targets(const Matrix<S>& w, S /*middle*/, S k, Matrix<S>& first, Matrix<S>& second) const override {
     first = k * w;

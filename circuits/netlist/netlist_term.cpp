@@ -2,7 +2,6 @@
 #include "circuits/netlist/netlist_term.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 

@@ -5,7 +5,6 @@
 // of n q: the error of a write stays in χ until the device has made it good.
 // Nandakumar et al., Front. Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406 (θ = 1, no read); the threshold spares
 // devices whose write noise costs the same for one pulse or thirty.
-#include <cmath>
 
 #include "circuits/rules/column_transfer.hpp"
 #include "circuits/rules/rule_kinds.hpp"

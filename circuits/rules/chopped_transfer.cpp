@@ -5,7 +5,6 @@
 // with a reference that is found on the way. The sign of a column flips after every `period` reads of it, and a running mean M of what was
 // read of A (weight min(1, 5/period): that of IBM aihwkit 1.1.0) becomes R at the flip: where A stood is what it is measured from.
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "circuits/kept_state.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/convolution.hpp"
 
-#include <algorithm>
 #include <array>
 #include <type_traits>
 

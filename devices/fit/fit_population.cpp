@@ -8,7 +8,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "devices/device_config.hpp"
 #include "devices/fit/fit_numbers.hpp"
 #include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"

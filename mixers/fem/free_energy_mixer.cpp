@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "mixers/ops/operations.hpp"
 #include "sim/base/errors.hpp"

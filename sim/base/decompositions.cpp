@@ -25,8 +25,6 @@ SymmetricPairs symmetric_eigenpairs(const Eigen::MatrixXd& a) {
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
-bool is_positive_definite(const Eigen::MatrixXd& a) { return Eigen::LLT<Eigen::MatrixXd>(a).info() == Eigen::Success; }
-
 void CholeskyFactor::compute(const Matrix<double>& a) { llt_.compute(a); }
 
 void CholeskyFactor::solve_in_place(MatrixRef<double> b) const { llt_.solveInPlace(b); }

@@ -31,9 +31,6 @@ struct SymmetricPairs {
 };
 SymmetricPairs symmetric_eigenpairs(const Eigen::MatrixXd& a);
 
-/// True if a symmetric matrix (its lower half) has a Cholesky factor.
-bool is_positive_definite(const Eigen::MatrixXd& a);
-
 /// A = L Lᵀ of a symmetric positive definite matrix (its lower half).
 class CholeskyFactor {
  public:

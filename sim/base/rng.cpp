@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 #include <type_traits>
 
 #include "sim/base/cos_sin_turn.hpp"

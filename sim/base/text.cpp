@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/locale/utf.hpp>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -20,19 +21,11 @@ struct Character {
 
 /// The first character of a text that is not empty (RFC 3629: no overlong forms, no surrogates).
 Character first_of(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
-  const std::uint32_t head = byte(0);
-  if (head < 0x80) return {head, 1};
-  const std::size_t bytes = head >= 0xf0 ? 4 : head >= 0xe0 ? 3 : 2;
-  if (head < 0xc2 || head > 0xf4 || text.size() < bytes) return {};
-  std::uint32_t code = head & (0x7fU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) return {};
-    code = (code << 6U) | (byte(i) & 0x3fU);
-  }
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return code < least[bytes] || code > 0x10ffff || surrogate ? Character{} : Character{code, bytes};
+  namespace utf = boost::locale::utf;
+  auto end = text.begin();
+  const utf::code_point code = utf::utf_traits<char>::decode(end, text.end());
+  if (code == utf::illegal || code == utf::incomplete) return {};
+  return {code, static_cast<std::size_t>(end - text.begin())};
 }
 
 bool is_harmful(std::uint32_t code) {

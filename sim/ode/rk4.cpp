@@ -2,7 +2,6 @@
 // The classical Runge–Kutta method of order 4 with a fixed step (Boost.odeint runge_kutta4). The first of its four
 // stages is F(z_k), so the residual costs nothing extra.
 // White read noise: rk4_timing() in sim/read_timing.hpp.
-#include <algorithm>
 #include <boost/numeric/odeint/stepper/runge_kutta4.hpp>
 
 #include "sim/ode/odeint.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "sim/base/errors.hpp"
