@@ -182,8 +182,8 @@ class LatentModel final : public TapeModel<S> {
       shared[static_cast<std::size_t>(i)] = {one, sample(parameters, letter, 2 * k, 3 * k + 1)};
       independent[static_cast<std::size_t>(i)] = {one, sample(parameters, letter, 2 * k + 1, 3 * k + 2)};
     });
-    const Agreement with = agreement(shared);
-    const Agreement without = agreement(independent);
+    const PairAgreement with = agreement(shared);
+    const PairAgreement without = agreement(independent);
     std::vector<std::vector<int>> all;
     for (std::size_t i = 0; i < shared.size(); ++i) {
       for (const auto* each : {&shared[i].first, &shared[i].second, &independent[i].second}) all.push_back(*each);

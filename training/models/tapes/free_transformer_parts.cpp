@@ -97,7 +97,7 @@ struct Joint {
 
 }  // namespace
 
-Agreement agreement(const std::vector<SequencePair>& pairs) {
+PairAgreement agreement(const std::vector<SequencePair>& pairs) {
   Joint place, noise;
   double distance = 0;
   for (const SequencePair& pair : pairs) {

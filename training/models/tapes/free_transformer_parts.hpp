@@ -53,14 +53,14 @@ struct SequencePair {
 };
 
 /// Agreement of pairs of sequences. Correlations: (E[ab] − E[a]E[b])/(s_a s_b), 0 where a deviation is 0.
-struct Agreement {
+struct PairAgreement {
   double place = 0;  ///< correlation of the densest places; by chance 0
   /// Mean |difference| of the densest places; by chance (57² − 1)/(3·57) = 18.99. Pairs without a densest place count
   /// in neither `place` nor `distance`.
   double distance = 0;
   double noise = 0;  ///< correlation of '!' at the same character, over all body characters; by chance 0
 };
-Agreement agreement(const std::vector<SequencePair>& pairs);
+PairAgreement agreement(const std::vector<SequencePair>& pairs);
 
 /// Place of the densest letters: the first place p of 0..56 with most letters in p .. p+7; −1 without any letter.
 /// Defined for every sequence, unlike target_position().
