@@ -28,8 +28,8 @@ class OwnDeviceLaw {
   virtual double least_wait_s() const = 0;
   virtual Matrix<double> waited(const Matrix<double>& g, double seconds, double temperature_K, States& own) = 0;
   /// Reads: disturbed() gives g after the read voltage has stood across each device for `seconds`, called as waited() is.
-  virtual bool disturbs() const = 0;
-  virtual Matrix<double> disturbed(const Matrix<double>& g, double seconds, States& own) = 0;
+  virtual bool disturbs() const { return false; }
+  virtual Matrix<double> disturbed(const Matrix<double>& g, double /*seconds*/, States& /*own*/) { return g; }
   /// Noise of reads: standard deviation of the fresh noise of a read per √τ, S, beside that of [device].
   virtual bool reads_noisy() const = 0;
   virtual Matrix<double> read_noise_S(const Matrix<double>& g, States own) = 0;

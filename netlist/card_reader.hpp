@@ -89,7 +89,7 @@ class ParameterScope {
   std::vector<std::string> asked_;
 };
 
-// Private to circuits/netlist: cards of elements and of models.
+// Private to netlist/: cards of elements and of models.
 
 /// Model of a .model card: its parameters are numbers of the scope that it stands in.
 struct ModelCard {

@@ -4,5 +4,5 @@
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 if [ "$#" -eq 0 ]; then set -- -i; fi
-find sim devices circuits mixers training reference apps tests bench examples \( -name '*.hpp' -o -name '*.cpp' \) -print0 |
+find sim devices netlist circuits mixers training reference apps tests bench examples \( -name '*.hpp' -o -name '*.cpp' \) -print0 |
   xargs -0 clang-format-14 "$@"

@@ -40,9 +40,9 @@ def aihwkit_driver(source, folder, name):
 
 
 def nudge_driver(build, name, as_in="circuits/wires/solvers.cpp"):
-    """NAME.cpp as the build compiled the source `as_in`, with the build's libraries of circuits, devices and sim."""
+    """NAME.cpp as the build compiled the source `as_in`, with the build's libraries of circuits, netlist, devices and sim."""
     program, source = build / name, HERE / f"{name}.cpp"
-    libraries = [build / room / f"libnudge_{room}.a" for room in ("circuits", "devices", "sim")]
+    libraries = [build / room / f"libnudge_{room}.a" for room in ("circuits", "netlist", "devices", "sim")]
     own = [source, *HERE.glob("*.hpp"), *libraries]
     if program.exists() and all(program.stat().st_mtime > f.stat().st_mtime for f in own):
         return program

@@ -170,7 +170,10 @@ void RuledMap<S>::program(const Matrix<S>& target) {
 
 template <class S>
 void RuledMap<S>::advance_time(const Elapsed& time, std::uint64_t step) {
-  for (auto& array : arrays_.all) array->advance_time(time, step);
+  for (std::size_t k = 0; k < arrays_.all.size(); ++k) {
+    // Phases read the arrays that count: the others see a few reads of columns, which disturb nothing.
+    arrays_.all[k]->advance_time(counts(k) ? time : Elapsed(time.seconds), step);
+  }
   refresh();
 }
 

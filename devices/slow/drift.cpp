@@ -135,9 +135,10 @@ template <class S>
 Passed ReadDisturb<S>::read(DeviceCells<S>& cells, double seconds, Gathering gathering) {
   if (!reading_.add(seconds, gathering, leak_share * time_s_)) return Passed::unchanged;
   const auto share = static_cast<S>(std::exp(-reading_.seconds() / time_s_));
-  // A device whose own bounds leave out the target stays within them.
+  // Nothing crosses a bound of its device; what is beyond one (an unbounded model, drift) comes back as it may.
+  const Matrix<S> lower = cells.g.cwiseMin(cells.lower), upper = cells.g.cwiseMax(cells.upper);
   approach<S>(target_S_, Matrix<S>::Constant(cells.g.rows(), cells.g.cols(), share).array(), cells.g);
-  cells.g = cells.g.cwiseMax(cells.lower).cwiseMin(cells.upper);
+  cells.g = cells.g.cwiseMax(lower).cwiseMin(upper);
   reading_.applied();
   return Passed::stored;
 }

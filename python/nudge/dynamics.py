@@ -123,6 +123,8 @@ class ArrayRead(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def T(self):
+        if self.ndim > 2:
+            return np.asarray(self).T
         return ArrayRead(*self._own, not self._transposed) if self.ndim == 2 else self
 
     def __array__(self, dtype=None, copy=None):
@@ -130,27 +132,44 @@ class ArrayRead(np.lib.mixins.NDArrayOperatorsMixin):
         return np.array(found.T if self._transposed else found, dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if any(isinstance(one, ArrayRead) for one in options.get("out", ())):
+            raise TypeError("a read of an array of devices cannot be written to")
         if ufunc is np.matmul and method == "__call__" and not options:
             left, right = inputs
-            if isinstance(right, ArrayRead) and right.ndim == 2 and not isinstance(left, ArrayRead):
-                return right._product(np.asarray(left, np.float64))
-            if isinstance(left, ArrayRead) and left.ndim == 2 and np.ndim(right) <= 2 and not isinstance(right, ArrayRead):
-                return left.T._product(np.asarray(right, np.float64).T).T
+            if isinstance(right, ArrayRead) and right._drives(left):
+                return right._product(left)
+            if isinstance(left, ArrayRead) and np.ndim(right) <= 2 and left.ndim == 2 and left._drives(right):
+                return left.T._product(np.asarray(right).T).T
         plain = [one for one in inputs if not isinstance(one, ArrayRead)]
-        return getattr(ufunc, method)(*(one._beside(plain) if isinstance(one, ArrayRead) else one for one in inputs), **options)
+        elementwise = method == "__call__" and ufunc.signature is None
+        return getattr(ufunc, method)(*((one._beside(plain) if elementwise else np.asarray(one)) if isinstance(one, ArrayRead) else one
+                                        for one in inputs), **options)
+
+    def _drives(self, x):
+        """Whether x may drive it: real rows."""
+        return self.ndim in (1, 2) and not isinstance(x, ArrayRead) and np.ndim(x) >= 1 and not np.iscomplexobj(x)
 
     def _product(self, x):
-        if x.ndim == 0 or x.shape[-1] != self.shape[0]:
+        x = np.asarray(x, np.float64)
+        if x.shape[-1] != self.shape[0]:
             raise ValueError(f"matmul: shapes {x.shape} and {self.shape} do not fit")
         rows = np.ascontiguousarray(x.reshape(-1, x.shape[-1]))
+        if self.ndim == 1:  # the array's one row, read from its columns
+            return self._own[1](True, rows).reshape(x.shape[:-1])[()]
         return self._own[1](self._transposed, rows).reshape(*x.shape[:-1], self.shape[1])
 
     def _beside(self, others):
         """As an operand of an operation on elements."""
         rows = self._own[3]()
-        if self.size == self.shape[-1] and any(np.shape(one) == (rows, self.size) for one in others):
-            return self._own[1](False, np.ones((rows, 1)))
+        if self.ndim and self.size == self.shape[-1] and any(np.shape(one) == (rows, self.size) for one in others):
+            return self._own[1](self._transposed, np.ones((rows, 1)))
         return np.asarray(self)
+
+    def __float__(self):
+        return float(np.asarray(self))
+
+    def __iter__(self):
+        return iter(np.asarray(self))
 
     def __getitem__(self, index):
         return np.asarray(self)[index]

@@ -73,7 +73,9 @@ class Array {
     });
   }
   void advance_time(double seconds, double reading_s) {
-    if (!(seconds >= 0 && reading_s >= 0)) throw UserError("advance_time: seconds and reading must be 0 or more");
+    if (!(reading_s >= 0 && seconds >= reading_s)) {
+      throw UserError("advance_time: reading must be 0 or more, and seconds at least that");
+    }
     map_->advance_time({seconds, reading_s}, times_++);
   }
 

@@ -82,8 +82,9 @@ void Model<S>::update(const std::map<std::string, Matrix<S>>& changes) {
 
 template <class S>
 void Model<S>::advance_time(double seconds, double reading_s) {
-  if (!(seconds >= 0 && reading_s >= 0)) {
-    throw UserError(fmt::format("advance_time: {} s, reading {} s (both must be 0 or more)", seconds, reading_s));
+  if (!(reading_s >= 0 && seconds >= reading_s)) {
+    throw UserError(fmt::format("advance_time: {} s, reading {} s (must be 0 or more, and at most the time)", seconds,
+                                reading_s));
   }
   for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time({seconds, reading_s}, times_);
   ++times_;

@@ -267,9 +267,7 @@ void OwnEstimator<S>::finish(double before, Matrix<S>& gradient, std::span<Matri
   for (const Matrix<S>& one : kept) shown.append(handed<S>(one));
   const Index rows = gradient.rows(), cols = gradient.cols();
   const nb::object found = object_.attr("_finish")(handed<S>(gradient), shown, before);
-  const auto matrix = [&](std::size_t at) {
-    return taken(found[at], "finish", rows, cols).template cast<S>().eval();
-  };
+  const auto matrix = [&](std::size_t at) { return taken(found[at], "finish", rows, cols).template cast<S>().eval(); };
   gradient = matrix(0);
   for (std::size_t k = 0; k < kept.size(); ++k) kept[k] = matrix(k + 1);
 }
@@ -280,8 +278,12 @@ EstimatorKind own_estimator_kind(const nb::object& object) {
   kind.name = own_estimator_name;
   kind.nudge = nudge_of(nb::cast<std::string>(object.attr("nudge")));
   kind.needs = {needs::no_bath};
-  if (count_of(object, "keeps_of_parameters") > 0) kind.needs.push_back(needs::summed_gradient);
   kind.keys = estimator_section().rows();  // whichever of them it asks for
+  kind.matrices = count_of(object, "keeps_of_parameters");
+  if (kind.matrices > 0) {  // it finishes gradients itself
+    kind.needs.push_back(needs::summed_gradient);
+    std::erase_if(kind.keys, [](const ParamRow& row) { return row.key == "nudge.running_mean"; });
+  }
   kind.corrects = kind.leaves_out = true;
   kind.beta_in_float = nudge_size(object, "beta_in_float");
   kind.beta_in_double = nudge_size(object, "beta");

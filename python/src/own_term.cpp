@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/own_system.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
+#include <optional>
+#include <utility>
 
 #include "python/src/python_calls.hpp"
 #include "sim/base/errors.hpp"
@@ -71,13 +75,17 @@ class OwnTerm<S>::System final : public TermSystem<S> {
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
     point_ = z;
+    at_point_.clear();
+    Exactly noting(*this, Exact::noted);
     call("force", false, z, S(1), term_->system_->conservative ? conservative : rest, read);
   }
 
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
+    Exactly derived(*this, Exact::derivative);
     product("jvp", v, scale, f, part, read);
   }
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override {
+    Exactly derived(*this, Exact::derivative);
     product("vjp", u, S(1), f, part, read);
   }
 
@@ -86,6 +94,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     const Matrix<S> direction = u;  // f may be u
     if (input_gradient.size() > 0) throw UserError("network.kind = own: no gradient of its input is known");
     {
+      Exactly derived(*this, Exact::derivative);
       const nb::gil_scoped_acquire held;
       each(
           direction, read,
@@ -101,6 +110,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     if (!term_->system_->conservative) return std::nullopt;
     ReadContext quiet = read;
     quiet.policy = ReadPolicy::all_ideal();
+    quiet.kind = ReadClass::monitor;
     const nb::gil_scoped_acquire held;
     const Call now(*this, quiet, rows_);
     const double leak = 0.5 * term_->system_->leak * z.template cast<double>().squaredNorm();
@@ -148,6 +158,27 @@ class OwnTerm<S>::System final : public TermSystem<S> {
         });
   }
 
+  /// How products are made where derivatives are computed and not read (ReadContext::exact): as reads, as reads that are noted
+  /// at the point z, or, of drives that were not noted there, as derivatives of reads at rest. A jvp is linear in its
+  /// direction, offsets of amplifiers are not.
+  enum class Exact { read, noted, derivative };
+  class Exactly {
+   public:
+    Exactly(System& system, Exact how) : system_(system), before_(std::exchange(system.exact_, how)) {}
+    ~Exactly() { system_.exact_ = before_; }
+    Exactly(const Exactly&) = delete;
+    Exactly& operator=(const Exactly&) = delete;
+
+   private:
+    System& system_;
+    Exact before_;
+  };
+  struct Noted {
+    std::size_t parameter;
+    bool transposed;
+    Matrix<S> drive, out;
+  };
+
   /// A call of a method that goes on while this lives: how its parameters are read, and of how many rows. `place`: of what
   /// noise that lasts from read to read is; 0 is that of `read`.
   class Call {
@@ -186,6 +217,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     for (Index row = 0; row < x.rows(); row += rows_) {
       if (!by_rows_) {
         const ReadMeter before = read.meter != nullptr ? *read.meter : ReadMeter{};
+        std::optional<ArrayUse> used;
+        if (rows_ > 1 && read.noisy() && read.use != nullptr) used = *read.use;
         const Call now(*this, read, rows_, static_cast<std::size_t>(row / rows_));
         const nb::object found = ask(object_, point(0, rows_), x.middleRows(row, rows_));
         if (!by_rows_) {
@@ -193,6 +226,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
           continue;
         }
         if (read.meter != nullptr) *read.meter = before;
+        if (used) *read.use = *used;
       }
       for (Index sample = 0; sample < rows_; ++sample) {
         single_.attr("input") = handed<S>(input_.middleRows(sample, 1));
@@ -226,12 +260,27 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   nb::object product(std::size_t p, bool transposed, const In<double, 2>& x) {
     const LinearMap<S>& map = *term_->maps_[p];
     const Matrix<S> drive = map_of<double, 2>(x).template cast<S>();
-    Matrix<S> out(drive.rows(), transposed ? map.inputs() : map.outputs());
-    {
-      const nb::gil_scoped_release computing;
-      map.read(transposed ? ReadDirection::transposed : ReadDirection::forward, drive, out, map.all_columns(),
-               Store::assign, *read_);
+    if (drive.cols() != (transposed ? map.outputs() : map.inputs())) {
+      throw UserError(fmt::format("{}: driven by rows of {} numbers (must be {})", term_->system_->parameters[p].name,
+                                  drive.cols(), transposed ? map.outputs() : map.inputs()));
     }
+    Matrix<S> out(drive.rows(), transposed ? map.inputs() : map.outputs());
+    const ReadDirection way = transposed ? ReadDirection::transposed : ReadDirection::forward;
+    if (read_->exact && exact_ == Exact::derivative) {
+      for (const Noted& one : at_point_) {
+        if (one.parameter == p && one.transposed == transposed && one.drive.rows() == drive.rows() &&
+            one.drive == drive) {
+          return handed<S>(one.out);
+        }
+      }
+      const nb::gil_scoped_release computing;
+      map.derivative(way, Derivative::jvp, Matrix<S>::Zero(drive.rows(), drive.cols()), drive, out, map.all_columns(),
+                     Store::assign, *read_);
+    } else {
+      const nb::gil_scoped_release computing;
+      map.read(way, drive, out, map.all_columns(), Store::assign, *read_);
+    }
+    if (read_->exact && exact_ == Exact::noted) at_point_.push_back({p, transposed, drive, out});
     return handed<S>(out);
   }
 
@@ -276,6 +325,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   ReadContext* read_ = nullptr;                ///< of the call that goes on
   Index rows_now_ = 0;                         ///< its rows
   bool by_rows_ = false;
+  Exact exact_ = Exact::read;
+  std::vector<Noted> at_point_;      ///< products of the force at z, where derivatives are computed
   std::deque<ReadMemory> memories_;  ///< of copies, or rows, but the first
   Matrix<S> input_, point_;
   InTurn given_, at_;

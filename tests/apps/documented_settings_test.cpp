@@ -91,7 +91,7 @@ TEST_CASE("settings in the documents and examples are settings of the program") 
 
 TEST_CASE("what messages and help advise are settings of the program") {
   int seen = 0;
-  for (const char* folder : {"sim", "devices", "circuits", "mixers", "training", "apps", "python/src"}) {
+  for (const char* folder : {"sim", "devices", "netlist", "circuits", "mixers", "training", "apps", "python/src"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(NUDGE_SOURCE_DIR) / folder)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
       for (const std::string& literal : literals(nudge::test::read_file(entry.path().string()))) {

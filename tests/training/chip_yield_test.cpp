@@ -8,7 +8,7 @@
 #include "sim/base/product.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/training/trainee_run.hpp"
+#include "tests/training/run_in_double.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
@@ -169,11 +169,11 @@ TEST_CASE("a sweep over stability has at every point what a chip has", "[stabili
 
 TEST_CASE("a training logs the margin of its batches", "[stability]") {
   const Config config = two_neurons(1, 0.8, {"train.margin_every=2", "train.learning_rate=1e-3"});
-  TraineeRun run(config);
+  RunInDouble run(config);
   run.train(3);
-  const std::vector<double>& margins = run.trainee.log().values("train/margin");
+  const std::vector<double>& margins = run.run.log().values("train/margin");
   REQUIRE(margins.size() == 2);
-  CHECK(run.trainee.log().values("train/margin_step") == std::vector<double>{0, 2});
+  CHECK(run.run.log().values("train/margin_step") == std::vector<double>{0, 2});
   CHECK(margins.front() == Approx(-by_hand(config).real()).margin(1e-5));  // before any weight has moved
   CHECK(margins.back() != margins.front());
 }

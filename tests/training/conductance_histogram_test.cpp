@@ -9,7 +9,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/training/trainee_run.hpp"
+#include "tests/training/run_in_double.hpp"
 #include "training/config/config_table.hpp"
 #include "training/train/conductance_histogram.hpp"
 #include "training/train/train_run.hpp"

@@ -27,6 +27,12 @@ TEST_CASE("device notes: retention that cannot act is named with its time, and o
   CHECK_THAT(notes({"device.model=soft_bounds", "device.leak_time=10 s"}, 0.05).at(0),
              Contains("leak does not act") && Contains("0.5 %"));
   CHECK(notes({"device.model=soft_bounds", "device.leak_time=10 s"}, 0.1).empty());
+  const auto disturbed = [](const Elapsed& time) {
+    return device_notes(
+        parse_program_config("notes.toml", "", {"device.model=soft_bounds", "device.read_disturb_time=10 s"}), time);
+  };
+  CHECK_THAT(disturbed({20, 0.05}).at(0), Contains("read disturb does not act") && Contains("0.5 %"));
+  CHECK(disturbed({20, 0.1}).empty());
   CHECK(notes({"device.model=soft_bounds"}, 0).empty());
   CHECK(notes({}, 0).empty());
 }

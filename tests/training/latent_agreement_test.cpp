@@ -62,9 +62,9 @@ TEST_CASE("agreement: distance and correlation of known places, sequences withou
   const std::vector<int> blank(66, SyntheticText::blank);
   // a = (10, 20, 30), b = (13, 17, 36): deviations (-10, 0, 10) and (-9, -5, 14), so 230/sqrt(200*302).
   const PairAgreement some = agreement({{target_at(10), target_at(13)},
-                                    {target_at(20), target_at(17)},
-                                    {target_at(30), target_at(36)},
-                                    {target_at(5), blank}});
+                                        {target_at(20), target_at(17)},
+                                        {target_at(30), target_at(36)},
+                                        {target_at(5), blank}});
   CHECK(some.place == Approx(230 / std::sqrt(200.0 * 302.0)));
   CHECK(some.distance == Approx(4));
   CHECK(agreement({{blank, blank}}).noise == 0);

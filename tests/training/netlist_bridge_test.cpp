@@ -10,7 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/training/trainee_run.hpp"
+#include "tests/training/run_in_double.hpp"
 #include "training/config/config_table.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
@@ -59,7 +59,7 @@ Config netlist_config(const std::string& file, const std::string& learn) {
 
 /// What a network makes of the first sample: its settled state, and gradients.
 struct Side {
-  explicit Side(TraineeRun& run) : network(run.trainee.network()), dynamics(network.circuit(), 1, 4) {
+  explicit Side(RunInDouble& run) : network(run.run.network()), dynamics(network.circuit(), 1, 4) {
     const auto batch = run.task->training(0);
     Matrix<double> input(network.rows(), network.circuit().inputs());
     network.clamp(batch, 0, input);
@@ -129,13 +129,13 @@ struct Bridge {
   void write() {
     const Matrix<double> features = layers.task->training(0).features.topRows(1).cast<double>();
     std::ofstream(file())
-        << export_resistive(layers.trainee.network(), circuit_spec(layers.config), features, "nodes.data").netlist;
+        << export_resistive(layers.run.network(), circuit_spec(layers.config), features, "nodes.data").netlist;
   }
   const ResistivePlan& plan() const { return dynamic_cast<const ResistivePlan&>(*layers.plan); }
   const NetlistPlan& netlist() const { return dynamic_cast<const NetlistPlan&>(*drawn.plan); }
 
   TemporaryDirectory folder;
-  TraineeRun layers, drawn;
+  RunInDouble layers, drawn;
 };
 
 }  // namespace
@@ -170,19 +170,18 @@ TEST_CASE("bridge: the netlist and the layers learn by the same curve", "[netlis
   Bridge both;
   const double before = both.layers.loss();
   for (std::uint64_t n = 0; n < 40; ++n) {
-    for (TraineeRun* run : {&both.layers, &both.drawn}) run->trainee.step(n, run->task->training(n));
-    const double ours = both.drawn.trainee.log().last("train/loss"),
-                 theirs = both.layers.trainee.log().last("train/loss");
+    for (RunInDouble* run : {&both.layers, &both.drawn}) run->trainee.step(n, run->task->training(n));
+    const double ours = both.drawn.run.log().last("train/loss"), theirs = both.layers.run.log().last("train/loss");
     CHECK(ours ==
           Approx(theirs).epsilon(1e-5));  // differences of the gradients add up, and Adam's first steps are their signs
   }
   CHECK(both.layers.loss() < 0.7 * before);
   CHECK(both.drawn.loss() == Approx(both.layers.loss()).epsilon(1e-5));
   const auto learnt = in_layers(
-      both.plan(), both.netlist(), [&](int p, Index i) { return both.drawn.trainee.network().map(p).weights()(0, i); },
+      both.plan(), both.netlist(), [&](int p, Index i) { return both.drawn.run.network().map(p).weights()(0, i); },
       false);
   for (std::size_t p = 0; p < learnt.size(); ++p) {
-    CHECK((learnt[p] - both.layers.trainee.network().map(static_cast<int>(p)).weights()).cwiseAbs().maxCoeff() < 1e-4);
+    CHECK((learnt[p] - both.layers.run.network().map(static_cast<int>(p)).weights()).cwiseAbs().maxCoeff() < 1e-4);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
-#include "tests/training/trainee_run.hpp"
+#include "tests/training/run_in_double.hpp"
 #include "training/config/config_table.hpp"
 
 using namespace nudge;
@@ -20,8 +20,8 @@ TEST_CASE("a step of plain descent is that of its gradient, clipped and floored,
            "estimator=ep_contrastive", "beta=0.1", "train.optimizer=sgd", "train.momentum=0", "train.schedule=constant",
            "train.warmup=0", "train.weight_decay=0", "train.learning_rate=0.5", "train.batch=4", "data.side_by_side=4",
            "relaxation.free_steps=30", "relaxation.nudged_steps=30", std::string("train.gradient_clip=") + clip});
-      TraineeRun run(config);
-      Network<double>& network = run.trainee.network();
+      RunInDouble run(config);
+      Network<double>& network = run.run.network();
       Gradient<double> gradient;
       BatchGradient<double> batches(network, gradient_options<double>(config, ""));
       batches.set_step(RelaxationStep(config).of(network.circuit()));
@@ -39,7 +39,7 @@ TEST_CASE("a step of plain descent is that of its gradient, clipped and floored,
       for (int p = 0; p < network.parameters(); ++p) {
         CHECK(relative_error(network.map(p).weights(), expected[static_cast<std::size_t>(p)]) < 1e-13);
       }
-      CHECK(run.trainee.log().last("train/gradient_norm") == Approx(gradient.norm()).epsilon(1e-12));
+      CHECK(run.run.log().last("train/gradient_norm") == Approx(gradient.norm()).epsilon(1e-12));
     }
   }
 }

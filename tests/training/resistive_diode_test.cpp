@@ -12,7 +12,7 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/resistive/shockley_solver.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/training/trainee_run.hpp"
+#include "tests/training/run_in_double.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck.hpp"
@@ -57,9 +57,9 @@ TEST_CASE("resistive diodes: coordinate descent finds the state of Newton's meth
          "device.programming_error=2 %", "device.g_min=0.5 uS"}}) {
     CAPTURE(how);
     const Config config = diodes(how);
-    test::TraineeRun run(config);
+    test::RunInDouble run(config);
     run.train(2);  // currents are not 0 any more
-    const Network<double>& network = run.trainee.network();
+    const Network<double>& network = run.run.network();
     const CircuitSpec circuit = circuit_spec(config);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     Matrix<double> input(network.rows(), network.circuit().inputs());
@@ -118,7 +118,7 @@ TEST_CASE("resistive diodes: learns the digits, in float and on devices", "[resi
         {"device.model=constant_step", "device.g_min=1 uS", "device.g_max=100 uS", "device.pulses=2000",
          "crossbar.headroom=6", "crossbar.update=pulses"}}) {
     CAPTURE(how);
-    test::TraineeRun run(diodes(how));
+    test::RunInDouble run(diodes(how));
     const double before = run.loss();
     run.train(300);
     INFO(run.loss() / before);
@@ -127,12 +127,12 @@ TEST_CASE("resistive diodes: learns the digits, in float and on devices", "[resi
 }
 
 TEST_CASE("resistive diodes: a phase that has not settled says so", "[resistive]") {
-  test::TraineeRun run(diodes({"relaxation.free_steps=1", "relaxation.nudged_steps=1"}));
+  test::RunInDouble run(diodes({"relaxation.free_steps=1", "relaxation.nudged_steps=1"}));
   run.train(1);
-  CHECK(run.trainee.log().last("train/residual") > 1e-3);
-  test::TraineeRun settled(diodes({"relaxation.free_steps=300"}));
+  CHECK(run.run.log().last("train/residual") > 1e-3);
+  test::RunInDouble settled(diodes({"relaxation.free_steps=300"}));
   settled.train(1);
-  CHECK(settled.trainee.log().last("train/residual") < 1e-9);
+  CHECK(settled.run.log().last("train/residual") < 1e-9);
 }
 
 TEST_CASE("resistive diodes: what cannot be is refused", "[resistive]") {
@@ -149,9 +149,9 @@ TEST_CASE("resistive diodes: what cannot be is refused", "[resistive]") {
 TEST_CASE("resistive diodes: the exported network is that of the simulation, and ngspice's", "[resistive][spice]") {
   const Config config = diodes({"device.model=soft_bounds", "device.programming_error=2 %", "resistive.hidden=[6, 5]",
                                 "resistive.gain=[4.0, 2.0, 1.5]"});
-  test::TraineeRun run(config);
+  test::RunInDouble run(config);
   run.train(2);
-  const Network<double>& network = run.trainee.network();
+  const Network<double>& network = run.run.network();
   const CircuitSpec circuit = circuit_spec(config);
   const Matrix<double> features = run.task->training(0).features.row(0).cast<double>();
   const ResistiveExport exported = export_resistive(network, circuit, features, "nodes.data");

@@ -11,7 +11,7 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/resistive/resistive_solver.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/training/trainee_run.hpp"
+#include "tests/training/run_in_double.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
@@ -80,9 +80,9 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
 
 TEST_CASE("resistive: a nudge without a minimum ends the run with the inequality", "[resistive]") {
   for (const char* solver : {"relaxation.solver=coordinate", "relaxation.solver=euler"}) {
-    test::TraineeRun run(digits({solver, "beta=1e4"}));
+    test::RunInDouble run(digits({solver, "beta=1e4"}));
     CHECK_THROWS_AS(run.train(1), NumericalFailure);
-    test::TraineeRun positive(digits({solver, "beta=1e4", "nudge.sides=positive"}));
+    test::RunInDouble positive(digits({solver, "beta=1e4", "nudge.sides=positive"}));
     CHECK_NOTHROW(positive.train(1));
   }
   CHECK_THROWS_WITH(digits({"device.model=soft_bounds", "device.read_noise=1 %"}),
@@ -96,11 +96,11 @@ TEST_CASE("resistive: learns the digits by exact sweeps and by charging capacita
         {"relaxation.solver=euler", "relaxation.free_steps=60", "relaxation.nudged_steps=40"},
         {"estimator=ep_contrastive"}}) {
     CAPTURE(how);
-    test::TraineeRun run(digits(how));
+    test::RunInDouble run(digits(how));
     const double before = run.loss();
     run.train(400);
     CHECK(run.loss() < 0.6 * before);  // 0.4 of it when this was written
-    CHECK(clipped_at_zero(run.trainee.network()));
+    CHECK(clipped_at_zero(run.run.network()));
   }
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("resistive: conductances on devices stay in their window and learn in 
   for (const char* update : {"pulses", "write_verify", "coincidence"}) {
     CAPTURE(update);
     const bool coincides = std::string(update) == "coincidence";
-    test::TraineeRun run(
+    test::RunInDouble run(
         digits({"device.model=constant_step", "device.g_min=1 uS", "device.g_max=100 uS", "device.pulses=2000",
                 "crossbar.headroom=6", std::string("crossbar.update=") + update, "train.gradient_clip=0",
                 "train.momentum=0", coincides ? "train.optimizer=sgd" : "train.optimizer=adam",
@@ -117,7 +117,7 @@ TEST_CASE("resistive: conductances on devices stay in their window and learn in 
     run.train(400);
     INFO(run.loss() / before);
     CHECK(run.loss() < 0.8 * before);
-    Network<double>& network = run.trainee.network();
+    Network<double>& network = run.run.network();
     for (int p = 0; p < network.parameters(); ++p) {
       if (!network.plan().parameters()[static_cast<std::size_t>(p)].conductance) continue;
       // One scale for all arrays: a hundredth of the largest weight is the least.
@@ -132,8 +132,8 @@ TEST_CASE("resistive: conductances on devices stay in their window and learn in 
 TEST_CASE("resistive: the heat of a relaxation is that of the resistors at the voltages they have", "[resistive]") {
   const Config config = digits({"device.model=constant_step", "resistive.gain=[8.0, 3.0]", "resistive.bias=rails",
                                 "relaxation.solver=euler", "circuit.read_voltage=0.1 V"});
-  test::TraineeRun run(config);
-  Network<double>& network = run.trainee.network();
+  test::RunInDouble run(config);
+  Network<double>& network = run.run.network();
   const Batch batch = run.task->training(0);
   CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
   Matrix<double> input(network.rows(), network.circuit().inputs());
@@ -160,8 +160,8 @@ TEST_CASE("resistive: the heat of a relaxation is that of the resistors at the v
 
 TEST_CASE("resistive: read noise of a node is that of the squares of the voltages across its resistors",
           "[resistive][statistics]") {
-  test::TraineeRun run(digits({"device.model=constant_step", "device.read_noise=1 %", "relaxation.solver=euler"}));
-  Network<double>& network = run.trainee.network();
+  test::RunInDouble run(digits({"device.model=constant_step", "device.read_noise=1 %", "relaxation.solver=euler"}));
+  Network<double>& network = run.run.network();
   Matrix<double> input(network.rows(), network.circuit().inputs());
   network.clamp(run.task->training(0), 0, input);
   CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
@@ -203,9 +203,9 @@ TEST_CASE("resistive: the exported network is that of the simulation, and ngspic
     CAPTURE(bias);
     const Config config = digits({"device.model=soft_bounds", "device.programming_error=2 %", "resistive.hidden=[6, 5]",
                                   "resistive.gain=[4.0, 2.0, 1.5]", bias});
-    test::TraineeRun run(config);
+    test::RunInDouble run(config);
     run.train(2);  // currents are not 0 any more
-    const Network<double>& network = run.trainee.network();
+    const Network<double>& network = run.run.network();
     const CircuitSpec circuit = circuit_spec(config);
     const Matrix<double> features = run.task->training(0).features.row(0).cast<double>();
     const ResistiveExport exported = export_resistive(network, circuit, features, "nodes.data");

@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 /// The text files of the repository: those of its own folders, and the ones in the root. Untracked folders (build, ...) of
 /// other names are left alone, so the test needs no git.
 std::vector<SourceFile> repository() {
-  static const std::set<std::string> folders{".ci",       "apps", "bench",    "circuits", "cmake",
-                                             "devices",   "docs", "examples", "mixers",   "python",
-                                             "reference", "sim",  "tests",    "tools",    "training"};
+  static const std::set<std::string> folders{".ci",  "apps",     "bench",  "circuits", "cmake",  "devices",
+                                             "docs", "examples", "mixers", "netlist",  "python", "reference",
+                                             "sim",  "tests",    "tools",  "training"};
   static const std::set<std::string> endings{".cpp", ".hpp", ".in",   ".py",   ".sh",  ".cmake",
                                              ".txt", ".md",  ".toml", ".json", ".cff", ""};
   const fs::path root = NUDGE_SOURCE_DIR;

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = {
     "sim": "What settles: states, dynamics, solvers, spectra; and the base: random numbers, units, config, HDF5, parallel loops.",
     "devices": "One element: device models, presets, fits, virtual measurements.",
+    "netlist": "Circuits as SPICE netlists draw them: reader, equations, operating points, transients.",
     "circuits": "Elements wired: linear maps, crossbars, wires, programming, circuits of nodes and terms, SPICE.",
     "mixers": "Digital reference paths: tapes, attention and the other mixers.",
     "training": "Learning: costs, estimators, networks, tasks, runs, checks, sweeps, config.",

@@ -2,7 +2,7 @@
 """The runs that are killed: each a small config, how it is started and resumed, and what its file must hold by then.
 
 Their numbers are chosen for many writes in little time: checkpoints every few steps, all kinds of state (damping control, growth
-penalty, devices with noise, a second learner beside).
+penalty, devices with noise, a second run beside).
 """
 import dataclasses
 import os

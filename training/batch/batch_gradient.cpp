@@ -117,8 +117,7 @@ BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOp
     : network_(&network), options_(options) {
   workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
   for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
-  matrices_ = workers_.front()->estimator->parameter_matrices();
-  if (matrices_ > 0) options_.few_factors = false;  // it needs the sum
+  if (parameter_matrices() > 0) options_.few_factors = false;  // it needs the sum
   if (!options.correlator.on()) return;
   NUDGE_EXPECT(!options_.few_factors);
   correlators_.emplace(options.correlator, network.parameter_shapes(), network.products(), options.seed);
@@ -126,6 +125,11 @@ BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOp
 
 template <class S>
 BatchGradient<S>::~BatchGradient() = default;
+
+template <class S>
+GradientEstimator<S>& BatchGradient<S>::estimator() const {
+  return *workers_.front()->estimator;
+}
 
 template <class S>
 Index BatchGradient<S>::keeps() const {
@@ -227,7 +231,6 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   bind(w, batch, sequence, step, false);
   const double weight = 1.0 / static_cast<double>(batch.counted());
   MapSink sink(*network_, gradient, factors, sinks_);
-  if (memory_ != nullptr) recall(w, batch, sequence);
   Example<S> task{&w.dynamics,         w.cost.get(),           &w.state,
                   &w.initial_gradient, static_cast<S>(weight), &sink,
                   w.path.get(),        w.hold.get(),           measures_noise(batch, sequence, step)};
@@ -235,6 +238,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
     task.sign = random_below(2, {options_.seed, Purpose::batch_order, kSides}, step, 0, 0) == 0 ? 1 : -1;
   }
   if (memory_ != nullptr) {
+    recall(w, batch, sequence);
     task.kept = &w.kept;
     task.visited = &w.visited;
   }
@@ -314,10 +318,6 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   if (correlators_) {
     const Index multiplied = network_->plan().couples_rows() ? batch.sequences * network_->rows() : report.rows;
     correlators_->pass(gradient, {multiplied, report.rows}, options_.nudge_distance(), step);
-  }
-  if (matrices_ > 0) {
-    ParameterMemory<S> first(shapes, parameters_ != nullptr ? 0 : matrices_);
-    (parameters_ != nullptr ? *parameters_ : first).finish(*workers_.front()->estimator, gradient);
   }
   return report;
 }

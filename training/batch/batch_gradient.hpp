@@ -101,9 +101,10 @@ class BatchGradient {
     NUDGE_EXPECT(memory == nullptr || memory->columns() == keeps());
     memory_ = memory;
   }
-  /// The same of matrices of every parameter (GradientEstimator::parameter_matrices()); without a memory every batch is the first.
-  Index parameter_matrices() const { return matrices_; }
-  void keep_in(ParameterMemory<S>* memory) { parameters_ = memory; }
+  /// Matrices kept of every parameter (GradientEstimator::parameter_matrices()). 0: none, and nothing to finish.
+  Index parameter_matrices() const { return estimator().parameter_matrices(); }
+  /// Lets the estimator finish the gradient of a batch from which something will learn (GradientEstimator::finish()).
+  void finish(ParameterMemory<S>& memory, Gradient<S>& gradient) { memory.finish(estimator(), gradient); }
 
   /// Shows the phases of each sequence, on its thread, to whom `who` returns; null: to nobody.
   void watch(std::function<PhaseWatch<S>*(Index sequence)> who) { watch_ = std::move(who); }
@@ -122,6 +123,7 @@ class BatchGradient {
 
  private:
   struct Worker;
+  GradientEstimator<S>& estimator() const;
   Worker& worker(int thread);
   /// Factors of one chunk, a list for each parameter.
   using Factors = std::vector<std::vector<FactorPair<S>>>;
@@ -161,8 +163,6 @@ class BatchGradient {
   std::vector<Factors> factors_;     ///< factors of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;
   SampleMemory<S>* memory_ = nullptr;
-  Index matrices_ = 0;  ///< GradientEstimator::parameter_matrices()
-  ParameterMemory<S>* parameters_ = nullptr;
   std::function<PhaseWatch<S>*(Index)> watch_;
 };
 

@@ -67,7 +67,6 @@ ParameterMemory<S>::ParameterMemory(std::span<const ParameterShape> shapes, Inde
 
 template <class S>
 void ParameterMemory<S>::finish(GradientEstimator<S>& estimator, Gradient<S>& gradient) {
-  if (!gradient.all_finite()) return;
   for (int p = 0; p < gradient.size(); ++p) {
     estimator.finish(static_cast<double>(batches_(0, 0)), gradient[p], kept_[static_cast<std::size_t>(p)]);
   }

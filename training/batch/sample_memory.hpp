@@ -49,7 +49,7 @@ class ParameterMemory {
   /// Empty memory with `each` matrices for every parameter.
   ParameterMemory(std::span<const ParameterShape> shapes, Index each);
 
-  /// Finishes the gradient of a batch (GradientEstimator::finish()); leaves one that is not finite as it is, and what is kept.
+  /// Finishes the gradient of a batch, parameter by parameter (GradientEstimator::finish()).
   void finish(GradientEstimator<S>& estimator, Gradient<S>& gradient);
 
   /// `names`: of the parameters, in their order.

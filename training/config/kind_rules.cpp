@@ -285,6 +285,11 @@ std::vector<ConfigRule> local_rules() {
       local("hopfield.cost", "must be squared_error (a softmax is digital)",
             [](const Config& c) { return c.text("hopfield.cost") == "squared_error"; }),
       local("estimator", "must be one that reads nudged states", is_nudged),
+      local("estimator", "must keep no number per weight",
+            [](const Config& c) {
+              const EstimatorKind* kind = find_estimator(c.text("estimator"));
+              return kind == nullptr || kind->matrices == 0;
+            }),
       local("crossbar.update", "must be a rule without numbers beside its devices", learns_by_pulses),
       local("train.optimizer", "must be sgd", is_sgd),
       local("train.momentum", "must be 0 (it is a number per weight)", has_no_momentum),

@@ -16,6 +16,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 
 namespace nudge {
@@ -65,7 +66,7 @@ void add_numbers(const Config& config, double numbers, Index examples, RunMemory
   const Index chunks = rank_count() > 1 ? 1 : std::min(kChunks, examples);  // ranks share them
   needed.network += bytes * numbers;
   const double gradients = chunks > 1 ? static_cast<double>(chunks) + 1 : 1;
-  const double means = phase_options(config).phases.running_mean > 0 ? 1 : 0;
+  const double means = estimator_numbers(run_options(config).estimator, phase_options(config).phases);
   needed.learning =
       bytes * ((gradients + means) * needed.weights + optimizer_numbers(options.optimizer, options.rule) * numbers);
 }

@@ -72,16 +72,13 @@ EquilibriumRun<S>::EquilibriumRun(const Config& config, const std::shared_ptr<co
     memory_ = std::make_unique<SampleMemory<S>>(learner_->keeps());
     learner_->keep_in(memory_.get());
   }
-  if (learner_->parameter_matrices() > 0) {
-    parameters_ = std::make_unique<ParameterMemory<S>>(network_->parameter_shapes(), learner_->parameter_matrices());
-    learner_->keep_in(parameters_.get());
-  }
+  if (const Index kept = learner_->parameter_matrices(); kept > 0)
+    parameters_ = std::make_unique<ParameterMemory<S>>(network_->parameter_shapes(), kept);
   for (int p = 0; p < network_->parameters(); ++p) conductances_[static_cast<std::size_t>(p)].begin(network_->map(p));
   for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (options_.cosine_every > 0) {
     BatchGradientOptions bare = run_gradient_options<S>(config, estimator, weights);
     bare.growth.strength = 0;
-    bare.phases.running_mean = 0;  // the cosine is that of one batch
     bare_ = std::make_unique<BatchGradient<S>>(*network_, bare);
   }
 }
@@ -178,7 +175,8 @@ typename EquilibriumRun<S>::GradientNorms EquilibriumRun<S>::gradient_norms() {
 
 template <class S>
 void EquilibriumRun<S>::apply(std::uint64_t step, const GradientNorms& norms) {
-  const double clip = clip_factor(norms.clipped, options_.gradient_clip);
+  if (parameters_) learner_->finish(*parameters_, gradient_);
+  const double clip = clip_factor(parameters_ ? gradient_.norm() : norms.clipped, options_.gradient_clip);
   const double rate = learning_rate_at(options_.rate, step);
   const S schedule = options_.rate.learning_rate > 0 ? static_cast<S>(rate / options_.rate.learning_rate) : S(0);
   const S decay = static_cast<S>(rate * options_.weight_decay);
@@ -214,10 +212,9 @@ template <class S>
 void EquilibriumRun<S>::let_time_pass(std::uint64_t step, const BatchReport& report) {
   const double simulated = static_cast<double>(report.passes) * (report.time + report.nudged_time + report.read_time) *
                            circuit_spec(config_).time_constant_s;
-  const double fixed = options_.step_time;
   const bool lost = !std::isfinite(simulated);  // the step diverged and is reported
-  if (lost && fixed <= 0) return;
-  const Elapsed time(fixed > 0 ? fixed : simulated, lost ? 0 : simulated);
+  if (lost && options_.step_time <= 0) return;
+  const Elapsed time(options_.step_time > 0 ? options_.step_time : simulated, lost ? 0 : simulated);
   for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time(time, step);
 }
 

@@ -9,8 +9,10 @@
 #include "sim/base/open_list.hpp"
 #include "sim/base/statistics.hpp"
 #include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/task.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -21,7 +23,7 @@ class Collector {
  public:
   Collector(const Config& config, const TrainingLoop* loop)
       : options_(train_options(config)),
-        means_(phase_options(config).phases.running_mean > 0 ? 1 : 0),
+        means_(estimator_numbers(run_options(config).estimator, phase_options(config).phases)),
         metric_(score_metric(config)),
         loop_(loop),
         log_(loop != nullptr ? loop->main_run().log() : nothing_),
@@ -87,15 +89,15 @@ class Collector {
   }
   /// Of a lane that the run has: its size, and beside the run itself its losses and scores.
   void add_lane(const std::string& lane) {
-    const LearningRun* learner = loop_ != nullptr ? loop_->named(lane) : nullptr;
-    if (learner == nullptr) return;
+    const LearningRun* run = loop_ != nullptr ? loop_->named(lane) : nullptr;
+    if (run == nullptr) return;
     const std::string at = lane.empty() ? "" : lane + "/", size = at + "weights";
-    const auto weights = static_cast<double>(learner->weights());
+    const auto weights = static_cast<double>(run->weights());
     if (lane != "null") add(Column::none, size, {{size, "1", "numbers that are learnt"}, weights}, true);
     for (const char* part : {"validation", "test"}) {
       if (lane.empty()) continue;
-      add_loss(at, learner->log(), part);
-      add_score(at, learner->log(), part);
+      add_loss(at, run->log(), part);
+      add_score(at, run->log(), part);
     }
   }
 

@@ -200,10 +200,10 @@ class TrainRun {
     for (const char* column : {"residual", "damping"}) add("", log(), column);
     if (!metric_.empty()) add("", log(), "validation_" + metric_);
     for (const std::string lane : {"", "beside", "null"}) {
-      const LearningRun* learner = loop_.named(lane);
-      if (learner == nullptr || (!lane.empty() && !std::isfinite(learner->log().last("train/loss")))) continue;
+      const LearningRun* run = loop_.named(lane);
+      if (run == nullptr || (!lane.empty() && !std::isfinite(run->log().last("train/loss")))) continue;
       for (const char* column : {"loss", "validation_loss"}) {
-        add(lane.empty() ? "" : lane + "/", learner->log(), column);
+        add(lane.empty() ? "" : lane + "/", run->log(), column);
       }
     }
     return p;

@@ -83,7 +83,8 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   const double simulated_s = s.of("hardware/phase_time_s") * static_cast<double>(options.batch);
   const double step_s = options.step_time > 0 ? options.step_time : simulated_s;
   s.notes = loop.task().notes();
-  for (std::string& note : device_notes(config, step_s * static_cast<double>(loop.done())))
+  for (std::string& note : device_notes(
+           config, {step_s * static_cast<double>(loop.done()), simulated_s * static_cast<double>(loop.done())}))
     s.notes.push_back(std::move(note));
   const double snr = s.of("nudge_snr");
   if (snr < 1) s.notes.push_back(drowned_note(snr, s.of("expected_cosine")));
@@ -101,9 +102,10 @@ constexpr double least_share = 0.01;
 
 }  // namespace
 
-std::vector<std::string> device_notes(const Config& config, double elapsed_s) {
+std::vector<std::string> device_notes(const Config& config, const Elapsed& time) {
   const DeviceSpec spec = device_spec(config);
   std::vector<std::string> notes;
+  const double elapsed_s = time.seconds;
   if (spec.model == digital_model || !std::isfinite(elapsed_s)) return notes;
   struct Effect {
     bool on;
@@ -120,6 +122,13 @@ std::vector<std::string> device_notes(const Config& config, double elapsed_s) {
                     "how long a step really takes (docs/devices.md gives values)",
                     effect.name, format_quantity(elapsed_s, Unit::second, 3), 100 * elapsed_s / effect.time_s,
                     effect.key, format_quantity(effect.time_s, Unit::second, 3)));
+  }
+  if (r.disturbs() && time.read_s < least_share * r.read_disturb_time_s) {
+    notes.push_back(fmt::format(
+        "read disturb does not act in this run: the devices were read for {}, {:.2g} % of device.read_disturb_time = "
+        "{}; phases of training are short (nudge.Crossbar.advance_time in Python reads for longer)",
+        format_quantity(time.read_s, Unit::second, 3), 100 * time.read_s / r.read_disturb_time_s,
+        format_quantity(r.read_disturb_time_s, Unit::second, 3)));
   }
   if (const std::string cut = cut_warning(spec); !cut.empty()) notes.push_back(cut);
   return notes;

@@ -8,6 +8,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/io/h5_document.hpp"
+#include "sim/read_timing.hpp"
 #include "training/data/scores.hpp"
 #include "training/data/text_dataset.hpp"
 #include "training/models/network_plan.hpp"
@@ -75,10 +76,10 @@ struct TrainSummary {
 /// trivial models score, are the caller's.
 TrainSummary summarise(const Config& config, const TrainingLoop& loop, const NetworkPlan* plan);
 
-/// What a user of devices ought to know about a run whose devices saw `elapsed_s` seconds pass, a sentence each: retention
-/// that was asked for and could not act, because the whole run is shorter than a hundredth of its time constant (t0 of
+/// What a user of devices ought to know about a run whose devices saw this time pass, a sentence each: retention and read
+/// disturb that were asked for and could not act, because the whole run is shorter than a hundredth of their time constant (t0 of
 /// drift, t1 of decay, T of leak; drift then changes a conductance by less than nu ln 1.01, a leak by less than 1 %), and
 /// a g_min that cuts the spread of bounds. Empty for digital weights.
-std::vector<std::string> device_notes(const Config& config, double elapsed_s);
+std::vector<std::string> device_notes(const Config& config, const Elapsed& time);
 
 }  // namespace nudge

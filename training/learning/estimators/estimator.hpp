@@ -143,8 +143,8 @@ class GradientEstimator {
   /// threads and ranks.
   virtual Index parameter_matrices() const { return options_.running_mean > 0 ? 1 : 0; }
 
-  /// Changes the gradient of one parameter, summed over a batch and finite, and the matrices kept of it, zero at first. `before`: number of
-  /// batches finished before. Called where matrices are kept, by one thread. The default is the running mean of nudge.running_mean = m,
+  /// Changes the gradient of one parameter, summed over a batch from which a training learns (no step is left out), and the matrices kept
+  /// of it, zero at first. `before`: number of batches finished before. Called where matrices are kept, by one thread. The default is the running mean of nudge.running_mean = m,
   ///     ḡ ← m ḡ + (1 − m) g,     g ← ḡ/(1 − m^(before + 1))     (bias-corrected as in Kingma and Ba, arXiv:1412.6980, algorithm 1)
   virtual void finish(double before, Matrix<S>& gradient, std::span<Matrix<S>> kept) {
     const double m = options_.running_mean;

@@ -233,6 +233,11 @@ const EstimatorKind& estimator_kind(const std::string& name) {
   throw UserError(fmt::format("unknown estimator \"{}\" ({})", name, did_you_mean(name, estimator_names())));
 }
 
+double estimator_numbers(const std::string& name, const EstimatorOptions& options) {
+  const EstimatorKind* kind = find_estimator(name);
+  return kind != nullptr && kind->matrices > 0 ? kind->matrices : (options.running_mean > 0 ? 1 : 0);
+}
+
 template <>
 std::unique_ptr<GradientEstimator<float>> make_estimator(const std::string& name, const EstimatorOptions& options) {
   return estimator_kind(name).in_float(options);

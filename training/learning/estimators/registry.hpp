@@ -31,7 +31,8 @@ struct EstimatorKind {
   std::vector<Requirement> needs = {};
   /// What it reads of those keys that only some estimators do, its own among them. Set for others, they are refused.
   ParamTable keys = {};
-  bool corrects = false;    ///< its nudged phases carry the correction of [correction]
+  bool corrects = false;  ///< its nudged phases carry the correction of [correction]
+  int matrices = 0;  ///< numbers of its own that it keeps for every weight (GradientEstimator::parameter_matrices())
   bool leaves_out = false;  ///< train.leave_out_ratio: it knows a sequence's adjoint before it correlates
 
   bool asks(const Requirement& need) const;
@@ -68,6 +69,8 @@ std::vector<std::string> estimator_names();
 const EstimatorKind* find_estimator(const std::string& name);
 /// UserError for an unknown name, naming the nearest.
 const EstimatorKind& estimator_kind(const std::string& name);
+/// Number of numbers that an estimator of these options keeps for every weight.
+double estimator_numbers(const std::string& name, const EstimatorOptions& options);
 template <class S>
 std::unique_ptr<GradientEstimator<S>> make_estimator(const std::string& name, const EstimatorOptions& options);
 template <class S>

@@ -9,25 +9,25 @@
 
 namespace nudge::test {
 
-/// A trainee in double on the task of its config.
-struct TraineeRun {
-  explicit TraineeRun(const Config& settings)
+/// A run in double precision, on the task of its config.
+struct RunInDouble {
+  explicit RunInDouble(const Config& settings)
       : config(settings),
         task(make_task(config)),
         plan(network_plan(config, task->sizes())),
-        trainee(config, plan, "", Weights::configured) {}
+        run(config, plan, "", Weights::configured) {}
   /// Of one batch that training does not reach.
   double loss() {
-    trainee.evaluate(0, {task->training(1000)});
-    return trainee.log().last("train/validation_loss");
+    run.evaluate(0, {task->training(1000)});
+    return run.log().last("train/validation_loss");
   }
   void train(std::uint64_t steps) {
-    for (std::uint64_t n = 0; n < steps; ++n) trainee.step(n, task->training(n));
+    for (std::uint64_t n = 0; n < steps; ++n) run.step(n, task->training(n));
   }
   Config config;
   std::unique_ptr<Task> task;
   std::shared_ptr<const NetworkPlan> plan;
-  EquilibriumRun<double> trainee;
+  EquilibriumRun<double> run;
 };
 
 }  // namespace nudge::test
