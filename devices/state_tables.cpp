@@ -14,7 +14,7 @@ struct LevelPlace {
 };
 
 LevelPlace level_place(const std::vector<double>& levels, double g_S) {
-  if (levels.size() < 2 || g_S <= levels.front()) return {};
+  if (levels.size() < 2 || !(g_S > levels.front())) return {};  // of a NaN too
   if (g_S >= levels.back()) return {levels.size() - 2, 1};
   const auto above = std::upper_bound(levels.begin(), levels.end(), g_S);
   const auto left = static_cast<std::size_t>(above - levels.begin()) - 1;
