@@ -170,7 +170,7 @@ TEST_CASE("bridge: the netlist and the layers learn by the same curve", "[netlis
   Bridge both;
   const double before = both.layers.loss();
   for (std::uint64_t n = 0; n < 40; ++n) {
-    for (RunInDouble* run : {&both.layers, &both.drawn}) run->trainee.step(n, run->task->training(n));
+    for (RunInDouble* run : {&both.layers, &both.drawn}) run->run.step(n, run->task->training(n));
     const double ours = both.drawn.run.log().last("train/loss"), theirs = both.layers.run.log().last("train/loss");
     CHECK(ours ==
           Approx(theirs).epsilon(1e-5));  // differences of the gradients add up, and Adam's first steps are their signs
