@@ -168,7 +168,7 @@ std::vector<CaseDataset> model(const H5Reader& file) {
   TapeCase task(file, m.batch);
   add_parameters(file, m, task);
   task.output("logits", {m.batch, m.tokens, m.shape.vocabulary});
-  task.output("loss", {1}, Spread::shared);
+  task.output("loss", {1}, CaseSpread::shared);
   return task.compute([&](TapeCase::Call& call) {
     const FreeTransformer<double> transformer(m.shape, call.parameters);
     const auto x = transformer.lower_half(sequence_of(m.text, call.sequence, m.tokens));

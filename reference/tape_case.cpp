@@ -52,7 +52,7 @@ TapeCase::TapeCase(const H5Reader& file, Index batch) : file_(&file), batch_(bat
 }
 
 void TapeCase::parameter(const std::string& name, const H5Shape& shape) {
-  Array array{name, shape, Spread::shared};
+  Array array{name, shape, CaseSpread::shared};
   array.values = file_->reals<double>("params/" + name, shape, NonFinite::rejected);
   array.rows = count(shape) / (shape.empty() ? 1 : shape.back());
   if (file_->has("tan/params/" + name)) {
@@ -63,14 +63,14 @@ void TapeCase::parameter(const std::string& name, const H5Shape& shape) {
 }
 
 void TapeCase::input(const std::string& name, const H5Shape& shape, Index rows) {
-  Array array{name, shape, Spread::per_sequence, rows};
+  Array array{name, shape, CaseSpread::per_sequence, rows};
   array.values = file_->reals<double>("inputs/" + name, shape, NonFinite::rejected);
   array.direction = file_->reals<double>("tan/inputs/" + name, shape, NonFinite::rejected);
   array.result.assign(array.values.size(), 0.0);
   inputs_.push_back(std::move(array));
 }
 
-void TapeCase::output(const std::string& name, const H5Shape& shape, Spread spread) {
+void TapeCase::output(const std::string& name, const H5Shape& shape, CaseSpread spread) {
   Array array{name, shape, spread};
   array.direction = file_->reals<double>("cot/" + name, shape, NonFinite::rejected);
   array.values.assign(static_cast<std::size_t>(count(shape)), 0.0);
@@ -79,12 +79,12 @@ void TapeCase::output(const std::string& name, const H5Shape& shape, Spread spre
 }
 
 Index TapeCase::share(const Array& array) const {
-  return count(array.shape) / (array.spread == Spread::per_sequence ? batch_ : 1);
+  return count(array.shape) / (array.spread == CaseSpread::per_sequence ? batch_ : 1);
 }
 
 Matrix<double> TapeCase::slice(const Array& array, const std::vector<double>& values, Index sequence) const {
   const Index n = share(array);
-  const Index at = array.spread == Spread::per_sequence ? sequence * n : 0;
+  const Index at = array.spread == CaseSpread::per_sequence ? sequence * n : 0;
   return Eigen::Map<const Matrix<double>>(values.data() + at, array.rows, n / array.rows);
 }
 
@@ -96,7 +96,7 @@ void TapeCase::keep_observed(Call& call) {
     if (found == observed_.end()) {
       H5Shape shape{batch_, m.rows()};
       if (name.rfind("energy", 0) != 0) shape.push_back(m.cols());
-      observed_.push_back({name, shape, Spread::per_sequence, m.rows()});
+      observed_.push_back({name, shape, CaseSpread::per_sequence, m.rows()});
       found = observed_.end() - 1;
     }
     found->values.insert(found->values.end(), m.data(), m.data() + m.size());
@@ -122,7 +122,7 @@ void TapeCase::run_sequence(Index sequence, const std::function<void(Call&)>& fo
   }
   tape.push_forward();
   const auto add = [this, sequence](const Array& array, const Matrix<double>& m, std::vector<double>& to) {
-    const Index at = array.spread == Spread::per_sequence ? sequence * share(array) : 0;
+    const Index at = array.spread == CaseSpread::per_sequence ? sequence * share(array) : 0;
     for (Index i = 0; i < m.size(); ++i) to[static_cast<std::size_t>(at + i)] += m.data()[i];
   };
   for (std::size_t i = 0; i < outputs_.size(); ++i) {

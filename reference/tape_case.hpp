@@ -12,7 +12,7 @@
 namespace nudge {
 
 /// Relation of a case's array to its sequences.
-enum class Spread {
+enum class CaseSpread {
   per_sequence,  ///< the first dimension is the batch
   shared,        ///< one array for all (parameters; a loss summed over the sequences)
 };
@@ -30,7 +30,7 @@ class TapeCase {
   /// Reads inputs/<name> and tan/inputs/<name>, shape with the batch first; on the tape one sequence is (rows, rest).
   void input(const std::string& name, const H5Shape& shape, Index rows);
   /// Declares out/<name> with cot/<name>.
-  void output(const std::string& name, const H5Shape& shape, Spread spread = Spread::per_sequence);
+  void output(const std::string& name, const H5Shape& shape, CaseSpread spread = CaseSpread::per_sequence);
 
   struct Call {
     Tape<double>& tape;
@@ -53,7 +53,7 @@ class TapeCase {
   struct Array {
     std::string name;
     H5Shape shape;
-    Spread spread;
+    CaseSpread spread;
     Index rows = 0;  ///< rows of one sequence, or of the whole when shared
     std::vector<double> values = {};
     std::optional<std::vector<double>> direction = {};  ///< tangent or cotangent
