@@ -53,8 +53,9 @@ class Device:
     ...     def read_noise(self, g, state):                      # standard deviation of a read per root of tau, S
     ...         return 0.05 * np.abs(state["recent"])
 
-    They are called with flat arrays, several devices at a time, one call after another; time comes to ``wait`` and ``disturb`` once ``least_wait`` seconds
-    have gathered. ``update_noise`` takes the pulses of one request as equal. A device that is programmed begins with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
+    They are called with flat arrays, several devices at a time, one call after another; time comes to ``wait`` and ``disturb`` once
+    ``least_wait`` seconds have gathered. ``update_noise`` takes the pulses of one request as equal. A device that is programmed begins
+    with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
 
     Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise`` at ``points`` places of the window:
     no Python in the simulation, the same bits for any number of threads, and a run file that the program reads, resumes and reports

@@ -56,8 +56,9 @@ class Estimator:
     checkpoints too. The samples of the task need numbers: classification and regression.
 
     keeps_of_parameters: how many arrays of the shape of every parameter the estimator keeps from one batch to the next. Its
-    ``finish(gradient, kept, before)`` then gets the gradient of each parameter, summed over the batch, that list of arrays, 0 at first, which it
-    changes in place, and the number of batches finished before; it returns the gradient to learn from. In checkpoints too.
+    ``finish(gradient, kept, before)`` then gets the gradient of each parameter, summed over a batch whose step is taken, that list of
+    arrays, 0 at first, which it changes in place, and the number of batches finished before; it returns the gradient to learn from. In
+    checkpoints too.
 
     nudge: "live", "transposed" or "none", how it nudges (what the config's rules and the noise of a nudge ask for). beta, beta_in_float: what
     ``beta = auto`` is in double and in float without noise.

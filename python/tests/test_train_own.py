@@ -126,7 +126,8 @@ def test_its_nudge_stands_beside_the_noise_as_that_of_the_same_network_of_the_pr
     device = {"device__preset": "ecram", "estimator": "ep", "beta": 0.1, "nudge__below_noise": True, **noise}
     own, built_in = (nudge.train(network, **SMALL, **device, **more).summary["nudge_snr"]
                      for network, more in ((hopfield, {}), (None, BUILT_IN)))
-    # Of 6 steps with 8 samples each one in 16 is measured, 3 states of 22 numbers: the noise is known to 1/sqrt(2 * 66) = 9 %, of two to 12 %.
+    # Of 6 steps with 8 samples each one in 16 is measured, 3 states of 22 numbers: the noise is known to 1/sqrt(2 * 66) = 9 %, of two
+    # to 12 %, and three times that is asked.
     assert own == pytest.approx(built_in, rel=0.35)
 
 

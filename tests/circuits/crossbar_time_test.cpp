@@ -80,6 +80,19 @@ TEST_CASE("advance_time: reads take devices to their target, waiting does not, h
   CHECK(cut.plus().conductance().isApprox(expected, 1e-12));
 }
 
+TEST_CASE("advance_time: reads do not throw devices back that stand beyond their window", "[circuits]") {
+  CrossbarSpec spec;
+  spec.device.model = "ideal";  // has no bounds
+  spec.device.retention.read_disturb_time_s = 2;
+  Crossbar<double> array(spec, weights(), 1, 1);
+  array.apply_update(Matrix<double>::Constant(12, 7, 100));
+  const Matrix<double> before = array.plus().conductance();
+  REQUIRE(before.maxCoeff() > 1.1 * spec.device.g_max_S);
+  array.advance_time({1, 1}, 0);
+  const double target = spec.device.g_max_S;
+  CHECK(array.plus().conductance().isApprox((target + (before.array() - target) * std::exp(-0.5)).matrix(), 1e-13));
+}
+
 TEST_CASE("advance_time: exact weights do not change", "[circuits]") {
   DigitalMatrix<double> digital(weights());
   digital.advance_time(1e9, 0);
