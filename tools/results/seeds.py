@@ -4,18 +4,21 @@
 
 Rows come from seeds_rows.py. What a row measures is run and kept in results/seeds/, so that a killed script goes on where it was:
 tests of build/release/tests, sweeps and comparisons of nudge, and numbers that stand in other documents with their commands.
+`seeds.py --check` runs the closed forms alone and holds the claims, verdicts and counts of docs/seeds.md against the rows.
 """
 import hashlib
 import json
 import pathlib
 import re
 import subprocess
+import sys
 
 import results
 import seeds_rows
 
 KEPT = results.FOLDER / "seeds"
-VERDICTS = ("reproduced in part", "reproduced where", "reproduced", "refuted", "not seen", "out of reach", "not run")
+PAGE = "docs/seeds.md"
+HEAD = ["claim, with its conditions", "measured here", "where it holds", "command, seeds", "verdict"]
 
 
 def kept(key, make):
@@ -41,8 +44,8 @@ def tested(folder, names):
     return kept(f"test {folder} {names}", run)
 
 
-def cell(document, section, row, column):
-    """A number that stands in a table of another document: row and column by how their headings begin."""
+def cell(document, section, row, column, which=None):
+    """A number that stands in a table of another document: row and column by how their headings begin; which of several in its cell."""
     text = (results.ROOT / document).read_text()
     part = text.split(f"## {section}", 1)
     if len(part) == 1:
@@ -53,7 +56,8 @@ def cell(document, section, row, column):
         for begins in (str.__eq__, str.startswith):  # the very heading before one that begins so
             for cells in table[2:]:
                 if at and any(begins(c, row) for c in cells[:2]):
-                    return cells[at[0]]
+                    text = cells[at[0]] if which is None else cells[at[0]].split(", ")[which]
+                    return re.sub(r"(?<![\d.])\.(?=\d)", "0.", text)
     raise SystemExit(f"{document}, {section}: no cell {row} / {column}")
 
 
@@ -61,8 +65,16 @@ def lines_to_cells(block):
     return [[c.strip().replace("`", "") for c in line.strip().strip("|").split("|")] for line in block.strip().split("\n")]
 
 
+def formed(row):
+    """The numbers of a closed form; ends the script where they do not bear out the verdict of its row."""
+    answer = row["ours"][1]()
+    if not answer["holds"]:
+        sys.exit(f"seeds_rows.py, {row['claim']}: measured {answer['ours']}, which does not bear out the verdict \"{row['verdict']}\". Correct the row.")
+    return re.sub(r"e([+-])0(\d)", r"e\1\2", answer["ours"])
+
+
 def measured(row):
-    """Ours, and the verdict where that follows from it."""
+    """Ours, and the verdict: that of the row, unless its test could not be run."""
     source = row["ours"]
     if isinstance(source, str):
         return source, row["verdict"]
@@ -71,26 +83,12 @@ def measured(row):
         answer = tested(*of)
         if answer["passed"] is None:
             return "not built", "not run"
-        return (f"holds ({answer['assertions']} assertions)" if answer["passed"] else "fails",
-                row["verdict"] if answer["passed"] else "the test fails")
-    if kind == "cells":
-        return ", ".join(f"{label} {cell(*place)}" for label, *place in of[0]), row["verdict"]
-    if kind == "computed":
-        answer = kept(f"computed {row['item']}", of[0])
-        return answer["ours"], row["verdict"] if answer["holds"] else "refuted"
-    if kind == "compare":
-        return compared(*of), row["verdict"]
-    if kind == "mad":
-        return mad(*of), row["verdict"]
-    if kind == "sweep":
-        return swept(*of), row["verdict"]
-    raise SystemExit(f"unknown source {kind}")
-
-
-def swept(config, name, settings, short, key, metric):
-    """A metric of every cell of a sweep, mean ± standard deviation over its seeds."""
-    answer = results.study("sweep", config, name, settings, short)
-    return ", ".join(f"{one[key]} {results.spread(one[metric], 3)}" for one in answer["summary"])
+        if not answer["passed"]:
+            sys.exit(f"{row['command']}: a test of \"{row['claim']}\" fails. Correct the program or the row, remove results/seeds and run this again.")
+        return f"tested ({answer['assertions']} assertions)", row["verdict"]
+    measure = {"cells": lambda places: ", ".join(f"{label} {cell(*place)}" for label, *place in places), "computed": lambda _: formed(row),
+               "compare": compared, "mad": mad}
+    return measure[kind](*of), row["verdict"]
 
 
 # Those of examples/mad.toml; compression at its published 32 tokens; memorization at its published size.
@@ -125,22 +123,42 @@ def compared(config, name, settings, short):
     return "; ".join(texts)
 
 
+def counted(verdicts):
+    """The table of verdicts: how many rows have each, and what it says."""
+    return results.table([["verdict", "rows", "what it says"]] +
+                         [[name, verdicts.count(name), says] for name, says in seeds_rows.VERDICTS.items() if name in verdicts])
+
+
+def check():
+    """Holds the page against the rows: claims, where they hold, verdicts, their counts, and the closed forms."""
+    text = (results.ROOT / PAGE).read_text()
+    printed = [line.strip().strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    printed = [[cells[0].strip(), cells[2], cells[-1].strip()] for cells in printed if len(cells) == len(HEAD) and cells[0].strip() != HEAD[0]]
+    rows = [row for _, _, rows in seeds_rows.DOCUMENTS for row in rows]
+    for row in rows:
+        if row["verdict"] not in seeds_rows.VERDICTS:
+            sys.exit(f"seeds_rows.py, {row['claim']}: \"{row['verdict']}\" is no verdict. Take one of VERDICTS.")
+        if row["ours"][0] == "computed":
+            formed(row)
+    stated = [[row["claim"], row["where"], row["verdict"]] for row in rows]
+    odd = [one for one in stated if one not in printed] + [one for one in printed if one not in stated]
+    if odd or counted([verdict for *_, verdict in printed]) not in text:
+        sys.exit(f"{PAGE} is not what seeds_rows.py says{': ' + odd[0][0] if odd else ' (counts of verdicts)'}. Run make results TABLES=seeds.")
+    print(f"{PAGE}: {len(rows)} rows as in seeds_rows.py")
+
+
 def main():
     commits = results.noted("seeds")
-    counts = {}
-    body = []
-    for title, rows in seeds_rows.DOCUMENTS:
-        lines = [["what", "published", "ours", "command, seeds", "verdict"]]
+    verdicts, body = [], []
+    for title, note, rows in seeds_rows.DOCUMENTS:
+        lines = [HEAD]
         for row in rows:
             ours, verdict = measured(row)
-            kind = next((one for one in VERDICTS if verdict.startswith(one)), verdict)
-            counts[kind] = counts.get(kind, 0) + 1
-            lines.append([row["item"], row["published"], ours, row["command"], verdict])
-        body.append(f"## {title}\n{results.table(lines)}")
-    total = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda one: -one[1]))
-    results.write("seeds", ["make results TABLES=seeds"], f"{sum(counts.values())} rows: {total}.\n\n" + "\n\n".join(body), commits,
-                  "docs/seeds.md")
+            verdicts.append(verdict)
+            lines.append([row["claim"], ours, row["where"], row["command"], verdict])
+        body.append("\n".join([f"## {title}"] + ([note, ""] if note else []) + [results.table(lines)]))
+    results.write("seeds", ["make results TABLES=seeds"], f"{len(verdicts)} rows:\n\n{counted(verdicts)}\n\n" + "\n\n".join(body), commits, PAGE)
 
 
 if __name__ == "__main__":
-    main()
+    check() if sys.argv[1:] == ["--check"] else main()
