@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "sim/base/errors.hpp"
+#include "sim/config/reading.hpp"
 
 namespace nudge {
 
@@ -22,7 +23,9 @@ void CircuitSpec::validate() const {
   check("hold_capacitance", hold_capacitance_F, true);
   check("hold_offset", hold_offset_V, true);
   phase_adc.validate("circuit.phase_adc");
+  check("gain_bandwidth", gain_bandwidth_Hz, true);
   check("amplifier_bandwidth", amplifier_bandwidth_Hz, true);
+  check("auto_zero_capacitance", zero_capacitance_F, false);
   check("noise_within_phases", noise_within_phases_s, true);
   check("dac_energy", dac_energy_J, true);
   check("adc_energy", adc_energy_J, true);
@@ -34,6 +37,19 @@ void CircuitSpec::validate() const {
 double amplifier_lag(const CircuitSpec& spec) {
   if (spec.amplifier_bandwidth_Hz == 0) return 0;
   return 1 / (2 * std::numbers::pi * spec.amplifier_bandwidth_Hz * spec.time_constant_s);
+}
+
+double closed_loop_bandwidth_Hz(const CircuitSpec& spec, double load) { return spec.gain_bandwidth_Hz / (1 + load); }
+
+double input_offset_V(const CircuitSpec& spec, double raw_V) {
+  if (!spec.auto_zero || raw_V == 0) return raw_V;
+  return sampled_noise(spec, spec.zero_capacitance_F) * spec.read_voltage_V;
+}
+
+double auto_zero_s(const CircuitSpec& spec, double raw_V) {
+  const double left = input_offset_V(spec, raw_V);
+  if (spec.amplifier_bandwidth_Hz == 0 || left == 0 || left >= raw_V) return 0;
+  return std::log(raw_V / left) / (2 * std::numbers::pi * spec.amplifier_bandwidth_Hz);
 }
 
 double sampled_noise(const CircuitSpec& spec, double capacitance_F) {
@@ -98,11 +114,27 @@ const Section<CircuitSpec>& circuit_section() {
                  "Mismatch of the clamps of the nodes: standard deviation of their conductance over C/tau, static."),
             &CircuitSpec::leak_spread),
       field(param::zero_is("infinite",
-                           quantity("circuit.amplifier_bandwidth", "infinite", Unit::hertz, at_least(0),
+                           quantity("circuit.gain_bandwidth", "infinite", Unit::hertz, at_least(0),
+                                    "Gain-bandwidth product of the amplifiers at the lines (circuit.amplifier has "
+                                    "published ones).")),
+            &CircuitSpec::gain_bandwidth_Hz),
+      field(param::zero_is("auto",
+                           quantity("circuit.amplifier_bandwidth", "auto", Unit::hertz, at_least(0),
                                     "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between "
-                                    "force and node in every phase.",
+                                    "force and node in every phase. auto: circuit.gain_bandwidth over the noise gain "
+                                    "1 + sum G/k of the heaviest line of all arrays, which a run writes here before "
+                                    "its first step; infinite where that is infinite.",
                                     "tau_a = 1/(2 pi f tau); IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764")),
             &CircuitSpec::amplifier_bandwidth_Hz),
+      field(flag("circuit.auto_zero", "false",
+                 "The amplifiers sample their offset before every example and take it off: kT/C of "
+                 "circuit.auto_zero_capacitance is left, drawn once per line, for the time of the sampling.",
+                 "Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410"),
+            &CircuitSpec::auto_zero),
+      field(read_with(switched_on("circuit.auto_zero"),
+                      quantity("circuit.auto_zero_capacitance", "1 pF", Unit::farad, above(0),
+                               "Capacitance that keeps a sampled offset.", "chosen: 64 uV are left at 300 K")),
+            &CircuitSpec::zero_capacitance_F),
       field(
           quantity(
               "circuit.noise_within_phases", "10 us", Unit::second, at_least(0),

@@ -21,7 +21,10 @@ struct CircuitSpec {
   bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device and resistor, 4 k T G per hertz
   bool shot_noise = false;              ///< 2 q |I| per hertz of every device: an upper bound for diffusive conductors
   double leak_spread = 0;               ///< standard deviation of the clamp of a node over its nominal C/τ, static
+  double gain_bandwidth_Hz = 0;         ///< gain-bandwidth product of the amplifiers at the lines; 0: infinite
   double amplifier_bandwidth_Hz = 0;    ///< closed-loop bandwidth of the amplifiers that drive the nodes; 0: infinite
+  bool auto_zero = false;               ///< the offsets of these amplifiers are sampled and taken off
+  double zero_capacitance_F = 1e-12;    ///< capacitance that keeps a sampled offset
   double noise_within_phases_s = 0;     ///< slow noise of shorter correlation moves from read to read; 0: none does
   double dac_energy_J = 0;              ///< energy of a conversion
   double adc_energy_J = 0;
@@ -37,6 +40,18 @@ struct CircuitSpec {
 /// amplifier of gain–bandwidth product GBW on a line of load L (noise gain 1 + L) has f_c = GBW/(1 + L): first-order model of
 /// IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764.
 double amplifier_lag(const CircuitSpec& spec);
+
+/// Closed-loop bandwidth GBW/(1 + L) that the amplifier of a line of load L has; 0 where its gain-bandwidth is infinite.
+double closed_loop_bandwidth_Hz(const CircuitSpec& spec, double load);
+
+/// Standard deviation of the input offset of an amplifier whose raw offset has the standard deviation `raw_V`. With auto-zero it is that
+/// of the sampled offset, √(kT/C) of circuit.auto_zero_capacitance (Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410);
+/// an amplifier without offset has nothing to sample.
+double input_offset_V(const CircuitSpec& spec, double raw_V);
+
+/// Time in which auto-zero samples an offset, in seconds: the amplifier settles from the raw offset to the one that is left, with the
+/// pole of its closed loop. 0 without auto-zero.
+double auto_zero_s(const CircuitSpec& spec, double raw_V);
 
 /// White noise of the clamp of a node as a force, σ = √(2 k_B T/(C V²)) per √τ: thermal noise 4 k_B T (C/τ) per hertz. Alone
 /// with the clamp it holds the node at ⟨V²⟩ = k_B T/C. 0 without thermal noise.

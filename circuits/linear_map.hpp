@@ -61,6 +61,8 @@ struct MapTraits {
   const WeightSums<S>* sums = nullptr;  ///< of weights(), of maps that keep them: conductances, whose sums load nodes
   /// Of an array driven at rows and columns at once: what loads the nodes that drive them (LoadTrim).
   const WeightSums<S>* residue = nullptr;
+  double line_load =
+      0;  ///< conductance of the heaviest line that an amplifier senses, in units of weight; 0: there is none
 };
 
 enum class UpdateKind {

@@ -125,6 +125,7 @@ MapTraits<S> ReplicatedMap<S>::traits() const {
     const MapTraits<S> own = one->traits();
     all.curved = all.curved || own.curved;
     all.noisy = all.noisy || own.noisy;
+    all.line_load = std::max(all.line_load, own.line_load);
     all.takes_factors = own.takes_factors;
     all.unit_heat_J = own.unit_heat_J;
   }

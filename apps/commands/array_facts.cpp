@@ -30,6 +30,18 @@ void measure_sneak(const Matrix<double>& conductance_S, const CrossbarSpec& spec
                         spec.circuit.read_voltage_V);
 }
 
+/// The circuit with the bandwidth that amplifiers have behind a line of this load, where none is set.
+CircuitSpec driven(CircuitSpec circuit, double load) {
+  if (circuit.amplifier_bandwidth_Hz == 0) circuit.amplifier_bandwidth_Hz = closed_loop_bandwidth_Hz(circuit, load);
+  return circuit;
+}
+
+double heaviest(const std::vector<ArrayFacts>& all) {
+  double load = 0;
+  for (const ArrayFacts& f : all) load = std::max(load, f.load);
+  return load;
+}
+
 /// Formats a share; a dash for an array whose weights are all 0, which has none.
 std::string percent_text(double share) { return std::isfinite(share) ? fmt::format("{:.3f}%", 100 * share) : "-"; }
 
@@ -69,7 +81,7 @@ ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, c
   f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
   f.devices = static_cast<double>(array.plus().conductance().size() + array.minus().conductance().size());
   f.power_W = unit_drive_power_W(array.view(), f.siemens_per_weight, spec.circuit);
-  f.load = static_cast<double>(std::max(array.view().column_load.maxCoeff(), array.view().row_load.maxCoeff()));
+  f.load = array.traits().line_load;
   compare_curve(array.plus().conductance(), spec, f);
   measure_sneak(array.plus().conductance(), spec, f);
   f.mean_conductance_S = (array.plus().conductance().sum() + array.minus().conductance().sum()) / f.devices;
@@ -97,11 +109,17 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
          format_quantity(circuit.time_constant_s, Unit::second, 4), phase,
          format_quantity(circuit.node_capacitance_F, Unit::farad, 4),
          format_quantity(facts.node_noise_V, Unit::volt, 3));
-  double load = 0;
-  for (const ArrayFacts& f : all) load = std::max(load, f.load);
-  if (circuit.amplifier_bandwidth_Hz > 0) {
-    answer("amplifiers: a lag of {:.3g} tau; the heaviest line asks for a gain-bandwidth product of {}\n",
-           amplifier_lag(circuit), format_quantity((1 + load) * circuit.amplifier_bandwidth_Hz, Unit::hertz, 3));
+  const double load = heaviest(all);
+  if (const double lag = amplifier_lag(driven(circuit, load)); lag > 0) {
+    answer("amplifiers: a lag of {:.3g} tau", lag);
+    if (circuit.amplifier_bandwidth_Hz > 0) {
+      answer("; the heaviest line asks for a gain-bandwidth product of {}\n",
+             format_quantity((1 + load) * circuit.amplifier_bandwidth_Hz, Unit::hertz, 3));
+    } else {
+      answer(": {} of gain-bandwidth leave the heaviest line, of a noise gain of {:.3g}, a bandwidth of {}\n",
+             format_quantity(circuit.gain_bandwidth_Hz, Unit::hertz, 3), 1 + load,
+             format_quantity(closed_loop_bandwidth_Hz(circuit, load), Unit::hertz, 3));
+    }
   }
   for (const ArrayFacts& f : all) {
     if (f.curve == 0) continue;
@@ -145,7 +163,7 @@ nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec&
                          {{"read_voltage_V", circuit.read_voltage_V},
                           {"time_constant_s", circuit.time_constant_s},
                           {"node_noise_V", facts.node_noise_V},
-                          {"amplifier_lag", amplifier_lag(circuit)}}}};
+                          {"amplifier_lag", amplifier_lag(driven(circuit, heaviest(all)))}}}};
   if (facts.phase_s) out["circuit"]["free_phase_s"] = *facts.phase_s;
   return out;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/crossbar.hpp"
 
+#include <algorithm>
+
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/energy.hpp"
 #include "sim/base/errors.hpp"
@@ -106,7 +108,8 @@ MapTraits<S> Crossbar<S>::traits() const {
           .takes_factors = pairs_.takes_factors(),
           .unit_heat_J = static_cast<double>(siemens_per_weight()) * circuit.read_voltage_V * circuit.read_voltage_V *
                          circuit.time_constant_s,
-          .residue = trim_.residue()};
+          .residue = trim_.residue(),
+          .line_load = static_cast<double>(std::max(view().column_load.maxCoeff(), view().row_load.maxCoeff()))};
 }
 
 template <class S>

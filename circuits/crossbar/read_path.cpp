@@ -10,6 +10,12 @@
 namespace nudge {
 namespace {
 
+/// The amplifier of a port with the input offset that its circuit leaves it (input_offset_V).
+AmplifierSpec zeroed(AmplifierSpec amplifier, const CircuitSpec& circuit) {
+  amplifier.offset_V = input_offset_V(circuit, amplifier.offset_V);
+  return amplifier;
+}
+
 /// Noise-free product of the read: out (=, +=, −=) `in` times the weights of the chosen columns, or their transpose.
 template <class S>
 void drive_lines(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> in, MatrixRef<S> out,
@@ -51,8 +57,8 @@ ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, con
       circuit_(circuit),
       curve_(curve),
       noise_(noise),
-      forward_(spec.forward.amplifier, outputs, seed, id, 0),
-      transposed_(spec.transposed.amplifier, inputs, seed, id, 1) {
+      forward_(zeroed(spec.forward.amplifier, circuit), outputs, seed, id, 0),
+      transposed_(zeroed(spec.transposed.amplifier, circuit), inputs, seed, id, 1) {
   noise_.set_amplifiers(spec.forward.amplifier.noise_V, spec.transposed.amplifier.noise_V);
 }
 

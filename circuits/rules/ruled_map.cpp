@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/rules/ruled_map.hpp"
 
+#include <algorithm>
+
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
 
@@ -124,6 +126,7 @@ MapTraits<S> RuledMap<S>::traits() const {
     const MapTraits<S> own = arrays_.all[k]->traits();
     all.curved = all.curved || (counts(k) && own.curved);
     all.noisy = all.noisy || (counts(k) && own.noisy);
+    all.line_load = std::max(all.line_load, own.line_load);
     all.takes_factors = own.takes_factors;  // the last one takes the updates
   }
   return all;

@@ -8,6 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -20,7 +21,7 @@ Model<S>::Model(const Config& config, std::shared_ptr<const OwnParts> own)
 
 template <class S>
 Model<S>::Model(const Config& config, std::shared_ptr<const OwnParts> own, RunParts parts)
-    : config_(config),
+    : config_(chosen_bandwidth(config, parts)),
       own_(std::move(own)),
       task_(std::move(parts.task)),
       plan_(std::move(parts.plan)),

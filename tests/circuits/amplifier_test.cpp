@@ -2,6 +2,7 @@
 // Amplifiers at the lines of an array: offset, gain, finite open-loop gain, saturation, each direction for itself.
 #include <cmath>
 
+#include "circuits/crossbar/amplifier_kinds.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
@@ -124,6 +125,56 @@ TEST_CASE("amplifier: bad input names its key", "[amplifier]") {
   spec = {};
   spec.circuit.read_voltage_V = 0;
   CHECK_THROWS_WITH(spec.validate(), Catch::Contains("circuit.read_voltage = 0"));
+}
+
+TEST_CASE("an auto-zeroed offset is kT/C, and sampling it takes the time that the amplifier needs", "[amplifier]") {
+  CircuitSpec circuit;
+  CHECK(input_offset_V(circuit, 5e-3) == 5e-3);
+  circuit.auto_zero = true;
+  // sqrt(1.380649e-23 * 300 / 1e-12) V.
+  CHECK(input_offset_V(circuit, 5e-3) == Approx(6.4358e-5).epsilon(1e-4));
+  CHECK(input_offset_V(circuit, 0) == 0);  // nothing to sample
+  circuit.zero_capacitance_F = 4e-12;
+  CHECK(input_offset_V(circuit, 5e-3) == Approx(6.4358e-5 / 2).epsilon(1e-4));
+  CHECK(auto_zero_s(circuit, 5e-3) == 0);  // an infinite bandwidth settles at once
+  circuit.amplifier_bandwidth_Hz = 1e6;
+  // A pole of 1 MHz has a time constant of 159.155 ns, and 5 mV become 32.179 uV in ln(155.38) of them.
+  CHECK(auto_zero_s(circuit, 5e-3) == Approx(159.155e-9 * std::log(5e-3 / 3.2179e-5)).epsilon(1e-4));
+}
+
+TEST_CASE("the amplifiers of an array keep of their offset what auto-zero leaves", "[amplifier]") {
+  const Matrix<double> w = Matrix<double>::Constant(40, 400, 0.1);
+  const auto spread = [&](bool zeroed) {
+    CrossbarSpec spec;
+    spec.device.model = "ideal";
+    spec.mapping.w_max = 1;
+    spec.periphery.forward.amplifier.offset_V = 1e-3;
+    spec.circuit.auto_zero = zeroed;
+    const Crossbar<double> array(spec, w, 0, 3);
+    Matrix<double> y(1, 400);
+    ReadContext read;
+    array.forward(Matrix<double>::Zero(1, 40), y, {0, 400}, Store::assign, read);
+    // V_os (1 + L)/V_read of every line, at one load: the same draws in both.
+    return std::sqrt(y.squaredNorm() / 400) * spec.circuit.read_voltage_V / (1 + array.view().column_load.mean());
+  };
+  // The deviation of 400 draws is known to 1/sqrt(800) of itself; four standard errors.
+  CHECK(spread(false) == Approx(1e-3).epsilon(4 / std::sqrt(800.0)));
+  CHECK(spread(true) / spread(false) == Approx(6.4358e-5 / 1e-3).epsilon(1e-4));
+}
+
+TEST_CASE("an amplifier's power follows what asks most of its transconductance", "[amplifier]") {
+  const AmplifierKind& kind = default_amplifier();
+  CHECK(find_amplifier(kind.name) == &kind);
+  CHECK(find_amplifier("none") == nullptr);
+  CHECK(kind.scaled_power_W(kind.gain_bandwidth_Hz, kind.noise_V) == kind.power_W);
+  CHECK(kind.scaled_power_W(3 * kind.gain_bandwidth_Hz, kind.noise_V) == Approx(3 * kind.power_W));
+  CHECK(kind.scaled_power_W(kind.gain_bandwidth_Hz, kind.noise_V / 2) == Approx(4 * kind.power_W));
+  for (const AmplifierKind& one : amplifier_kinds()) {
+    CAPTURE(one.name);
+    CHECK(one.gain_bandwidth_Hz > 0);
+    CHECK(one.power_W > 0);
+    CHECK(one.citation.size() > 20);
+  }
 }
 
 }  // namespace nudge

@@ -314,7 +314,8 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   BatchReport report =
       summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
   for (const ReadMeter& meter : all.meters) report.reads += meter;
-  report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
+  report.read_time =
+      options_.zero_time + static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
   if (correlators_) {
     const Index multiplied = network_->plan().couples_rows() ? batch.sequences * network_->rows() : report.rows;
     correlators_->pass(gradient, {multiplied, report.rows}, options_.nudge_distance(), step);

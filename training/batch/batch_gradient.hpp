@@ -25,6 +25,7 @@ struct BatchGradientOptions {
   GrowthOptions growth;
   CorrectionSpec correction;  ///< path that carries J v and Jᵀ v in the nudged phases
   HoldSpec hold;              ///< circuits that hold the states of the phases
+  double zero_time = 0;       ///< time of a sequence in which amplifiers sample their offsets, in units of tau
   CorrelatorSpec correlator;  ///< multipliers of the held states
   int threads = 0;            ///< number of threads; 0: all cores
   std::uint64_t seed = 0;     ///< seed of the read noise

@@ -8,7 +8,8 @@
 
 namespace nudge {
 
-/// True if the config leaves open a setting that the first batch decides, once, before a run begins:
+/// True if the config leaves open a setting that the arrays or the first batch decide, once, before a run begins:
+///     circuit.amplifier_bandwidth   circuit.gain_bandwidth over the noise gain of the heaviest line of all arrays;
 ///     crossbar.*_range     crossbar.headroom times the largest value at the converters of that kind, of all arrays, where they have bits,
 ///                          no range and crossbar.ranging = once;
 ///     circuit.turn_slots   slots of the busiest array in a step of settling, where tokens take turns and holds leak.
@@ -22,6 +23,9 @@ Config chosen_circuit(const Config& config, const Network<S>& network, const Bat
 /// Sets the open keys as above, with the network and first batch of a run, which it makes.
 Config chosen_circuit(const Config& config, const RunParts& parts);
 
+/// Sets circuit.amplifier_bandwidth alone, where it is open, with the arrays of a run, which it makes: no batch is needed.
+Config chosen_bandwidth(const Config& config, const RunParts& parts);
+
 /// Copies into `given`, where it leaves them open, the choices that a run stored before its first step: the keys of
 /// leaves_circuit_open(), its beta and its average.
 Config settled_as(const Config& stored, Config given);
@@ -31,6 +35,7 @@ struct NudgeChoice {
   double beta = 0;
   NudgeSignal signal = {};
   double ratio = 0;  ///< displacement over the root mean square of z*, without noise
+  bool seen = true;  ///< the noise does not hide the displacement; else it is an upper bound
   /// Steps of a nudged phase, and number of its last states that are averaged; 0: as configured.
   int steps = 0, average = 0;
 
@@ -60,14 +65,14 @@ NudgeChoice chosen_nudge(const Config& config, const RunParts& parts);
 /// Config with the chosen beta and average.
 Config with_nudge(const Config& config, const NudgeChoice& choice);
 
-/// Describes a nudge: "nudge: 1.2 mV beside 0.25 mV of noise of a node, signal-to-noise 4.8, expected cosine 0.98".
+/// Describes a nudge: "nudge: beta = 0.1 moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8".
 std::string nudge_text(const Config& config, const NudgeChoice& choice);
 
 /// Warning text for a nudge below the noise of its nodes, with what would lift it; empty: the nudge is above the noise.
 std::string nudge_warning(const Config& config, const NudgeChoice& choice);
 
 /// Warning text for a run whose nudge has ended below the noise of its nodes.
-std::string drowned_note(double snr, double cosine);
+std::string drowned_note(double snr);
 
 /// Throws UserError if the signal is below a tenth of the noise, unless nudge.below_noise allows it.
 void check_nudge(const Config& config, const NudgeChoice& choice);

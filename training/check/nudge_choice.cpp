@@ -25,6 +25,7 @@ constexpr double kWanted = 10;  // signal-to-noise of an automatic beta
 constexpr double kDrowned = 1;  // a warning
 constexpr double kRefused = 0.1;
 constexpr double kSeen = 0.3;  // below, the displacement is too uncertain to go by
+constexpr double kClear = 3;   // where a nudge too small to be seen is measured, and scaled back
 constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
 constexpr int kLonger = 4;     // times as many states averaged, at most
 
@@ -33,6 +34,26 @@ bool physical(const Config& config) {
 }
 
 double two_digits(double x) { return std::stod(fmt::format("{:.1e}", x)); }
+
+/// Measures a nudge that its noise hides: by one so much larger that it is seen, scaled back. `now`: the nudge as measured with `options`.
+/// Where none is seen before `largest`, the displacement up to which phases are linear, the largest one's is an upper bound.
+template <class S>
+NudgeChoice seen_through(const Network<S>& network, BatchGradientOptions options, const Batch& batch, NudgeChoice now,
+                         double largest) {
+  const double beta = now.beta;
+  if (!now.measured() || now.signal.snr() >= kSeen || now.signal.noise() == 0) return now;
+  now.seen = false;
+  for (int round = 0; round < kRounds && !now.seen; ++round) {
+    options.phases.beta *= 10;
+    const NudgeChoice next = measured_nudge<S>(network, options, batch);
+    if (!next.measured() || next.ratio > largest) break;
+    const double back = beta / next.beta;
+    now.signal = next.signal.scaled(back);
+    now.ratio = next.ratio * back;
+    now.seen = next.signal.snr() >= kClear;
+  }
+  return now;
+}
 
 /// Factor by which a nudge may grow.
 double growth_of(const NudgeChoice& now, double largest) {
@@ -71,14 +92,15 @@ std::string volts(double value) { return format_quantity(value, Unit::volt, 2); 
 /// two.
 bool still(const NudgeSignal& signal) { return signal.known() && signal.displacement() == 0 && signal.noise() == 0; }
 
-/// Text of the displacement: "moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8, expected cosine
-/// 0.98"; no ratio where there is none.
-std::string moved_text(const NudgeSignal& signal, double unit_V) {
+/// Text of the displacement: "moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8"; no ratio where there is none.
+std::string moved_text(const NudgeChoice& choice, double unit_V) {
+  const NudgeSignal& signal = choice.signal;
   if (still(signal)) return "moves no node by what is read of it, and noise moves none either";
-  const std::string moved = "moves the nodes by " + volts(signal.displacement() * unit_V);
+  const char* bound = choice.seen ? "" : "at most ";
+  const std::string moved = fmt::format("moves the nodes by {}{}", bound, volts(signal.displacement() * unit_V));
   if (signal.noise() == 0) return moved + ", and what is read of them has no noise";
-  return fmt::format("{} beside {} of noise: signal-to-noise {:.2g}, expected cosine {:.2g}", moved,
-                     volts(signal.noise() * unit_V), signal.snr(), signal.cosine());
+  return fmt::format("{} beside {} of noise: signal-to-noise {}{:.2g}", moved, volts(signal.noise() * unit_V), bound,
+                     signal.snr());
 }
 
 /// Advice for a nudge that no read shows.
@@ -136,8 +158,10 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
   if (estimator_kind(options.estimator).nudge == Nudge::none || !noisy) return now;
   options.phases.step = options.phases.free.step = RelaxationStep(config).of(network.circuit());
   now = measured_nudge<S>(network, options, batch);
-  if (phase_options(config).phases.beta > 0 || !physical(config)) return now;
   const double largest = largest_nudge(config, options.estimator);
+  if (phase_options(config).phases.beta > 0 || !physical(config)) {
+    return seen_through<S>(network, options, batch, now, largest);
+  }
   for (int round = 0; round < kRounds && now.measured() && now.signal.snr() < kWanted; ++round) {
     const double growth = growth_of(now, largest);
     if (growth < 1.1) break;
@@ -177,14 +201,18 @@ std::string nudge_text(const Config& config, const NudgeChoice& choice) {
                      choice.average > 0
                          ? fmt::format(" and the mean of the last {} of {} nudged steps", choice.average, choice.steps)
                          : "",
-                     moved_text(choice.signal, unit));
+                     moved_text(choice, unit));
 }
 
 std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
   if (!choice.measured() || choice.signal.snr() >= kDrowned) return "";
   if (still(choice.signal)) return fmt::format("{}; {}", nudge_text(config, choice), still_advice(config));
   const PhaseOptions options = phase_options(config);
-  const double snr = std::max(choice.signal.snr(), 0.03);  // below, it says nothing
+  const double snr = choice.signal.snr();
+  if (!choice.seen) {
+    return fmt::format("{}: below the noise of the nodes, also where {} ends to be linear; lower the noise",
+                       nudge_text(config, choice), run_options(config).estimator);
+  }
   const double lift = kWanted / snr;
   std::string advice;
   const double largest = largest_nudge(config, run_options(config).estimator);
@@ -204,11 +232,11 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
   return fmt::format("{}: below the noise of the nodes; {}", nudge_text(config, choice), advice);
 }
 
-std::string drowned_note(double snr, double cosine) {
+std::string drowned_note(double snr) {
   return fmt::format(
-      "the nudge ends below the noise of its nodes: signal-to-noise {:.2g}, expected cosine {:.2g} (a larger beta, or "
-      "longer averages; `nudge config check` says which)",
-      snr, cosine);
+      "the nudge ends below the noise of its nodes: signal-to-noise {:.2g} (a larger beta, or longer averages; `nudge "
+      "config check` says which)",
+      snr);
 }
 
 void check_nudge(const Config& config, const NudgeChoice& choice) {
@@ -238,6 +266,7 @@ std::array<OpenRange, 4> ranges(const PeripherySpec& ports, const ConverterExten
            {"crossbar.transposed_adc_range", ports.transposed.adc, reached.output[1]}}};
 }
 
+constexpr const char* bandwidth_key = "circuit.amplifier_bandwidth";
 constexpr const char* turn_key = "circuit.turn_slots";
 constexpr const char* average_key = "relaxation.average_nudged";
 constexpr const char* steps_key = "relaxation.nudged_steps";
@@ -246,19 +275,47 @@ bool turn_is_open(const TokenSpec& tokens) {
   return tokens.use == TokenUse::multiplexed && tokens.hold_time_s > 0 && tokens.turn_slots == 0;
 }
 
-}  // namespace
+/// Sets the bandwidth of the amplifiers to what their gain-bandwidth leaves the heaviest line of all arrays.
+template <class S>
+Config with_bandwidth(const Config& config, const Network<S>& network) {
+  if (!leaves_bandwidth_open(config)) return config;
+  double load = 0;
+  for (int p = 0; p < network.parameters(); ++p) load = std::max(load, network.map(p).traits().line_load);
+  Config chosen = config;
+  chosen.set_from_text(
+      bandwidth_key, format_quantity(closed_loop_bandwidth_Hz(circuit_spec(config), load), Unit::hertz, 4),
+      fmt::format("circuit.gain_bandwidth over {:.3g}, the noise gain of the heaviest line", 1 + load));
+  return chosen;
+}
 
-bool leaves_circuit_open(const Config& config) {
-  const CrossbarSpec spec = crossbar_spec(config);
-  if (spec.device.model == digital_model) return false;
+/// True if the first batch decides a setting.
+bool leaves_batch_open(const CrossbarSpec& spec) {
   bool open = turn_is_open(spec.tokens);
   for (const OpenRange& one : ranges(spec.periphery, {})) open |= spec.periphery.ranged_once && one.spec.ranges();
   return open;
 }
 
+}  // namespace
+
+bool leaves_circuit_open(const Config& config) {
+  const CrossbarSpec spec = crossbar_spec(config);
+  if (spec.device.model == digital_model) return false;
+  return leaves_batch_open(spec) || leaves_bandwidth_open(config);
+}
+
+Config chosen_bandwidth(const Config& config, const RunParts& parts) {
+  if (!leaves_bandwidth_open(config)) return config;
+  const auto chosen = [&]<class S>(S /*arithmetic*/) {
+    return with_bandwidth<S>(config, *make_network<S>(config, parts.plan, Weights::configured));
+  };
+  return run_options(config).double_precision() ? chosen(double{}) : chosen(float{});
+}
+
 template <class S>
-Config chosen_circuit(const Config& config, const Network<S>& network, const Batch& batch) {
-  if (!leaves_circuit_open(config)) return config;
+Config chosen_circuit(const Config& asked, const Network<S>& network, const Batch& batch) {
+  if (!leaves_circuit_open(asked)) return asked;
+  const Config config = with_bandwidth(asked, network);
+  if (!leaves_batch_open(crossbar_spec(config))) return config;
   BatchGradientOptions options = gradient_options<S>(config, "");
   options.noise_every = 0;
   options.phases.step = options.phases.free.step = RelaxationStep(config).of(network.circuit());
@@ -293,7 +350,7 @@ Config chosen_circuit(const Config& config, const RunParts& parts) {
 }
 
 Config settled_as(const Config& stored, Config given) {
-  std::vector<std::string> keys = {"beta", turn_key};
+  std::vector<std::string> keys = {"beta", bandwidth_key, turn_key};
   for (const OpenRange& one : ranges({}, {})) keys.emplace_back(one.key);
   // A nudged phase that was averaged longer (choices.hpp) grew by as many steps as states.
   const auto grown = [&](const char* key) { return stored.integer(key) - given.integer(key); };

@@ -191,7 +191,7 @@ RunFacts run_facts(const Config& config) {
   facts.step = options.fixed_step;
   facts.centered = options.phases.sides == NudgeSides::centered;
   facts.exact_nudge = options.phases.frozen_cost || cost_choice_section().read(config).name == "auto";
-  facts.lags = circuit.amplifier_bandwidth_Hz > 0;
+  facts.lags = circuit.amplifier_bandwidth_Hz > 0 || leaves_bandwidth_open(config);
   facts.unequal_leaks = circuit.leak_spread > 0;
   facts.node_noise = on_devices(config) && circuit.thermal_noise;
   facts.products = on_devices(config) && pulses_multiply(config);
@@ -200,6 +200,13 @@ RunFacts run_facts(const Config& config) {
 }
 
 }  // namespace
+
+bool leaves_bandwidth_open(const Config& config) {
+  const CircuitSpec circuit = circuit_section().read(config);
+  const PhaseOptions phases = phase_options(config);
+  return on_devices(config) && circuit.gain_bandwidth_Hz > 0 && circuit.amplifier_bandwidth_Hz == 0 &&
+         phases.phases.free.solver == SettleSolver::euler && !phases.sweeps();
+}
 
 std::string phase_misfit(const Config& config, const std::string& key, bool noisy_reads) {
   if (!network_kind(config).is_circuit()) return "";
@@ -268,7 +275,13 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   options.growth = growth_section().read(config);
   options.correction = correction_spec(config);
   options.reads = read_policy(config);
-  if (arrays.device.model != digital_model) options.hold = hold_spec(arrays.circuit);
+  if (arrays.device.model != digital_model) {
+    options.hold = hold_spec(arrays.circuit);
+    const PeripherySpec& ports = arrays.periphery;
+    options.zero_time =
+        auto_zero_s(arrays.circuit, std::max(ports.forward.amplifier.offset_V, ports.transposed.amplifier.offset_V)) /
+        arrays.circuit.time_constant_s;
+  }
   const bool reads_states = kind != nullptr && kind->nudge != Nudge::none;
   if (arrays.device.model != digital_model && reads_states) options.correlator = correlator_section().read(config);
   options.threads = run.threads;

@@ -63,6 +63,10 @@ class RelaxationStep {
   NodeLeak leak_;
 };
 
+/// True if the bandwidth of the amplifiers follows from their gain-bandwidth and the lines of arrays that are made yet
+/// (chosen_circuit): circuit.amplifier_bandwidth = auto of nodes that move by steps of euler all at once.
+bool leaves_bandwidth_open(const Config& config);
+
 /// Why the value of relaxation.solver, relaxation.schedule or nudge.form does not fit the rest of the config (phase_needs), and which would;
 /// or nothing. Whether reads have fresh noise only devices tell.
 std::string phase_misfit(const Config& config, const std::string& key, bool noisy_reads = false);

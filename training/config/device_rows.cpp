@@ -13,14 +13,13 @@
 #include "training/models/registry.hpp"
 
 namespace nudge {
-namespace {
 
-/// Where nodes hang on the lines of arrays themselves there is no circuit at the edge of one, and what a drop makes of wires, of curved
-/// devices and of the noise of their heat is not modelled.
 Condition with_edges() {
   return {"network.kind", [](const Config& c) { return !network_kind(c).bare || !on_devices(c); },
           "a network whose nodes do not hang on the lines of its arrays", Unread::refused_always};
 }
+
+namespace {
 
 std::vector<Member<CrossbarSpec>> at_edges() {
   using C = CrossbarSpec;
@@ -31,7 +30,10 @@ std::vector<Member<CrossbarSpec>> at_edges() {
           {&C::wires, &W::sense_ohm},
           {&C::periphery, &PeripherySpec::forward},
           {&C::periphery, &PeripherySpec::transposed},
+          {&C::circuit, &CircuitSpec::gain_bandwidth_Hz},
           {&C::circuit, &CircuitSpec::amplifier_bandwidth_Hz},
+          {&C::circuit, &CircuitSpec::auto_zero},
+          {&C::circuit, &CircuitSpec::zero_capacitance_F},
           {&C::circuit, &CircuitSpec::leak_spread},
           {&C::circuit, &CircuitSpec::shot_noise},
           {&C::circuit, &CircuitSpec::phase_adc},

@@ -72,7 +72,8 @@ Settings feed_forward_settings(const Config& config) {
        {"device.model=digital", "model.embeddings=digital", "relaxation.solver=euler", "relaxation.schedule=sweep",
         "relaxation.step=1", "relaxation.free_steps=1", "relaxation.average_free=1", "relaxation.nudged_steps=1",
         "relaxation.average_nudged=1", "nudge.cost_current=live", "memory_bound.fraction=off", "damping.control=false",
-        "circuit.amplifier_bandwidth=infinite", "estimator=bptt"}) {  // behind what it leaves unread
+        "circuit.gain_bandwidth=infinite", "circuit.amplifier_bandwidth=auto",
+        "estimator=bptt"}) {  // behind what it leaves unread
     out.emplace_back(setting);
   }
   if (!model_options(config).weights.empty()) out.emplace_back("model.weights=");  // of another network

@@ -5,12 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "circuits/crossbar/amplifier_kinds.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
+#include "sim/base/units.hpp"
+#include "sim/config/reading.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
+#include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/model_options.hpp"
@@ -19,6 +24,21 @@
 namespace nudge {
 namespace {
 
+/// The row of circuit.amplifier.
+ParamRow amplifier_row() {
+  std::vector<std::string> names = {"none"}, sources;
+  std::string doc =
+      "Amplifier at the sensed lines of arrays. It gives gain-bandwidth, noise, raw offset and power their values, "
+      "where "
+      "they are not set; bandwidth, noise and offset at a node follow from the load of its lines. none: an ideal one";
+  for (const AmplifierKind& kind : amplifier_kinds()) {
+    names.push_back(kind.name);
+    doc += fmt::format("; {}: {}", kind.name, kind.summary);
+    sources.push_back(fmt::format("{}: {}", kind.name, kind.citation));
+  }
+  return param::choice("circuit.amplifier", "none", names, doc + ".", fmt::format("{}", fmt::join(sources, "; ")));
+}
+
 const Choices<HardwareLevel> levels{
     {"ideal", HardwareLevel::ideal}, {"mixed", HardwareLevel::mixed}, {"local", HardwareLevel::local}};
 
@@ -26,15 +46,45 @@ const Choices<HardwareLevel> levels{
 struct PhysicalValue {
   const char* key;
   std::string text;
-  std::string (*of)(const Config& asked) = nullptr;
+  std::function<std::string(const Config& asked)> of = nullptr;
 
   std::string value(const Config& asked) const { return of != nullptr ? of(asked) : text; }
 };
 
 bool sweeps(const Config& c) { return phase_options(c).sweeps(); }
 
-std::string bandwidth(const Config& c) {
-  return phase_options(c).phases.free.solver == SettleSolver::euler && !sweeps(c) ? "'100 MHz'" : "";
+bool set_by_user(const Config& c, const char* key) { return c.origin(key).layer != Layer::standard; }
+
+/// The amplifier that a config on devices has: the one that it names or, at a level with physics, the default. Null: none.
+const AmplifierKind* amplifier(const Config& c) {
+  if (!network_reads(c, "circuit.amplifier")) return nullptr;
+  const HardwareOptions options = hardware_section().read(c);
+  if (set_by_user(c, "circuit.amplifier")) return find_amplifier(options.amplifier);
+  return options.level == HardwareLevel::ideal ? nullptr : &default_amplifier();
+}
+
+/// Text of a number of the amplifier as a quantity; empty where there is none.
+std::string of_amplifier(const Config& c, double AmplifierKind::*member, Unit unit) {
+  const AmplifierKind* kind = amplifier(c);
+  return kind != nullptr ? fmt::format("'{}'", format_quantity(kind->*member, unit)) : "";
+}
+
+std::string noise_of(const Config& c) { return of_amplifier(c, &AmplifierKind::noise_V, Unit::volt); }
+std::string offset_of(const Config& c) { return of_amplifier(c, &AmplifierKind::offset_V, Unit::volt); }
+std::string gain_bandwidth_of(const Config& c) {
+  return of_amplifier(c, &AmplifierKind::gain_bandwidth_Hz, Unit::hertz);
+}
+
+/// Power of the amplifier with the gain-bandwidth and noise that the config gives it.
+std::string power_of(const Config& c) {
+  const AmplifierKind* kind = amplifier(c);
+  if (kind == nullptr) return "";
+  const auto value = [&c](const char* key, double otherwise) {
+    return set_by_user(c, key) && c.real(key) > 0 ? c.real(key) : otherwise;
+  };
+  const double power = kind->scaled_power_W(value("circuit.gain_bandwidth", kind->gain_bandwidth_Hz),
+                                            value("crossbar.forward_noise", kind->noise_V));
+  return fmt::format("'{}'", format_quantity(power, Unit::watt, 4));
 }
 
 /// A sweep follows the nominal leak.
@@ -43,26 +93,45 @@ std::string leak_spread(const Config& c) { return sweeps(c) ? "" : "'1 %'"; }
 /// States of layers that add up, a transformer's, grow while it learns and are clipped at 8 (docs/results.md).
 std::string phase_range(const Config& c) { return network_kind(c).name == "transformer" ? "'auto'" : "8"; }
 
-// Amplifiers: the input noise of fast ones (data sheets state 1 to 10 nV per root hertz); an offset that is taken off in turns with
-// the reading, 0.1 mV (Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410); gains and clamps of 1 %, the matching of small
-// integrated resistors and capacitors (chosen); 1 GHz of gain and bandwidth behind lines of a noise gain of 10 (chosen).
+// Gains and clamps of 1 %: the matching of small integrated resistors and capacitors (chosen).
 const std::vector<PhysicalValue>& circuit_values() {
   static const std::vector<PhysicalValue> list = {
       {"circuit.thermal_noise", "true"},
-      {"circuit.amplifier_bandwidth", "", bandwidth},
       {"circuit.hold_capacitance", "'1 pF'"},
       {"circuit.hold_offset", "'0.1 mV'"},
       {"circuit.phase_adc_bits", "12"},
       {"circuit.phase_adc_range", "", phase_range},
       {"circuit.leak_spread", "", leak_spread},
-      {"crossbar.forward_noise", "'5 nV'"},
-      {"crossbar.transposed_noise", "'5 nV'"},
-      {"crossbar.forward_offset", "'0.1 mV'"},
-      {"crossbar.transposed_offset", "'0.1 mV'"},
       {"crossbar.forward_gain_spread", "'1 %'"},
       {"crossbar.transposed_gain_spread", "'1 %'"},
       {"crossbar.ranging", "'once'"},
       {"device.update", "'pulsed'"},
+  };
+  return list;
+}
+
+/// The amplifier's own values.
+const std::vector<PhysicalValue>& amplifier_values() {
+  static const std::vector<PhysicalValue> list = {
+      {"circuit.gain_bandwidth", "", gain_bandwidth_of}, {"crossbar.forward_noise", "", noise_of},
+      {"crossbar.transposed_noise", "", noise_of},       {"crossbar.forward_offset", "", offset_of},
+      {"crossbar.transposed_offset", "", offset_of},
+  };
+  return list;
+}
+
+/// How such an amplifier is used. Nodes are as slow as the default amplifier asks for: behind a line of load 270 its lag is 0.06 of 5 us
+/// (docs/crossbars.md). Noise that moves within phases has ten times a sequence of such a circuit, as the default has of a fast one.
+const std::vector<PhysicalValue>& amplifier_use() {
+  static const auto with = [](const char* value) {
+    return [value](const Config& c) { return amplifier(c) != nullptr ? value : std::string(); };
+  };
+  static const std::vector<PhysicalValue> list = {
+      {"circuit.amplifier", "", [](const Config& c) { return amplifier(c) ? "'" + amplifier(c)->name + "'" : ""; }},
+      {"circuit.auto_zero", "", with("true")},
+      {"circuit.amplifier_power", "", power_of},
+      {"circuit.time_constant", "", with("'5 us'")},
+      {"circuit.noise_within_phases", "", with("'2 ms'")},
   };
   return list;
 }
@@ -151,7 +220,8 @@ const Section<HardwareOptions>& hardware_section() {
                 "multipliers, activations and attention that are circuits with mismatch, and pulses by plain gradient "
                 "descent, so that nothing digital is left at a weight (docs/crossbars.md); ideal: none of it. Any key "
                 "that is set wins, but for what local rules out. Digital matrices have no devices, and none of this."),
-            levels, &HardwareOptions::level)};
+            levels, &HardwareOptions::level),
+      field(read_with(with_edges(), amplifier_row()), &HardwareOptions::amplifier)};
   return section;
 }
 
@@ -167,9 +237,10 @@ bool is_local(const Config& config) {
 
 std::string level_values(const Config& asked) {
   const HardwareLevel level = hardware_section().read(asked).level;
-  if (!on_devices(asked) || level == HardwareLevel::ideal) return "";
+  if (!on_devices(asked)) return "";
   std::string text;
-  std::vector<const std::vector<PhysicalValue>*> lists = {&circuit_values(), &recipe()};
+  std::vector<const std::vector<PhysicalValue>*> lists = {&amplifier_values(), &amplifier_use()};
+  if (level != HardwareLevel::ideal) lists.insert(lists.end(), {&circuit_values(), &recipe()});
   if (level == HardwareLevel::local) lists.push_back(&local_values());
   for (const auto* list : lists) {
     for (const PhysicalValue& one : *list) {
@@ -185,7 +256,11 @@ std::vector<std::string> ideal_parts(const Config& config) {
   std::vector<std::string> parts;
   if (!on_devices(config)) return parts;
   if (hardware_section().read(config).level == HardwareLevel::ideal) return {"hardware.level = ideal"};
-  std::vector<PhysicalValue> all = circuit_values();
+  if (network_reads(config, "circuit.amplifier") && amplifier(config) == nullptr) {
+    parts.emplace_back("circuit.amplifier = none");
+  }
+  std::vector<PhysicalValue> all = amplifier_values();
+  all.insert(all.end(), circuit_values().begin(), circuit_values().end());
   if (is_local(config)) all.insert(all.end(), local_values().begin(), local_values().end());
   for (const PhysicalValue& one : all) {
     const std::string value = one.value(config);

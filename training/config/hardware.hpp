@@ -18,6 +18,7 @@ enum class HardwareLevel {
 
 struct HardwareOptions {
   HardwareLevel level = {};
+  std::string amplifier;  ///< name of the amplifier at the sensed lines (find_amplifier); none: an ideal one
 };
 const Section<HardwareOptions>& hardware_section();
 

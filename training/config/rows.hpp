@@ -9,8 +9,11 @@ namespace nudge {
 ParamTable network_rows();       ///< network.kind
 ParamTable device_rows();        ///< device.preset, device.*, crossbar.*
 Condition devices_or_warning();  ///< a model of devices; `nudge crossbar` and `nudge test` read the keys without one
-ParamTable sweep_rows();         ///< sweep.*
-ParamTable compare_rows();       ///< compare.*
+/// Where nodes hang on the lines of arrays themselves there is no circuit at the edge of one, and what a drop makes of wires, of curved
+/// devices and of the noise of their heat is not modelled.
+Condition with_edges();
+ParamTable sweep_rows();    ///< sweep.*
+ParamTable compare_rows();  ///< compare.*
 
 /// The rule that `holds`; else its first key `text`, "must be ...", in which {KEY} stands for "KEY = VALUE".
 ConfigRule must(std::vector<std::string> keys, const std::string& text, bool (*holds)(const Config&));

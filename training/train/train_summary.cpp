@@ -87,7 +87,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
            config, {step_s * static_cast<double>(loop.done()), simulated_s * static_cast<double>(loop.done())}))
     s.notes.push_back(std::move(note));
   const double snr = s.of("nudge_snr");
-  if (snr < 1) s.notes.push_back(drowned_note(snr, s.of("expected_cosine")));
+  if (snr < 1) s.notes.push_back(drowned_note(snr));
   s.stopped = loop.stopped();
   // The mean of states of a bath is nowhere that a force vanishes.
   const bool settles = plan != nullptr && phase_options(config).phases.free.solver != SettleSolver::sample;

@@ -91,6 +91,8 @@ struct NudgeSignal {
   double snr() const;
   /// v̄/√⟨v²⟩: what noise of the nodes leaves of the cosine of an adjoint.
   double cosine() const;
+  /// The signal of a nudge `factor` times as large, while phases are linear: the displacement grows with it, the noise does not.
+  NudgeSignal scaled(double factor) const;
 };
 
 /// Adds the displacement v of the states (k·rows, cols) from z (rows, cols), which is left in `displacement`.

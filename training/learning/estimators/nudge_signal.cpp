@@ -50,6 +50,13 @@ double NudgeSignal::cosine() const {
   return moved > 0 ? std::min(1.0, displacement() / std::sqrt(moved / counted)) : 0;
 }
 
+NudgeSignal NudgeSignal::scaled(double factor) const {
+  NudgeSignal out = *this;
+  const double noise = measured > 0 ? in_moved / measured : 0;
+  out.moved = counted * (std::pow(factor * displacement(), 2) + noise);
+  return out;
+}
+
 template <class S>
 void add_displacement(const Matrix<S>& states, const Matrix<S>& z, const std::vector<double>& betas, double beta,
                       Matrix<S>& displacement, NudgeSignal& signal) {

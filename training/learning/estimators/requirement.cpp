@@ -114,7 +114,9 @@ const Requirement one_noise = {[](F f) {
 }};
 
 const Requirement no_amplifiers = {[](F f) {
-  return where(f.lags, "circuit.amplifier_bandwidth must be infinite: it knows no amplifiers between force and node");
+  return where(f.lags,
+               "amplifiers must be infinitely fast (circuit.gain_bandwidth = infinite, circuit.amplifier_bandwidth = "
+               "auto): it knows none between force and node");
 }};
 
 const Requirement equal_leaks = {
