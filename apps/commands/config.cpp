@@ -11,8 +11,10 @@
 
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
+#include "devices/device_config.hpp"
 #include "sim/config/param_table.hpp"
 #include "training/check/choices.hpp"
+#include "training/check/gradient_forecast.hpp"
 #include "training/compare/compare.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
@@ -36,6 +38,14 @@ std::string missing_data(const Config& config) {
   return "";
 }
 
+/// Says how far the gradient of the first batch is from the exact one, what of the circuit makes it so, and what makes the noise.
+void tell_forecast(const Config& config, const RunParts& parts) {
+  const GradientForecast forecast = forecast_gradient(config, parts, LookAt::quick_parts);
+  answer("{}\n", forecast_text(forecast));
+  if (const std::string noise = noise_text(forecast); !noise.empty()) answer("{}\n", noise);
+  check_placed(config, [&forecast](const Config& c) { check_forecast(c, forecast); });
+}
+
 /// Checks what the commands that take the config check when they begin: its data and network, the points of its sweep
 /// and of its comparison. Without the data, checks what does not need it.
 void begin(const ConfigArguments& arguments, const Config& config, const std::vector<ConfigDifference>& changes) {
@@ -55,6 +65,7 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
   if (nudge.measured()) answer("{}\n", nudge_text(placed, nudge));
   if (const std::string low = nudge_warning(placed, nudge); !low.empty()) say("nudge: warning: {}\n", low);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
+  if (on_devices(placed)) tell_forecast(with_nudge(placed, nudge), parts);
   if (changes_section(changes, "sweep")) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
 }

@@ -104,8 +104,13 @@ void EquilibriumRun<S>::record_nudge(std::uint64_t step, const NudgeSignal& sign
       "them");
   add("nudge_displacement", signal.displacement() * volts, "V", "root mean square over the nodes, noise taken off");
   add("node_noise", signal.noise() * volts, "V", "standard deviation of the nudged states, root mean square");
-  add("expected_cosine", signal.cosine(), "1",
-      "what this noise leaves of the cosine of an adjoint (docs/estimators.md)");
+  add("noise_cosine", signal.cosine(), "1", "share that this noise leaves of the cosine of an adjoint");
+  const auto forecast = log_.values("train/forecast_cosine");
+  if (forecast.empty()) return;
+  const double first = log_.values("train/noise_cosine").front();
+  add("expected_cosine", std::min(1.0, forecast.front() * signal.cosine() / first), "1",
+      "cosine of the first step's gradient with the exact one, measured before it, times the change of noise_cosine "
+      "since");
 }
 
 /// Logs statistics of the settled states of a step, before the weights move; states on other ranks are left out.

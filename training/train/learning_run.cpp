@@ -37,6 +37,15 @@ void LearningRun::record_part(const std::string& part, std::uint64_t done, doubl
   confusion_.insert_or_assign(part, *scores.confusion());
 }
 
+void LearningRun::expect(double cosine, const std::string& noise) {
+  if (!noise.empty()) log_.event(0, noise);
+  if (std::isnan(cosine)) return;
+  log_.axis("train/forecast_step");
+  log_.add("train/forecast_step", 0, "1", "step before which the gradient was compared");
+  log_.add("train/forecast_cosine", cosine, "1",
+           "cosine of the first batch's gradient with the exact one of the simulated circuit, before the first step");
+}
+
 void LearningRun::write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const {
   log_.write(document, prefix);
   for (const auto& [part, matrix] : confusion_) matrix.write(fmt::format("{}confusion/{}", prefix, part), document);

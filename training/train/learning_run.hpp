@@ -103,6 +103,10 @@ class LearningRun {
   /// Count of the numbers that it learns; 0: not told.
   virtual Index weights() const { return 0; }
 
+  /// Logs the cosine that the first step's gradient is expected to have (forecast_gradient) and what makes the noise of its nodes, where
+  /// they are known, before that step.
+  void expect(double cosine, const std::string& noise);
+
   const TrainLog& log() const { return log_; }
   /// Losses of each example in the last evaluation of the validation part.
   const ExampleLosses& validation_losses() const { return validation_losses_; }

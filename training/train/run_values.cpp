@@ -109,7 +109,8 @@ class Collector {
     add(Column::circuit, "residual",
         {{"residual", "1", "mean |F|/|z| after the free phase of the last step"}, last(log_, "residual")});
     add(Column::circuit, "damping", {{"damping", "1", "damping c at the end"}, last(log_, "damping")});
-    for (const char* one : {"nudge_snr", "expected_cosine"}) add(one, std::string("train/") + one, last(log_, one));
+    for (const char* one : {"nudge_snr", "noise_cosine", "expected_cosine"})
+      add(one, std::string("train/") + one, last(log_, one));
   }
 
   /// Steps of a kind, of all that were done, in the log or not; of what the log says, which a file may have been edited to.

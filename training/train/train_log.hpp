@@ -52,6 +52,7 @@ class TrainLog {
   Measured measured(const std::string& name) const;
 
   void event(std::uint64_t step, const std::string& text);
+  const std::vector<std::string>& events() const { return events_; }
 
   /// Writes every column below `prefix` ("", "beside/", ...).
   void write(H5Document& document, const std::string& prefix) const;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "devices/device_config.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
@@ -18,6 +19,7 @@
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/check/choices.hpp"
+#include "training/check/gradient_forecast.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
@@ -86,6 +88,8 @@ class TrainRun {
     references_ = read_reference_scores(file);
     asked_ = references_.has_value();
   }
+
+  void expect(const GradientForecast& forecast) { loop_.main_run().expect(forecast.cosine, noise_text(forecast)); }
 
   void warn(const std::string& what, const TrainObserver& observer) const {
     if (what.empty() || !observer) return;
@@ -261,6 +265,18 @@ Config resumed_config(const H5Reader& file, const std::filesystem::path& path, c
   return stored;
 }
 
+/// Least steps of a run that begins with a forecast, which costs about two of them, and of one that looks at all parts of the circuit,
+/// which costs about two for every part: up to a twentieth of the run (docs/estimators.md).
+constexpr std::uint64_t kForecastSteps = 50, kPartsSteps = 500;
+
+/// The forecast of a run on devices that is long enough for it; of one that warns with the parts of the circuit.
+GradientForecast forecast_of_run(const Config& config, const RunParts& parts) {
+  const std::uint64_t steps = train_options(config).rate.steps;
+  if (!on_devices(config) || steps < kForecastSteps) return {};
+  const GradientForecast first = forecast_gradient(config, parts, steps >= kPartsSteps ? LookAt::parts : LookAt::whole);
+  return warns(first) && first.parts.empty() ? forecast_gradient(config, parts, LookAt::parts) : first;
+}
+
 /// Begins a new run of the config, with the choices that are left to the program made.
 template <class Run>
 TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserver& observer, const Run& run) {
@@ -274,8 +290,12 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
   const Config chosen = with_nudge(placed, nudge);
+  const GradientForecast forecast = forecast_of_run(chosen, parts);
+  check_placed(chosen, [&forecast](const Config& c) { check_forecast(c, forecast); });
   TrainRun circuit(chosen, std::move(parts), final_test);
   circuit.warn(nudge_warning(chosen, nudge), observer);
+  circuit.expect(forecast);
+  if (warns(forecast)) circuit.warn(forecast_text(forecast), observer);
   return run(circuit);
 }
 

@@ -11,6 +11,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
 #include "training/check/choices.hpp"
+#include "training/check/gradient_forecast.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
@@ -86,6 +87,9 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   for (std::string& note : device_notes(
            config, {step_s * static_cast<double>(loop.done()), simulated_s * static_cast<double>(loop.done())}))
     s.notes.push_back(std::move(note));
+  for (const std::string& event : log.events()) {
+    if (event.starts_with(noise_text_begins)) s.notes.push_back(event);
+  }
   const double snr = s.of("nudge_snr");
   if (snr < 1) s.notes.push_back(drowned_note(snr));
   s.stopped = loop.stopped();

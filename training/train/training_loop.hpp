@@ -57,6 +57,7 @@ class TrainingLoop {
   const std::string& stuck() const { return stuck_; }
 
   const LearningRun& main_run() const { return *runs_.front().run; }
+  LearningRun& main_run() { return *runs_.front().run; }
   /// The run of this name; null where there is none of that name.
   const LearningRun* named(const std::string& name) const;
   const Task& task() const { return *task_; }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/check/gradient_forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "circuits/circuit_spec.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
+#include "training/check/choices.hpp"
+#include "training/check/gradient_agreement.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr double kFair = 0.9;
+constexpr double kNothing = 0.1;
+constexpr double kTold = 0.01;  // smaller shares and rises are not told
+constexpr std::int64_t kStretched = 4;
+
+/// A part of a circuit by the keys that describe it: at their defaults it is ideal.
+struct CircuitPart {
+  const char* name;
+  std::vector<std::string> keys;
+};
+
+const std::vector<CircuitPart>& parts_of_circuit() {
+  static const std::vector<CircuitPart> all = {
+      {"noise of amplifiers", {"crossbar.forward_noise", "crossbar.transposed_noise"}},
+      {"offsets of amplifiers", {"crossbar.forward_offset", "crossbar.transposed_offset"}},
+      {"bandwidth of amplifiers", {"circuit.gain_bandwidth", "circuit.amplifier_bandwidth"}},
+      {"spread of gains and leaks",
+       {"crossbar.forward_gain_spread", "crossbar.transposed_gain_spread", "circuit.leak_spread"}},
+      {"thermal and shot noise", {"circuit.thermal_noise", "circuit.shot_noise"}},
+      {"noise of device reads",
+       {"device.read_noise", "device.read_saturating", "device.noise_white", "device.flicker_noise",
+        "device.flicker_fit", "device.noise_flicker", "device.telegraph_share", "device.noise_trap"}},
+      {"holds", {"circuit.hold_capacitance", "circuit.hold_offset"}},
+      {"converter of the states", {"circuit.phase_adc_bits"}},
+      {"converters of the arrays",
+       {"crossbar.forward_dac_bits", "crossbar.forward_adc_bits", "crossbar.transposed_dac_bits",
+        "crossbar.transposed_adc_bits"}},
+      {"resistance of wires",
+       {"crossbar.row_resistance", "crossbar.column_resistance", "crossbar.driver_resistance",
+        "crossbar.sense_resistance"}},
+  };
+  return all;
+}
+
+/// The config with the part ideal; nothing where it is.
+std::optional<Config> without(const Config& config, const CircuitPart& part) {
+  Config out = config;
+  bool changed = false;
+  for (const std::string& key : part.keys) {
+    const std::string ideal = standard_program_config().as_text(key);
+    if (config.as_text(key) == ideal || !network_reads(config, key)) continue;
+    out.set_from_text(key, ideal);
+    changed = true;
+  }
+  return changed ? std::optional<Config>(out) : std::nullopt;
+}
+
+/// The config with phases of several times as many steps; nothing where a step more changes nothing.
+std::optional<Config> longer(const Config& config) {
+  Config out = config;
+  for (const char* key : {"relaxation.free_steps", "relaxation.nudged_steps"}) {
+    if (!network_reads(config, key)) return std::nullopt;
+    out.set_from_text(key, std::to_string(kStretched * config.integer(key)));
+  }
+  return out;
+}
+
+struct Compared {
+  double cosine = std::numeric_limits<double>::quiet_NaN();
+  double noise = 0;
+  double work = 0;  ///< products of a weight and a state in the phases
+};
+
+constexpr double kQuick = 2e9;  // products, some tenths of a second
+
+/// Exact gradient of the circuit at its fixed points.
+template <class S>
+Gradient<double> circuit_gradient(const Config& config, const Network<S>& network, const Batch& batch, double step) {
+  const auto copy = exact_copy<S>(network, ExactSystem::circuit);
+  BatchGradientOptions options = exact_options<double>(config);
+  options.phases.step = options.phases.free.step = step;
+  options.phases.free.max_steps *= static_cast<int>(kStretched);
+  options.phases.free.tolerance = gradcheck_section().read(config).settle_tolerance;
+  options.phases.free.average_last = 1;
+  Gradient<double> exact(network.parameter_shapes());
+  BatchGradient<double>(*copy, options).compute(batch, 0, exact);
+  return exact;
+}
+
+template <class S>
+double work_of(const Network<S>& network, const Batch& batch, const EstimatorOptions& phases) {
+  double weights = 0;
+  for (const auto& shape : network.parameter_shapes()) weights += static_cast<double>(shape.rows * shape.cols);
+  return weights * static_cast<double>(batch.sequences * network.rows()) *
+         (phases.free.max_steps + 2 * phases.nudged_steps);
+}
+
+template <class S>
+Compared measure_as(const Config& config, const RunParts& run) {
+  const auto network = make_network<S>(config, run.plan, Weights::configured);
+  const double step = RelaxationStep(config).of(network->circuit());
+  const Batch batch = run.task->training(0);
+  BatchGradientOptions options = gradient_options<S>(config, "");
+  options.growth.strength = 0;
+  options.noise_every = 1;
+  options.phases.step = options.phases.free.step = step;
+  Compared out;
+  try {
+    Gradient<S> estimate(network->parameter_shapes());
+    BatchGradient<S> learner(*network, options);
+    const BatchReport report = learner.compute(batch, 0, estimate);
+    if (report.signal.known() && std::isfinite(report.signal.noise())) out.noise = report.signal.noise();
+    const Gradient<double> exact = circuit_gradient<S>(config, *network, batch, step);
+    out.cosine = agreement<double>(in_double(estimate), exact, equilibrium_groups(network->plan())).cosine;
+    out.work = work_of<S>(*network, batch, options.phases);
+  } catch (const NumericalFailure&) {
+    return {};  // the run's to report
+  }
+  return out;
+}
+
+Compared measure(const Config& config, const RunParts& run) {
+  return run_options(config).double_precision() ? measure_as<double>(config, run) : measure_as<float>(config, run);
+}
+
+/// Adds what is left without a part.
+void look_at(const std::string& name, const Config& ideal, const RunParts& run, const Compared& all,
+             std::vector<ErrorPart>& parts) {
+  const Compared left = measure(ideal, run);
+  const double share = all.noise > 0 ? std::max(0.0, 1 - std::pow(left.noise / all.noise, 2)) : 0;
+  if (left.cosine > all.cosine + kTold || share > kTold || (std::isnan(all.cosine) && !std::isnan(left.cosine))) {
+    parts.push_back({name, left.cosine, share});
+  }
+}
+
+}  // namespace
+
+GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what) {
+  const Compared all = measure(config, run);
+  GradientForecast out;
+  out.cosine = all.cosine;
+  out.noise_V = all.noise * circuit_spec(config).read_voltage_V;
+  if (what == LookAt::whole || (what == LookAt::quick_parts && all.work > kQuick)) return out;
+  for (const CircuitPart& part : parts_of_circuit()) {
+    if (const auto ideal = without(config, part)) look_at(part.name, *ideal, run, all, out.parts);
+  }
+  if (const auto slower = longer(config)) look_at("short phases", *slower, run, all, out.parts);
+  std::stable_sort(out.parts.begin(), out.parts.end(),
+                   [](const ErrorPart& a, const ErrorPart& b) { return a.cosine > b.cosine; });
+  return out;
+}
+
+bool warns(const GradientForecast& forecast) { return forecast.cosine < kFair; }
+
+std::string forecast_text(const GradientForecast& forecast) {
+  std::string text =
+      std::isnan(forecast.cosine)
+          ? std::string("the first batch has no gradient to compare: its phases do not settle")
+          : fmt::format("the gradient of the first batch has a cosine of {:.2g} with the exact one", forecast.cosine);
+  const auto& parts = forecast.parts;
+  const bool raised = !parts.empty() && (!(parts.front().cosine < forecast.cosine + kTold));
+  if (raised) text += fmt::format("; without {} it has {:.2g}", parts.front().name, parts.front().cosine);
+  return text;
+}
+
+std::string noise_text(const GradientForecast& forecast) {
+  std::vector<std::string> shares;
+  std::vector<ErrorPart> parts = forecast.parts;
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const ErrorPart& a, const ErrorPart& b) { return a.noise_share > b.noise_share; });
+  for (const ErrorPart& part : parts) {
+    if (part.noise_share > kTold) shares.push_back(fmt::format("{} {:.0f} %", part.name, 100 * part.noise_share));
+  }
+  if (forecast.noise_V == 0 || shares.empty()) return "";
+  return fmt::format("{}{}; share of its variance: {}", noise_text_begins,
+                     format_quantity(forecast.noise_V, Unit::volt, 3), fmt::join(shares, ", "));
+}
+
+void check_forecast(const Config& config, const GradientForecast& forecast) {
+  if (!(forecast.cosine < kNothing) || phase_options(config).phases.below_noise) return;
+  throw UserError(fmt::format("estimator = {} ({}; nudge.below_noise = true runs it all the same)",
+                              run_options(config).estimator, forecast_text(forecast)));
+}
+
+}  // namespace nudge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "training/config/run_parts.hpp"
+
+namespace nudge {
+
+/// A part of a circuit, and what is left where it alone is ideal.
+struct ErrorPart {
+  std::string name;
+  double cosine =
+      std::numeric_limits<double>::quiet_NaN();  ///< of the gradient without the part with its own exact one
+  double noise_share =
+      0;  ///< 1 − s²/s₀²: share of the variance s₀² of the nudged states that goes with the part; 0: none, or no noise
+};
+
+/// Gradient of a run before its first step, beside the exact one of the simulated circuit: a short gradcheck on the first batch, with the
+/// run's estimator, noise, offsets, poles, phases and nudge.
+struct GradientForecast {
+  /// Cosine over all parameters of the equilibrium as one vector; NaN: not known, the phases do not settle.
+  double cosine = std::numeric_limits<double>::quiet_NaN();
+  double noise_V = 0;  ///< standard deviation of the nudged states, root mean square; 0: none
+  /// Parts whose absence raises the cosine or lowers the noise, the largest rise first; empty: they were not looked at.
+  std::vector<ErrorPart> parts = {};
+};
+
+/// Whether the parts of a circuit are looked at.
+enum class LookAt {
+  whole,        ///< no
+  quick_parts,  ///< where a gradient is so little work that all of them take seconds
+  parts,        ///< yes
+};
+
+/// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). For its parts it measures again for every
+/// part of the circuit that is not ideal, with that part's keys at their defaults: one gradient and one exact gradient each. It makes the
+/// network of the run, with its devices and random numbers. The exact one is that of a free phase of four times the steps in double, with
+/// the adjoint solved for.
+GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what);
+
+/// "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers it has 0.98".
+std::string forecast_text(const GradientForecast& forecast);
+
+inline constexpr const char* noise_text_begins = "noise of the nudged nodes: ";
+
+/// "noise of the nudged nodes: 245 uV; share of its variance: converter of the states 69 %, ..."; empty where there is none, or parts were not looked at.
+std::string noise_text(const GradientForecast& forecast);
+
+/// Throws UserError where the cosine is below 0.1, whatever the seed, unless nudge.below_noise allows it.
+void check_forecast(const Config& config, const GradientForecast& forecast);
+
+/// True if the cosine is known and below 0.9, which a run warns of.
+bool warns(const GradientForecast& forecast);
+
+}  // namespace nudge
