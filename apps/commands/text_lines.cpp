@@ -117,6 +117,21 @@ bool not_above_linear(const ReferenceScores& references, const std::string& part
   return references.metric == "accuracy" ? value <= linear->score : value >= linear->score;
 }
 
+std::string linear_text(const ReferenceScores& references, const std::string& part, double value, double n) {
+  if (!not_above_linear(references, part, value)) return "";
+  const double linear = references.find("linear", part)->score;
+  const std::string model = fmt::format("a linear model ({})", score_text(references.metric, linear));
+  if (value == linear) return "no better than " + model;
+  if (references.metric != "accuracy") return "above the error of " + model;
+  if (n > 0) {
+    const auto moved = [n](double share) { return (share * n + 1) / (n + 2); };
+    const double p = moved(value), q = moved(linear);
+    constexpr double z = 1.96;  // of the normal distribution, two-sided 95 %
+    if (q - p <= z * std::sqrt((p * (1 - p) + q * (1 - q)) / (n + 2))) return "no better than " + model;
+  }
+  return "below " + model;
+}
+
 namespace {
 
 // Round figures that show how large an item would be; none of them is a claim about a circuit.

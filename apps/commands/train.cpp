@@ -132,9 +132,11 @@ std::string losses_text(const TrainSummary& s, const std::string& lane) {
     const bool tested = std::isfinite(of_test);
     out += fmt::format(", {} {} on validation", s.metric, score_text(s.metric, of_validation));
     if (tested) out += fmt::format(", {} on test", score_text(s.metric, of_test));
-    const bool trivial = s.references && not_above_linear(*s.references, tested ? "test" : "validation",
-                                                          tested ? of_test : of_validation);
-    return trivial ? out + ", no better than a linear model" : out;
+    if (!s.references) return out;
+    const double samples = tested && s.metric == "accuracy" ? s.of("test_samples") : 0;
+    const std::string linear =
+        linear_text(*s.references, tested ? "test" : "validation", tested ? of_test : of_validation, samples);
+    return linear.empty() ? out : out + ", " + linear;
   }
   if (s.lines && validation >= s.lines->validation.unigram) out += ", learnt nothing beyond letter frequencies";
   return out;

@@ -118,9 +118,9 @@ std::string left_over(const Table& points, const std::string& result, const std:
   return out;
 }
 
-/// Text on points that are no better than a linear model of the same samples.
-std::string no_better_than_linear(const Table& points, const std::string& result,
-                                  const std::optional<ReferenceScores>& references) {
+/// Text on points that are behind a linear model of the same samples.
+std::string behind_linear(const Table& points, const std::string& result,
+                          const std::optional<ReferenceScores>& references) {
   if (!references) return "";
   const std::size_t bar = result.find('_');
   if (bar == std::string::npos || result.substr(bar + 1) != references->metric) return "";
@@ -128,12 +128,12 @@ std::string no_better_than_linear(const Table& points, const std::string& result
   if (linear == nullptr) return "";
   const auto& values = points.numbers.at(result);
   const bool larger = references->metric == "accuracy";
-  const auto idle = std::count_if(values.begin(), values.end(), [&](double v) {
-    return std::isfinite(v) && (larger ? v <= linear->score : v >= linear->score);
+  const auto behind = std::count_if(values.begin(), values.end(), [&](double v) {
+    return std::isfinite(v) && (larger ? v < linear->score : v > linear->score);
   });
-  if (idle == 0) return "";
-  return fmt::format(" {} of {} ended no better than a linear model ({}).", idle, count(points.rows, "run"),
-                     result_text(points, result, linear->score));
+  if (behind == 0) return "";
+  return fmt::format(" {} of {} ended {} a linear model ({}).", behind, count(points.rows, "run"),
+                     larger ? "below" : "above the error of", result_text(points, result, linear->score));
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
       if (!several) out.sentence += " With one seed no difference can be told from chance.";
     }
   }
-  out.sentence += left_over(points, result, line) + no_better_than_linear(points, result, references);
+  out.sentence += left_over(points, result, line) + behind_linear(points, result, references);
   return out;
 }
 
