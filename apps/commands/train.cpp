@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -56,10 +57,12 @@ std::string text_of(const TrainProgress& p, bool validated) {
   if (validated && !p.metric.empty()) {
     line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.values.of("validation_" + p.metric)));
   }
-  for (const auto& [lane, name] : {std::pair{"beside/", "beside"}, std::pair{"null/", "frozen devices"}}) {
-    const auto loss = p.values.find(std::string(lane) + "loss");
+  const auto add = [&](const std::string& lane, const std::string& name) {
+    const auto loss = p.values.find(lane + "loss");
     if (loss) line += fmt::format("  | {}: loss {:.4f}{}", name, *loss, scored(lane));
-  }
+  };
+  add("beside/", "beside");
+  for (const NullKind& null : null_kinds()) add(null.lane() + "/", null.words);
   return line;
 }
 
@@ -119,7 +122,7 @@ void print_hardware(const TrainSummary& s) {
   answer("\n{}", energy_lines(s));
 }
 
-/// Losses and scores of a lane: "", "beside/" or "null/". Where the run has not ended there is no test loss.
+/// Losses and scores of a lane: "", "beside/" or "null/frozen_devices/". Where the run has not ended there is no test loss.
 std::string losses_text(const TrainSummary& s, const std::string& lane) {
   const double validation = s.of(lane + "validation_loss"), test = s.of(lane + "test_loss");
   const char* unit = s.metric.empty() ? " nat" : "";
@@ -147,6 +150,11 @@ std::string size_text(const TrainSummary& s) {
   return fmt::format(" ({:.0f} weights, the run has {:.0f})", s.of("beside/weights"), s.of("weights"));
 }
 
+bool has_lane(const TrainSummary& s, const std::string& lane) {
+  const std::vector<RunValue>& all = s.values.all();
+  return std::any_of(all.begin(), all.end(), [&](const RunValue& one) { return one.name == lane + "validation_loss"; });
+}
+
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
     nlohmann::json out = json_of(s);
@@ -157,7 +165,14 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   answer("{} steps in {:.1f} s: {} ({:.0f} skipped, {:.0f} not finite steps)\n", s.done, s.seconds, losses_text(s, ""),
          s.of("skipped"), s.of("nonfinite"));
   if (!s.beside.empty()) answer("beside it, {}{}: {}\n", s.beside, size_text(s), losses_text(s, "beside/"));
-  if (s.null) answer("frozen devices beside it: {}\n{}\n", losses_text(s, "null/"), s.null->verdict);
+  if (s.null) {
+    for (const NullKind& null : null_kinds()) {
+      const std::string lane = null.lane() + "/";
+      if (has_lane(s, lane)) answer("{} beside it: {}\n", null.words, losses_text(s, lane));
+    }
+    answer("{}\n", s.null->verdict());
+  }
+  if (s.plateau) answer("{}\n", s.plateau->text());
   for (const RunValue& one : s.values.all()) {
     if (one.column != Column::measure || !one.value || !std::isfinite(*one.value)) continue;
     answer("{} {:.4g}: {}\n", one.name, *one.value, one.description);

@@ -59,8 +59,8 @@ std::string name_of(const std::string& dataset) {
 }
 
 bool only_for_resume(const std::string& dataset) {
-  return dataset.starts_with("checkpoint") || dataset.starts_with("beside/checkpoint") ||
-         dataset.starts_with("null/checkpoint") || dataset.starts_with("underway");
+  return dataset.starts_with("checkpoint") || dataset.find("/checkpoint/") != std::string::npos ||
+         dataset.starts_with("underway");
 }
 
 /// Columns that stand side by side in one file.

@@ -90,6 +90,14 @@ Json trainee_facts(const report::Lane& trainee) {
   return out;
 }
 
+Json plateau_facts(const report::PlateauFacts& plateau) {
+  return {{"slope_per_1000_steps", finite_or_null(plateau.slope)},
+          {"low", finite_or_null(plateau.low)},
+          {"high", finite_or_null(plateau.high)},
+          {"reached", plateau.reached ? Json(*plateau.reached) : Json(nullptr)},
+          {"text", plateau.text}};
+}
+
 Json attribute_value(const H5Attribute& value) {
   return std::visit([](const auto& v) { return Json(v); }, value);
 }
@@ -127,9 +135,10 @@ Json describe(const std::filesystem::path& path) {
       out["lanes"] = Json::array();
       for (const auto& trainee : run.trainees) out["lanes"].push_back(trainee_facts(trainee));
       if (run.null) {
-        out["devices_learnt"] = run.null->learnt;
+        out["devices_learnt"] = run.null->learnt ? Json(*run.null->learnt) : Json(nullptr);
         out["verdict"] = run.null->text;
       }
+      if (run.plateau) out["plateau"] = plateau_facts(*run.plateau);
       if (run.stages.rows > 0) {
         out["digital"] = Json::array();
         for (std::size_t i = 0; i < run.stages.rows; ++i) {
@@ -171,6 +180,7 @@ std::string as_text(const Json& all) {
   if (all.contains("lanes")) {
     for (const auto& trainee : all["lanes"]) out += "trained\n" + section(trainee);
   }
+  if (all.contains("plateau")) out += "plateau\n" + section(all["plateau"]);
   for (const char* key : {"devices_learnt", "verdict", "digital", "events", "rows", "keys", "points", "entrants"}) {
     if (all.contains(key)) out += fmt::format("{}: {}\n", key, plain(all[key]));
   }

@@ -133,8 +133,8 @@ Opening training_opening(const std::vector<NamedLane>& all) {
   const bool one_file =
       std::all_of(all.begin(), all.end(), [&](const NamedLane& t) { return t.run == all.front().run; });
   if (one_file) return of_one_run(all);
-  std::vector<NamedLane> trainees;  // what is frozen is no competitor
-  std::copy_if(all.begin(), all.end(), std::back_inserter(trainees), [](const NamedLane& t) { return !t.frozen(); });
+  std::vector<NamedLane> trainees;  // a null is no competitor
+  std::copy_if(all.begin(), all.end(), std::back_inserter(trainees), [](const NamedLane& t) { return !t.null(); });
   const Score first = score_of(*trainees.front().trainee);
   std::vector<std::pair<double, const NamedLane*>> merits;
   for (const NamedLane& trainee : trainees) {

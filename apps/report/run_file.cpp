@@ -13,6 +13,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/sweep/sweep_file.hpp"
+#include "training/train/null_runs.hpp"
 
 namespace nudge::report {
 
@@ -311,6 +312,22 @@ double Lane::count(const std::string& kind) const {
   return total;
 }
 
+namespace {
+
+PlateauFacts load_plateau(const H5Reader& file) {
+  const auto real = [&](const char* name) { return file.real_attribute(name, "train"); };
+  PlateauFacts out{file.text_attribute("plateau_text", "train"),
+                   real("plateau_slope"),
+                   real("plateau_low"),
+                   real("plateau_high"),
+                   {}};
+  if (file.has_attribute("plateau_reached", "train"))
+    out.reached = file.integer_attribute("plateau_reached", "train") != 0;
+  return out;
+}
+
+}  // namespace
+
 RunFile load_run_file(const std::filesystem::path& path) {
   const H5Reader file(path);
   RunFile run;
@@ -324,7 +341,9 @@ RunFile load_run_file(const std::filesystem::path& path) {
   }
   run.config = file.has_attribute("config") ? file.text_attribute("config") : "";
   load_facts(file, run);
-  for (const std::string lane : {"", "beside", "null"}) {
+  std::vector<std::string> lanes{"", "beside", "null"};
+  for (const NullKind& null : null_kinds()) lanes.push_back(null.lane());
+  for (const std::string& lane : lanes) {
     const std::string prefix = lane.empty() ? "" : lane + "/";
     if (!file.has(prefix + "train")) continue;
     run.trainees.push_back(load_trainee(file, prefix + "train"));
@@ -338,8 +357,11 @@ RunFile load_run_file(const std::filesystem::path& path) {
     }
   }
   if (file.has("null") && file.has_attribute("verdict", "null")) {
-    run.null = {file.text_attribute("verdict", "null"), file.integer_attribute("devices_learnt", "null") != 0};
+    const bool known = file.has_attribute("devices_learnt", "null");
+    run.null = {file.text_attribute("verdict", "null"),
+                known ? std::optional(file.integer_attribute("devices_learnt", "null") != 0) : std::nullopt};
   }
+  if (file.has("train") && file.has_attribute("plateau_text", "train")) run.plateau = load_plateau(file);
   run.stages = load_table_with(file, "stages", {"stage", "home", "how"}, {});
   if (file.has_attribute("failure")) run.failure = file.text_attribute("failure");
   if (file.has_attribute("ideal_parts")) run.ideal_parts = file.text_attribute("ideal_parts");

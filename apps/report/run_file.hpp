@@ -30,10 +30,10 @@ struct Histogram {
   std::vector<double> level, count;
 };
 
-/// Trained model of a run: the run itself (/train), a model trained beside it (/beside/train), or the run with frozen
-/// devices (/null/train).
+/// Trained model of a run: the run itself (/train), a model trained beside it (/beside/train), or a null
+/// (/null/frozen_devices/train; /null/train in earlier versions).
 struct Lane {
-  std::string lane;       ///< name of the lane: "", "beside" or "null"
+  std::string lane;       ///< name of the lane: "", "beside", "null/frozen_devices", ...
   std::string network;    ///< kind of the network; empty in older files
   std::int64_t size = 0;  ///< count of the numbers that it learns
   std::string estimator;
@@ -76,10 +76,17 @@ struct StepCurves {
   std::vector<std::pair<std::string, std::vector<double>>> of_steps;
 };
 
-/// Verdict on what the devices of a run learnt, against the lane where they are frozen.
+/// Verdict on what the devices of a run learnt, against its nulls.
 struct NullVerdict {
   std::string text;
-  bool learnt = false;
+  std::optional<bool> learnt;  ///< nothing: open, as not every null was run
+};
+
+/// Slope of the loss at the end of a run, per 1000 steps (training/train/plateau.hpp).
+struct PlateauFacts {
+  std::string text;
+  double slope = 0, low = 0, high = 0;
+  std::optional<bool> reached;
 };
 
 struct Event {
@@ -100,6 +107,7 @@ struct RunFile {
   std::string intervals_hold;  ///< sentence on what the intervals of its differences cover; empty in earlier versions
   std::size_t outside = 0;     ///< number of finished runs of earlier grids that the file keeps, in none of the tables
   std::optional<NullVerdict> null;
+  std::optional<PlateauFacts> plateau;
   Table stages;                    ///< stages of a training step: stage, home, how; empty in earlier versions
   std::string failure;             ///< reason why a training that has ended is no result; empty: it is one
   std::string ideal_parts;         ///< parts of a run on devices that are more ideal than the physical level

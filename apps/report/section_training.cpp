@@ -199,10 +199,11 @@ std::string circuits_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
-std::string null_notes(const std::vector<RunFile>& runs) {
+std::string verdict_notes(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
     if (run.null) out += paragraph(fmt::format("{}: {}.", run.name, run.null->text));
+    if (run.plateau) out += paragraph(fmt::format("{}: {}.", run.name, run.plateau->text));
   }
   return out;
 }
@@ -272,7 +273,10 @@ std::string other_series(const std::vector<NamedLane>& trainees, const std::vect
 }  // namespace
 
 std::string lane_name(const Lane& lane) {
-  if (lane.lane == "null") return "frozen devices";
+  if (lane.lane == "null") return null_kinds().front().words;  // of an earlier version
+  for (const NullKind& null : null_kinds()) {
+    if (lane.lane == null.lane()) return null.words;
+  }
   if (!lane.estimator.empty()) return words(lane.estimator);
   return lane.lane.empty() ? "trained" : lane.lane;
 }
@@ -302,8 +306,8 @@ Section training_section(const std::vector<RunFile>& runs) {
   const std::string dampings = trainees_figure(trainees, damping, {{"damping", ""}});
   const std::string figures =
       (score.empty() ? "" : loss) + residuals + dampings + trainees_figure(trainees, growth, {{"growth", ""}});
-  out.body =
-      "<section>\n<h2>Training</h2>\n" + final_table(trainees) + failure_notes(runs) + null_notes(runs) + grid(figures);
+  out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + failure_notes(runs) + verdict_notes(runs) +
+             grid(figures);
   if (residuals.empty()) out.body += paragraph("No residuals were recorded.");
   std::string still;
   for (const char* quantity : {"damping", "growth", "steps_used"}) {

@@ -18,7 +18,7 @@ struct NamedLane {
   int color = 0;
 
   bool beside() const { return trainee->lane == "beside"; }
-  bool frozen() const { return trainee->lane == "null"; }
+  bool null() const { return trainee->lane.starts_with("null"); }
 };
 
 /// Name of a lane: the words of its estimator, "beside" without an estimator, "frozen devices".

@@ -86,7 +86,7 @@ runs = {
 }
 
 in_place = runs["your device, in place"].summary
-frozen = in_place["null"]["validation_accuracy"]  # the same run, whose devices are never written again
+frozen = in_place["null"]["frozen_devices"]["validation_accuracy"]  # the same run, whose devices are never written again
 print(f"signal-to-noise of the nudge: {in_place['nudge_snr']:.0f}; frozen devices: {frozen:.3f}")
 
 ax = plt.subplots(figsize=(6, 3.4), layout="constrained")[1]

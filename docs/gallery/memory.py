@@ -68,7 +68,8 @@ print(check)
 # %%
 training = {**task, **settle, "train__steps": 1500, "train__learning_rate": 0.02, "train__evaluate_every": 500}
 numbers = nudge.train(memory, data, estimator="ep", beta=0.05, **training)
-devices = nudge.train(memory, data, estimator="ep", beta=0.2, **training, device__preset="ecram", hardware__level="ideal")
+devices = nudge.train(memory, data, estimator="ep", beta=0.2, **training, device__preset="ecram", hardware__level="ideal",
+                      train__null="all")
 parts = corrupted[:1400], clean[:1400], corrupted[1400:], clean[1400:]
 linear = parts[2] @ np.linalg.solve(parts[0].T @ parts[0] + 5 * np.eye(64), parts[0].T @ parts[1])
 losses = {"as it comes": 0.5 * np.mean(np.sum((parts[2] - parts[3]) ** 2, 1)), "nothing (the mean picture)": 0.5 * np.mean(np.sum(parts[3]**2, 1)),

@@ -94,7 +94,8 @@ for eta in (1e-3, 0.1, 1.0):
 # %%
 training = {**settle, **task, "train__steps": 300, "train__learning_rate": 0.02, "train__evaluate_every": 50}
 kinds = {"coupled learning": {"estimator": CoupledLearning()}, "ep": {"estimator": "ep"},
-         "coupled learning, ecram": {"estimator": CoupledLearning(), "device__preset": "ecram", "hardware__level": "ideal"}}
+         "coupled learning, ecram": {"estimator": CoupledLearning(), "device__preset": "ecram", "hardware__level": "ideal",
+                                     "train__null": "all"}}
 runs = {name: nudge.train(graph, (x, y), **kind, **training) for name, kind in kinds.items()}
 ax = plt.subplots(figsize=(6, 3), layout="constrained")[1]
 for name, run in runs.items():
@@ -103,7 +104,7 @@ ax.legend(frameon=False, title="test loss");
 
 # %% [markdown]
 # What to see: a rule that is not the gradient still descends, since its two states differ where the error is. On devices the loss stops where noise and pulses stop it;
-# `run.summary["null"]` says what frozen devices have.
+# `run.summary["null"]` says what its nulls have.
 
 # %%
 assert 0.5 < cosines[1e-3] < 0.999

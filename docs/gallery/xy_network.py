@@ -82,13 +82,14 @@ print(check)
 
 # %% [markdown]
 # ## Trained on numbers and on devices
-# The couplings become crossbars by one key. Beside every run on devices stands one whose devices are frozen: what they learnt is the difference.
+# The couplings become crossbars by one key. `train.null = all` trains beside it what learns without them: frozen devices, the read-out alone, and noise for a gradient.
 
 # %%
 training = {**digits, "relaxation__free_steps": 60, "relaxation__nudged_steps": 30, "relaxation__step": 0.2, "train__steps": 240,
             "train__learning_rate": 0.02, "train__evaluate_every": 40}
 numbers = nudge.train(network, cost=Angle(), estimator="ep", beta=0.01, **training)
-devices = nudge.train(network, cost=Angle(), estimator="ep", beta=0.2, **training, device__preset="ecram", hardware__level="ideal")
+devices = nudge.train(network, cost=Angle(), estimator="ep", beta=0.2, **training, device__preset="ecram", hardware__level="ideal",
+                      train__null="all")
 for name, run in (("numbers", numbers), ("ecram", devices)):
     print(f"{name}: {100 * run.summary['test_accuracy']:.1f} % of held-out digits,", run.summary.get("null", {}).get("verdict", ""))
 ax = nudge.plot.losses(numbers)

@@ -57,10 +57,14 @@ def _group(run, name):
     return run[name]
 
 
+_NULLS = (("null/", " (frozen devices)"),  # of an earlier version
+          ("null/frozen_devices/", " (frozen devices)"), ("null/readout/", " (read-out alone)"), ("null/noise_gradient/", " (noise gradient)"))
+
+
 def _trainees(run):
-    """(label, prefix of groups, log) of what was trained, of what was trained beside it, and of the run with frozen devices."""
+    """(label, prefix of groups, log) of what was trained, of what was trained beside it, and of its nulls."""
     out = []
-    for prefix, lane in (("", ""), ("beside/", " (beside)"), ("null/", " (frozen devices)")):
+    for prefix, lane in (("", ""), ("beside/", " (beside)"), *_NULLS):
         if prefix + "train" in run.groups:
             log = run[prefix + "train"]
             out.append((_name(log.attrs.get("estimator", "trained")) + lane, prefix, log))
@@ -122,7 +126,7 @@ def _smoothed(values, width):
 
 def losses(run, ax=None, smooth=None):
     """Training loss (thin, and thick its mean over ``smooth`` logged steps around each; None: a fortieth of the run, 1: no mean) and validation
-    loss (markers) of what was trained, of what was trained beside it and with frozen devices."""
+    loss (markers) of what was trained, of what was trained beside it and of its nulls."""
     ax = _axes(ax)
     for color, (label, _, log) in zip(COLORS, _trainees(run)):
         _curve(ax, log.loss, color=color, linewidth=0.7, alpha=0.4)

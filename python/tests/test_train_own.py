@@ -99,7 +99,7 @@ def test_on_devices(hopfield):
     run = nudge.train(hopfield, **SMALL, **device)
     again = nudge.train(hopfield, **SMALL, **device)
     assert np.array_equal(run.train.loss, again.train.loss)
-    assert run.summary["null"]["devices_learnt"] is not None and run.summary["hardware"] and run.summary["nudge_snr"] > 0
+    assert run.summary["null"]["frozen_devices"]["validation_loss"] > 0 and run.summary["hardware"] and run.summary["nudge_snr"] > 0
     assert not np.allclose(run.parameters.W1, hopfield.parameters["W1"])
     assert not np.array_equal(run.train.loss, nudge.train(hopfield, **SMALL, **device, seed=2).train.loss)
 

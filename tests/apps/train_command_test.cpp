@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
+#include "apps/commands/text_lines.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/apps/run_nudge.hpp"
 #include "tests/support/catch.hpp"
@@ -108,35 +109,69 @@ TEST_CASE("nudge train writes a run and prints what became of it", "[train]") {
   CHECK(H5Reader(folder.file("other.h5")).integer_attribute("seed") == 3);
 }
 
-TEST_CASE("a run on devices says what they won against frozen ones: summary, JSON, info, report, CSV", "[train]") {
+TEST_CASE("a run on devices says what they learnt against its nulls: summary, JSON, info, report, CSV", "[train]") {
   const Folder folder;
   folder.write("run.toml", kConfig);
   const Outcome plain = run_nudge(folder, "train run.toml --out plain.h5 --set device.model=soft_bounds");
   CHECK(plain.exit_code == 0);
-  CHECK_THAT(plain.errors, Contains("| frozen devices: loss"));
-  CHECK_THAT(plain.output, Contains("frozen devices beside it: validation loss") && Contains("frozen ones"));
-  const Outcome json =
-      run_nudge(folder, "train run.toml --json --set device.model=soft_bounds --set train.beside=bptt");
+  CHECK_THAT(plain.errors, Contains("| frozen devices: loss") && !Contains("| noise gradient: loss"));
+  CHECK_THAT(plain.output, Contains("frozen devices beside it: validation loss"));
+  const Outcome json = run_nudge(
+      folder, "train run.toml --json --set device.model=soft_bounds --set train.beside=bptt --set train.null=all");
   CHECK(json.exit_code == 0);
-  const auto null = nlohmann::json::parse(json.output)["null"];
+  const auto all = nlohmann::json::parse(json.output), null = all["null"];
   const H5Reader file(folder.file("run.h5"));
-  CHECK(null["validation_loss"].get<double>() == file.reals<double>("null/validation_loss").back());
-  CHECK(null["won"].get<double>() == file.real_attribute("devices_won", "null"));
-  CHECK(null["devices_learnt"].get<bool>() == (null["won_low"].get<double>() > 0));
+  CHECK(null["frozen_devices"]["validation_loss"].get<double>() ==
+        file.reals<double>("null/frozen_devices/train/validation_loss").back());
+  const std::vector<std::string> names = file.texts("null/name");
+  CHECK(names == std::vector<std::string>{"frozen_devices", "readout", "noise_gradient", "constant"});
+  const std::vector<double> won = file.reals<double>("null/won"), low = file.reals<double>("null/low");
+  bool learnt = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    CHECK(null[names[i]]["won"].get<double>() == won[i]);
+    CHECK(null[names[i]]["won_low"].get<double>() == low[i]);
+    learnt = learnt && low[i] > 0;
+  }
+  CHECK(null["devices_learnt"].get<bool>() == learnt);
   CHECK(file.text_attribute("verdict", "null") == null["verdict"].get<std::string>());
   const auto info = nlohmann::json::parse(run_nudge(folder, "info run.h5 --json").output);
-  REQUIRE(info["lanes"].size() == 3);
+  REQUIRE(info["lanes"].size() == 5);
   CHECK(info["lanes"][1]["lane"] == "beside");
-  CHECK(info["lanes"][2]["lane"] == "null");
+  CHECK(info["lanes"][2]["lane"] == "null/frozen_devices");
   CHECK(info["verdict"] == null["verdict"]);
+  CHECK(info["devices_learnt"] == null["devices_learnt"]);
+  CHECK(info["plateau"]["text"] == all["plateau"]["text"]);
   CHECK(run_nudge(folder, "report run.h5 -o run.html").exit_code == 0);
   std::ifstream page(folder.file("run.html"));
   const std::string html{std::istreambuf_iterator<char>(page), {}};
-  CHECK_THAT(html, Contains("frozen devices</t") && Contains("frozen ones"));
+  CHECK_THAT(html, Contains("frozen devices</t") && Contains("read-out alone</t") && Contains("noise gradient</t") &&
+                       Contains(null["verdict"].get<std::string>()) &&
+                       Contains(all["plateau"]["text"].get<std::string>()));
   CHECK(run_nudge(folder, "export run.h5 --csv csv").exit_code == 0);
   // Nothing but the lanes of a run knows the key.
   CHECK_THAT(run_nudge(folder, "train run.toml --out no.h5 --set train.null=frozen_devices").errors,
              Contains("no devices to freeze"));
+}
+
+TEST_CASE("a run that ends far above its start and above a constant answer failed, and says so", "[train]") {
+  const Folder folder;
+  folder.write("digits.toml", read_file(NUDGE_SOURCE_DIR "/examples/digits.toml"));
+  const Outcome run = run_nudge(folder, "train digits.toml --set train.steps=30 --set train.learning_rate=100");
+  CHECK(run.exit_code == 3);
+  CHECK_THAT(run.errors, Contains("the run failed: the validation loss rose from 0.5") &&
+                             Contains("above that of a constant answer") && Contains("smaller train.learning_rate"));
+  CHECK_THAT(H5Reader(folder.file("digits.h5")).text_attribute("failure"), Contains("the validation loss rose"));
+}
+
+TEST_CASE("a score below a linear model's is told from one that is not told apart", "[train]") {
+  const ReferenceScores references{"accuracy", "nat", {{"linear", "test", 0, 0.96}}};
+  // Of 360 samples 1.96 deviations of the difference of two shares near 0.95 are about 0.03.
+  CHECK(linear_text(references, "test", 0.86, 360) == "below a linear model (96.00 %)");
+  CHECK(linear_text(references, "test", 0.95, 360) == "no better than a linear model (96.00 %)");
+  CHECK(linear_text(references, "test", 0.97, 360).empty());
+  CHECK(linear_text(references, "validation", 0.5, 360).empty());
+  const ReferenceScores errors{"rmse", "1", {{"linear", "test", 0, 0.2}}};
+  CHECK(linear_text(errors, "test", 0.3, 360) == "above the error of a linear model (0.2000)");
 }
 
 TEST_CASE("nudge train refuses what it cannot do with exit 2 and overwrites nothing", "[train]") {

@@ -160,7 +160,7 @@ TEST_CASE("tables on devices learn by pulses", "[train]") {
   const Settings update = GENERATE(Settings{}, Settings{"crossbar.update=coincidence", "train.optimizer=sgd",
                                                         "train.momentum=0", "train.gradient_clip=0"});
   CAPTURE(update);
-  Settings settings{"device.pulses=200", "train.null=none", "device.update=pulsed", "estimator=aep_transposed"};
+  Settings settings{"device.pulses=200", "train.null=off", "device.update=pulsed", "estimator=aep_transposed"};
   settings.insert(settings.end(), update.begin(), update.end());
   const Config config = on_devices(settings);
   train(config, dir / "run.h5", stop_after(20));

@@ -63,7 +63,7 @@ TEST_CASE("the lane beside a run is the run that its settings make", "[train]") 
   const TemporaryDirectory dir;
   const Settings kind = GENERATE(Settings{}, samples);
   CAPTURE(kind);
-  const Settings settings = behind(kind, {"train.steps=15", "device.model=soft_bounds", "train.null=none"});
+  const Settings settings = behind(kind, {"train.steps=15", "device.model=soft_bounds", "train.null=off"});
   const Config config = tiny_config(behind(settings, {"train.beside=feed_forward"}));
   const TrainSummary summary = train(config, dir / "run.h5");
   CHECK(summary.beside == "feed_forward");

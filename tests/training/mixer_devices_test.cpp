@@ -114,7 +114,7 @@ TEST_CASE("every mixer trains as numbers, on arrays and through read noise, by a
       for (const char* estimator : {"aep_transposed", "bptt"}) {
         CAPTURE(kind, mixer, lane.name, estimator);
         const std::string by = std::string("estimator=") + estimator;
-        const TrainSummary done = train(config_of(kind, mixer, lane, {by, "train.null=none"}), std::nullopt);
+        const TrainSummary done = train(config_of(kind, mixer, lane, {by, "train.null=off"}), std::nullopt);
         CHECK(done.done == 4);
         CHECK(done.of("nonfinite") == 0);
       }

@@ -75,7 +75,7 @@ TEST_CASE("networks on tapes learn any task of their rows, log it, and end in th
     CHECK(file.reals<double>("train/validation_step") == std::vector<double>{0, 2, 4});
     CHECK(file.reals<double>("train/test_loss").size() == 1);
     CHECK(file.reals<double>("train/validation_loss").back() == summary.of("validation_loss"));
-    CHECK(file.reals<double>("validation/example_loss").size() == 10);
+    CHECK(file.reals<double>("sample_losses/validation/loss").size() == 10);
     int measures = 0;
     for (const RunValue& value : summary.values.all()) {
       if (value.column != Column::measure) continue;

@@ -69,7 +69,7 @@ TEST_CASE("the schedule acts on transfers: at a falling rate the fast arrays get
           "[rules]") {
   const auto pulses = [](const std::string& schedule) {
     const TemporaryDirectory dir;
-    train(tiny_config(on_devices_by("tiki_taka", {"train.steps=30", "train.warmup=0", "train.null=none",
+    train(tiny_config(on_devices_by("tiki_taka", {"train.steps=30", "train.warmup=0", "train.null=off",
                                                   "train.schedule=" + schedule, "train.optimizer=sgd"})),
           dir / "run.h5");
     const H5Reader file(dir / "run.h5");

@@ -156,7 +156,7 @@ def on_devices():
         for rule in ("coupled_learning", "adjoint"):
             answers = [run(GRID, f"grid_device{number}_{rule}", device + ["crossbar.update=pulses"] + by_rule(rule), s) for s in SEEDS]
             cells.append(error(answers)[0])
-        frozen = error([{"test_rmse": a["null"]["test_rmse"]} if a else None for a in answers])[0]
+        frozen = error([{"test_rmse": a["null"]["frozen_devices"]["test_rmse"]} if a else None for a in answers])[0]
         rows.append([title, *cells, frozen])
     return results.table(rows)
 

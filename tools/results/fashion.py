@@ -16,7 +16,7 @@ CONFIG = "examples/fashion.toml"
 EPOCH = 3563  # steps of 16 of 57,000 pictures
 SEEDS = (11, 12, 13)
 AGES = ("0 s", "1e5 s")
-COMMON = ["hopfield.hidden=[128]", "train.null=none", "task.references=off", "train.evaluate_every=end", "data.validation_samples=all",
+COMMON = ["hopfield.hidden=[128]", "train.null=off", "task.references=off", "train.evaluate_every=end", "data.validation_samples=all",
           "threads=1"]
 SHORT = ["train.steps=4", "data.validation_samples=32"]
 RATES = (5e-4, 1e-3, 2e-3)

@@ -94,7 +94,9 @@ std::vector<Entrant> read_entrants(const Config& config) {
       if (sets(last, key)) fail(entry, fmt::format("{} is set by the protocol", key));
     }
     if (sets(last, "train.null"))
-      fail(entry, "runs of a comparison have no such lane: crossbar.update = none makes an entrant of frozen devices");
+      fail(entry,
+           "runs of a comparison have no such lane: crossbar.update = none or train.learns = readout makes an entrant "
+           "of a null");
     for (const GridAxis& axis : config.grid("compare.grid")) {
       if (sets(last, axis.key)) fail(entry, fmt::format("{} is tuned in compare.grid", axis.key));
     }

@@ -191,7 +191,7 @@ std::vector<ConfigRule> layer_rules() {
       must({"train.learns", "hopfield.cost", "network.kind"},
            "must be all unless hopfield.cost = cross_entropy: there is no read-out to learn alone",
            [](const Config& c) {
-             return !layered(c) || c.text("train.learns") != "readout" || c.text("hopfield.cost") == "cross_entropy";
+             return !layered(c) || c.text("train.learns") == "all" || c.text("hopfield.cost") == "cross_entropy";
            }),
       {{"convolutional.kernel", "network.kind"}, even_kernel},
       must({"convolutional.maps", "network.kind"},

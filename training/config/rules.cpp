@@ -154,13 +154,15 @@ ConfigRule coincidence_is_plain_sgd(const std::string& key, const std::string& r
           }};
 }
 
-/// Devices that a lane could freeze.
+/// Nulls that a run cannot have.
 std::string nothing_to_freeze(const Config& c) {
-  if (c.text("train.null") != "frozen_devices") return "";
+  if (c.text("train.null") == "auto" || c.text("train.null") == "off") return "";
   if (c.text("device.model") == "digital")
-    return "must be none or auto for device.model = digital: there are no devices to freeze";
+    return "must be off or auto for device.model = digital: there are no devices to freeze";
   if (c.text("crossbar.update") == "none")
-    return "must be none or auto for crossbar.update = none: the devices of the run itself are frozen";
+    return "must be off or auto for crossbar.update = none: the devices of the run itself are frozen";
+  if (c.text("train.null") == "readout" && network_kind(c).bare)
+    return fmt::format("must not be readout for network.kind = {}: it has no read-out", c.text("network.kind"));
   return "";
 }
 

@@ -55,6 +55,13 @@ std::string with_new_level(std::string text) {
   return begin == std::string::npos ? text : text.replace(begin, old.size(), "[hardware]\nlevel = \"mixed\"");
 }
 
+/// Runs without nulls had another name for it.
+std::string with_null_off(std::string text) {
+  const std::string old = "\nnull = \"none\"";
+  const std::size_t begin = text.find(old);
+  return begin == std::string::npos ? text : text.replace(begin, old.size(), "\nnull = \"off\"");
+}
+
 }  // namespace
 
 Config stored_program_config(const H5Reader& file) {
@@ -62,7 +69,7 @@ Config stored_program_config(const H5Reader& file) {
 }
 
 Config stored_program_config(const std::string& name, const std::string& stored) {
-  const std::string text = with_new_level(without_scheme(without_experiment(stored)));
+  const std::string text = with_null_off(with_new_level(without_scheme(without_experiment(stored))));
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
   if (has_own_cost(text)) settings.emplace_back("network.cost=own");

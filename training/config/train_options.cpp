@@ -117,15 +117,18 @@ const Section<TrainOptions>& train_section() {
                      "network by this estimator, or feed_forward: a plain transformer or perceptron of as many weights "
                      "by ordinary backprop."),
               &TrainOptions::beside),
-        field(choice("train.learns", "all", {"all", "readout"},
-                     "readout: the read-out alone learns and every other parameter stays as it starts: what is won "
-                     "against that the layers have learnt. On devices crossbar.update = none freezes them alone."),
+        field(choice("train.learns", "all", {"all", "readout", "noise_gradient"},
+                     "readout: the read-out alone learns and every other parameter stays as it starts. noise_gradient: "
+                     "the read-out learns and every other parameter takes a random direction as long as its gradient. "
+                     "What is won against these the layers have learnt. On devices crossbar.update = none freezes "
+                     "them alone."),
               &TrainOptions::learns),
-        field(choice("train.null", "auto", {"auto", "none", "frozen_devices"},
-                     "frozen_devices: beside a run on devices the same run whose devices are programmed and never "
-                     "written again (crossbar.update = none), while numbers learn as they do in the run: what is won "
-                     "against it the devices have learnt. auto: that, of nudge train on devices; the points of sweep "
-                     "and compare have none, there crossbar.update = none is a value or an entrant."),
+        field(choice("train.null", "auto", {"auto", "all", "frozen_devices", "readout", "noise_gradient", "off"},
+                     "Nulls that train beside a run on devices; each takes about the time of the run. frozen_devices: "
+                     "devices are programmed and never written (crossbar.update = none), numbers learn. readout, "
+                     "noise_gradient: as train.learns. all: these three where the network has a read-out, else two. "
+                     "Whether the devices learnt is said once every null is beaten, and the best constant answer. "
+                     "auto: frozen_devices, in nudge train on devices; points of sweep and compare have none."),
               &TrainOptions::null)};
     using T = TrainOptions;
     using O = OptimizerOptions;

@@ -26,8 +26,8 @@ struct TrainOptions {
   std::uint64_t margin_every = {};      ///< 0: never
   std::uint64_t checkpoint_every = {};  ///< 0: at the end
   std::string beside;                   ///< an estimator, feed_forward, or none
-  std::string learns;                   ///< all, or readout: the other parameters stay as they are
-  std::string null;                     ///< auto, none, frozen_devices: see train_summary.hpp
+  std::string learns;                   ///< all, readout, noise_gradient: what the other parameters do
+  std::string null;                     ///< see null_runs.hpp
 };
 const Section<TrainOptions>& train_section();
 TrainOptions train_options(const Config& config);

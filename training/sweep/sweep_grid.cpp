@@ -30,8 +30,8 @@ namespace {
 const std::set<std::string> kReserved = {
     "seed", "threads", "product.kernel", "output.file", "output.print_every", "output.log_rows", "train.null"};
 
-/// Setting without a lane of frozen devices: it doubles the cost of a point, and no table has a place for it.
-constexpr const char* no_lane = "train.null=none";
+/// Setting without nulls: each costs as much as the point, and no table has a place for it.
+constexpr const char* no_lane = "train.null=off";
 
 bool is_number(ParamKind kind) { return kind == ParamKind::integer || kind == ParamKind::real; }
 
@@ -105,10 +105,12 @@ void check_axes(const std::string& name, const std::string& section, const std::
   }
   for (const GridAxis& axis : axes) {
     if (kReserved.count(axis.key) == 0) continue;
-    const std::string why = axis.key == "seed" ? "list the seeds in " + section.substr(0, section.find('.')) + "." +
-                                                     (section == "sweep.grid" ? "seeds" : "test_seeds")
-                            : axis.key == "train.null" ? "points have no such lane; crossbar.update = none is a value"
-                                                       : "it changes no result";
+    const std::string why =
+        axis.key == "seed" ? "list the seeds in " + section.substr(0, section.find('.')) + "." +
+                                 (section == "sweep.grid" ? "seeds" : "test_seeds")
+        : axis.key == "train.null"
+            ? "points have no such lane; crossbar.update = none and train.learns = readout are values"
+            : "it changes no result";
     throw UserError(fmt::format("{}: {}.{} cannot be swept ({})", name, section, axis.key, why));
   }
 }

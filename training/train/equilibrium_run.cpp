@@ -14,6 +14,7 @@
 #include "training/check/stability.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/factor_products.hpp"
+#include "training/train/noise_gradient.hpp"
 
 namespace nudge {
 namespace {
@@ -41,9 +42,10 @@ template <class S>
 BatchGradientOptions learner_options(const Config& config, const std::string& estimator, Weights weights,
                                      const Optimizer<S>& optimizer) {
   BatchGradientOptions options = run_gradient_options<S>(config, estimator, weights);
+  const TrainOptions train = train_options(config);
   options.factors = true;
-  options.few_factors =
-      !options.correlator.on() && optimizer.factor(1).has_value() && train_options(config).weight_decay == 0;
+  options.few_factors = !options.correlator.on() && optimizer.factor(1).has_value() && train.weight_decay == 0 &&
+                        train.learns != noise_gradient_name;
   return options;
 }
 
@@ -176,6 +178,9 @@ typename EquilibriumRun<S>::GradientNorms EquilibriumRun<S>::gradient_norms() {
 template <class S>
 void EquilibriumRun<S>::apply(std::uint64_t step, const GradientNorms& norms) {
   if (parameters_) learner_->finish(*parameters_, gradient_);
+  const NodeReadout readout = network_->plan().readout();
+  if (options_.learns == noise_gradient_name)
+    replace_by_noise<S>({options_.rule.seed, step, readout}, gradient_, factors_);
   const double clip = clip_factor(parameters_ ? gradient_.norm() : norms.clipped, options_.gradient_clip);
   const double rate = learning_rate_at(options_.rate, step);
   const S schedule = options_.rate.learning_rate > 0 ? static_cast<S>(rate / options_.rate.learning_rate) : S(0);
@@ -186,7 +191,6 @@ void EquilibriumRun<S>::apply(std::uint64_t step, const GradientNorms& norms) {
     optimizer_->step(gradient_.matrices(), rate, deltas_);
   }
   const std::vector<Parameter> parameters = network_->plan().parameters();
-  const NodeReadout readout = network_->plan().readout();
   for (int p = 0; p < network_->parameters(); ++p) {
     if (options_.learns == "readout" && p != readout.parameter && p != readout.bias) continue;
     LinearMap<S>& map = network_->map(p);
@@ -252,44 +256,6 @@ void EquilibriumRun<S>::record_cosines(std::uint64_t step, const Cosines& cosine
       "parameter group");
   log_.add_row("train/cosine_has_gradient", cosines.present, "1",
                "0: the exact gradient of the group is zero, there is nothing to agree with", "parameter group");
-}
-
-template <class S>
-typename EquilibriumRun<S>::Evaluation EquilibriumRun<S>::evaluation(const std::vector<Batch>& batches,
-                                                                     std::size_t first) {
-  begin();
-  Index rows = 0;
-  for (const Batch& batch : batches) rows += batch.counted();
-  Evaluation all{0, 0, SampleScores(!score_metric(config_).empty()), {}};
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    const BatchReport report = learner_->evaluate(batches[i], first + i);
-    // Each token or sample counts the same: the last batch of a part may be smaller.
-    const double batches_of_it = static_cast<double>(rows) / static_cast<double>(report.rows);
-    all.loss += report.loss / batches_of_it;
-    all.residual += report.residual / batches_of_it;
-    all.scores.add(batches[i], learner_->outputs());
-    for (std::size_t b = 0; b < report.sequences.size(); ++b) {
-      all.examples.add(report.sequences[b].loss, batches[i].counted(static_cast<Index>(b)));
-    }
-  }
-  return all;
-}
-
-template <class S>
-void EquilibriumRun<S>::evaluate(std::uint64_t done, const std::vector<Batch>& validation) {
-  Evaluation all = evaluation(validation, 0);
-  const Interruptible kept(false);
-  validation_losses_ = std::move(all.examples);
-  record_part("validation", done, all.loss, loss_unit(), all.scores);
-  log_.add("train/validation_residual", all.residual, "1", "mean |F|/|z| on the validation part");
-  record_statistics();
-}
-
-template <class S>
-void EquilibriumRun<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) {
-  const Evaluation all = evaluation(test, first);
-  const Interruptible kept(false);
-  record_part("test", done, all.loss, loss_unit(), all.scores);
 }
 
 template <class S>

@@ -66,15 +66,16 @@ class EquilibriumRun final : public LearningRun {
   void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) override;
   std::string stuck() const override;
   Index weights() const override { return count_weights(network_->plan()); }
+  SampleLosses constant(const std::vector<Batch>& part) const override;
   void write(H5Document& document, const std::string& prefix) override;
   void restore(const H5Reader& file, const std::string& prefix) override;
 
-  /// Evaluation of all samples of a part: mean loss and residual, scores, and the loss of each example. Reads draw
+  /// Evaluation of all samples of a part: mean loss and residual, scores, and the loss of each sample. Reads draw
   /// their noise as evaluations `first` and on.
   struct Evaluation {
     double loss = 0, residual = 0;
     SampleScores scores;
-    ExampleLosses examples;
+    SampleLosses losses;
   };
   Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
 
@@ -111,6 +112,7 @@ class EquilibriumRun final : public LearningRun {
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
   std::string loss_unit() const { return network_->loss_unit(); }
+  RowCost row_cost() const;
   std::vector<StateArray<S>> arrays();
   std::vector<ScalarState> scalars();
 

@@ -4,8 +4,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace nudge {
+
+const SampleLosses& LearningRun::losses(const std::string& part) const {
+  static const SampleLosses none;
+  const auto found = losses_.find(part);
+  return found == losses_.end() ? none : found->second;
+}
 
 std::string LearningRun::cost_text(const std::string& unit, const std::string& where) {
   return unit == "nat" ? "mean cross-entropy per token or sample on the " + where
@@ -13,7 +20,8 @@ std::string LearningRun::cost_text(const std::string& unit, const std::string& w
 }
 
 void LearningRun::record_part(const std::string& part, std::uint64_t done, double loss, const std::string& unit,
-                              const SampleScores& scores) {
+                              const SampleScores& scores, SampleLosses losses) {
+  losses_.insert_or_assign(part, std::move(losses));
   const std::string name = "train/" + part;
   log_.axis(name + "_step");
   log_.add(name + "_step", static_cast<double>(done), "1", "training steps done at the evaluation");
@@ -49,13 +57,13 @@ void LearningRun::expect(double cosine, const std::string& noise) {
 void LearningRun::write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const {
   log_.write(document, prefix);
   for (const auto& [part, matrix] : confusion_) matrix.write(fmt::format("{}confusion/{}", prefix, part), document);
-  validation_losses_.write(prefix + "validation", loss_unit, document);
+  for (const auto& [part, losses] : losses_) losses.write(prefix + "sample_losses/" + part, loss_unit, document);
 }
 
 void LearningRun::restore_log(const H5Reader& file, const std::string& prefix) {
   log_.restore(file, prefix);
-  validation_losses_ = ExampleLosses::read(prefix + "validation", file);
   for (const std::string part : {"validation", "test"}) {
+    losses_.insert_or_assign(part, SampleLosses::read(prefix + "sample_losses/" + part, file));
     if (const auto matrix = ConfusionMatrix::read(fmt::format("{}confusion/{}", prefix, part), file))
       confusion_.insert_or_assign(part, *matrix);
   }

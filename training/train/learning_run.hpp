@@ -12,6 +12,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "training/data/batches.hpp"
 #include "training/data/scores.hpp"
+#include "training/train/sample_losses.hpp"
 #include "training/train/train_log.hpp"
 
 namespace nudge {
@@ -43,33 +44,6 @@ class SampleScores {
   std::optional<ConfusionMatrix> confusion_;
   double squares_ = 0, numbers_ = 0;
 };
-
-/// Losses of each example (a sequence, or samples side by side) in an evaluation, in their order: the cost summed over
-/// its rows that count, and the number of these rows.
-struct ExampleLosses {
-  std::vector<double> loss, rows;
-
-  void add(double summed_loss, Index counted);
-  /// Writes PREFIX/example_loss and example_rows; nothing where there are none.
-  void write(const std::string& prefix, const std::string& unit, H5Document& document) const;
-  static ExampleLosses read(const std::string& prefix, const H5Reader& file);
-};
-
-/// Difference of the losses of two networks on the same held-out rows, with its two-sided 95 % interval over the drawn
-/// examples. With d_i = (loss of the other − loss of the one) of example i with r_i rows,
-///     won = Σ d_i / Σ r_i  ±  t(0.975, n − 1) √(n/(n − 1) Σ (d_i − won r_i)²) / Σ r_i,
-/// the ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.13); for examples of one size it is the paired t
-/// interval (Student, Biometrika 6 (1908) 1). It says nothing about other seeds or other data. For one example, or
-/// losses that are not finite, low and high are −∞ and +∞.
-struct LossGain {
-  double won = 0, low = 0, high = 0;
-  int examples = 0;
-  /// True if the gain is more than chance among the examples explains.
-  bool significant() const { return low > 0; }
-};
-
-/// Computes the gain of `one` over `other`, both on the same examples; NaN without a common example.
-LossGain loss_gain(const ExampleLosses& one, const ExampleLosses& other);
 
 /// Model in training: everything that a step changes, and its log. It is a network that settles (EquilibriumRun) or a
 /// computation on a tape (TapeRun); TrainingLoop drives either.
@@ -107,14 +81,18 @@ class LearningRun {
   /// they are known, before that step.
   void expect(double cosine, const std::string& noise);
 
+  /// Losses of the best constant answer on a part, in the cost of this run (constant_losses()); empty: not known.
+  virtual SampleLosses constant(const std::vector<Batch>& /*part*/) const { return {}; }
+
   const TrainLog& log() const { return log_; }
-  /// Losses of each example in the last evaluation of the validation part.
-  const ExampleLosses& validation_losses() const { return validation_losses_; }
+  /// Losses of each sample in the last evaluation of a part, "validation" or "test"; empty before one.
+  const SampleLosses& losses(const std::string& part) const;
 
  protected:
   /// Logs an evaluation of a part, "validation" or "test", after `done` steps: its mean loss in a unit and its scores.
+  /// Keeps the losses of its samples.
   void record_part(const std::string& part, std::uint64_t done, double loss, const std::string& unit,
-                   const SampleScores& scores);
+                   const SampleScores& scores, SampleLosses losses);
   /// Writes and reads back, whole, the log and the results of the last evaluations.
   void write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const;
   void restore_log(const H5Reader& file, const std::string& prefix);
@@ -123,9 +101,9 @@ class LearningRun {
   static std::string cost_text(const std::string& unit, const std::string& where);
 
   TrainLog log_;
-  ExampleLosses validation_losses_;
 
  private:
+  std::map<std::string, SampleLosses> losses_;        ///< of validation and test, as last evaluated
   std::map<std::string, ConfusionMatrix> confusion_;  ///< confusion matrices of validation and test, as last evaluated
 };
 

@@ -14,6 +14,7 @@
 #include "training/data/task.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/registry.hpp"
+#include "training/train/plateau.hpp"
 
 namespace nudge {
 namespace {
@@ -36,6 +37,7 @@ class Collector {
     add_loss("", log_, "validation");
     add_settling();
     add_steps();
+    add_slope();
     add_devices(writing());
     add_score("", log_, "validation");
     for (const Measure& one : measures) add(Column::measure, one.name, {one, last(log_, "validation_" + one.name)});
@@ -47,7 +49,9 @@ class Collector {
            last(log_, "test_samples")});
     }
     add_hardware(writing());
-    for (const char* lane : {"", "beside", "null"}) add_lane(lane);
+    if (loop_ != nullptr) {
+      for (const std::string& lane : loop_->names()) add_lane(lane);
+    }
     return std::move(values_);
   }
 
@@ -89,16 +93,24 @@ class Collector {
   }
   /// Of a lane that the run has: its size, and beside the run itself its losses and scores.
   void add_lane(const std::string& lane) {
-    const LearningRun* run = loop_ != nullptr ? loop_->named(lane) : nullptr;
-    if (run == nullptr) return;
+    const LearningRun* run = loop_->named(lane);
     const std::string at = lane.empty() ? "" : lane + "/", size = at + "weights";
     const auto weights = static_cast<double>(run->weights());
-    if (lane != "null") add(Column::none, size, {{size, "1", "numbers that are learnt"}, weights}, true);
+    if (!lane.starts_with("null/")) add(Column::none, size, {{size, "1", "numbers that are learnt"}, weights}, true);
     for (const char* part : {"validation", "test"}) {
       if (lane.empty()) continue;
       add_loss(at, run->log(), part);
       add_score(at, run->log(), part);
     }
+  }
+
+  void add_slope() {
+    const bool ended = loop_ != nullptr && loop_->finished() && done_ > 0;
+    add(Column::run, "plateau/slope_per_1000_steps",
+        {{"loss_slope", loss_unit(),
+          "change of the validation loss, or where that has too few values of the training loss, per 1000 steps over "
+          "the last fifth of the steps"},
+         ended ? std::optional(plateau_of(log_).slope_per_1000_steps) : std::nullopt});
   }
 
   void add_settling() {

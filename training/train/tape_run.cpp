@@ -108,7 +108,7 @@ typename TapeRun<S>::Evaluation TapeRun<S>::evaluation(const std::vector<Batch>&
     for (std::size_t b = 0; b < count; ++b) {
       const Index counted = batch.counted(static_cast<Index>(b));
       const double summed = costs[b] * static_cast<double>(counted);
-      all.examples.add(summed, counted);
+      all.losses.add(summed, counted);
       all.loss += summed;
       rows += static_cast<double>(counted);
       all.measured.resize(each[b].size());
@@ -134,16 +134,15 @@ template <class S>
 void TapeRun<S>::evaluate(std::uint64_t done, const std::vector<Batch>& validation) {
   Evaluation all = evaluation(validation, 0, done == options_.rate.steps);
   const Interruptible kept(false);
-  validation_losses_ = std::move(all.examples);
-  record_part("validation", done, all.loss, loss_unit_, all.scores);
+  record_part("validation", done, all.loss, loss_unit_, all.scores, std::move(all.losses));
   record_measures("validation", all.measured);
 }
 
 template <class S>
 void TapeRun<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) {
-  const Evaluation all = evaluation(test, first * static_cast<std::size_t>(options_.batch), false);
+  Evaluation all = evaluation(test, first * static_cast<std::size_t>(options_.batch), false);
   const Interruptible kept(false);
-  record_part("test", done, all.loss, loss_unit_, all.scores);
+  record_part("test", done, all.loss, loss_unit_, all.scores, std::move(all.losses));
   record_measures("test", all.measured);
 }
 

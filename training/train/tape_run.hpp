@@ -39,7 +39,7 @@ class TapeRun final : public LearningRun {
   struct Evaluation {
     double loss = 0;
     SampleScores scores;
-    ExampleLosses examples;
+    SampleLosses losses;
     std::vector<double> measured = {};
   };
   Evaluation evaluation(const std::vector<Batch>& batches, std::uint64_t first, bool finished);

@@ -47,13 +47,24 @@ nlohmann::json json_of(const TrainSummary& s) {
   }
   if (!s.beside.empty()) out["beside"]["estimator"] = s.beside;
   if (s.null) {
-    const LossGain& gain = s.null->gain;
-    out["null"].update({{"won", gain.won},
-                        {"won_low", gain.low},
-                        {"won_high", gain.high},
-                        {"examples", gain.examples},
-                        {"devices_learnt", gain.significant()},
-                        {"verdict", s.null->verdict}});
+    nlohmann::json& null = out["null"];
+    for (const auto& [name, gain] : s.null->gains)
+      null[name].update({{"won", gain.won}, {"won_low", gain.low}, {"won_high", gain.high}});
+    const auto learnt = s.null->learnt();
+    null.update({{"strongest", s.null->strongest().name},
+                 {"part", s.null->part},
+                 {"samples", s.null->strongest().gain.samples},
+                 {"not_run", s.null->not_run},
+                 {"devices_learnt", learnt ? nlohmann::json(*learnt) : nlohmann::json(nullptr)},
+                 {"verdict", s.null->verdict()}});
+  }
+  if (s.plateau) {
+    const auto& reached = s.plateau->reached;
+    out["plateau"].update({{"of", s.plateau->of},
+                           {"low", s.plateau->interval.low},
+                           {"high", s.plateau->interval.high},
+                           {"reached", reached ? nlohmann::json(*reached) : nlohmann::json(nullptr)},
+                           {"text", s.plateau->text()}});
   }
   return out;
 }

@@ -210,15 +210,6 @@ Measured TrainLog::measured(const std::string& name) const {
   return {{name, "1", ""}, std::nullopt};
 }
 
-namespace {
-
-/// True for a copy of a column that the log writes elsewhere (train_summary.hpp).
-bool is_copy(const H5Reader& file, const std::string& path) {
-  return file.has_attribute("role", path) && file.text_attribute("role", path) == "copy";
-}
-
-}  // namespace
-
 void TrainLog::restore(const H5Reader& file, const std::string& prefix) {
   columns_.clear();
   tables_.clear();
@@ -228,7 +219,7 @@ void TrainLog::restore(const H5Reader& file, const std::string& prefix) {
   }
   for (const std::string& path : file.all_datasets(prefix.empty() ? "/" : prefix.substr(0, prefix.size() - 1))) {
     const bool direct = path.find('/', prefix.size()) == std::string::npos;
-    if (direct && file.has_attribute("x", path) && !is_copy(file, path)) restore_column(file, prefix, path);
+    if (direct && file.has_attribute("x", path)) restore_column(file, prefix, path);
   }
   for (const Column& c : columns_) {
     if (!tables_.contains(c.axis)) restore_table(file, prefix, c.axis);

@@ -37,7 +37,7 @@
 namespace nudge {
 namespace {
 
-/// Makes all that a run trains side by side, each by its name. The frozen devices end nothing: they may never settle.
+/// Makes all that a run trains side by side, each by its name. The nulls end nothing: they may never settle.
 std::vector<NamedRun> make_runs(const Config& config, const TaskSizes& sizes,
                                 const std::shared_ptr<const NetworkPlan>& plan) {
   std::vector<NamedRun> runs;
@@ -52,8 +52,9 @@ std::vector<NamedRun> make_runs(const Config& config, const TaskSizes& sizes,
     runs.push_back({"beside", make_equilibrium_run(plain, network_plan(plain, sizes), "", Weights::digital)});
   } else if (options.beside != "none")
     runs.push_back({"beside", make_equilibrium_run(config, plan, options.beside, Weights::digital)});
-  if (options.null == "frozen_devices")
-    runs.push_back({"null", make_equilibrium_run(frozen_config(config), plan, "", Weights::configured), false});
+  for (const NullKind& null : null_runs(config, *plan))
+    runs.push_back(
+        {null.lane(), make_equilibrium_run(null_config(config, null), plan, "", Weights::configured), false});
   return runs;
 }
 
@@ -162,10 +163,11 @@ class TrainRun {
     if (lines_) write_text_lines(*lines_, document);
     if (references_) write_reference_scores(*references_, document);
     loop_.write(document, "");
-    if (const LearningRun* null = loop_.named("null")) write_null(loop_.main_run(), *null, document);
+    if (const auto null = null_result(loop_, plan_.get())) write_null(*null, document);
     if (loop_.finished() || !loop_.stuck().empty()) {
-      const std::string failure = summarise(config_, loop_, plan_.get()).failure;
-      if (!failure.empty()) document.attribute("failure", failure);
+      const TrainSummary ended = summarise(config_, loop_, plan_.get());
+      if (!ended.failure.empty()) document.attribute("failure", ended.failure);
+      if (ended.plateau) write_plateau(*ended.plateau, document);
     }
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
@@ -203,7 +205,7 @@ class TrainRun {
     };
     for (const char* column : {"residual", "damping"}) add("", log(), column);
     if (!metric_.empty()) add("", log(), "validation_" + metric_);
-    for (const std::string lane : {"", "beside", "null"}) {
+    for (const std::string& lane : loop_.names()) {
       const LearningRun* run = loop_.named(lane);
       if (run == nullptr || (!lane.empty() && !std::isfinite(run->log().last("train/loss")))) continue;
       for (const char* column : {"loss", "validation_loss"}) {
@@ -254,7 +256,7 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
 Config resumed_config(const H5Reader& file, const std::filesystem::path& path, const Config* config) {
   Config stored = stored_program_config(file);
   // Of a file of an older version, which has no such lane.
-  if (stored.text("train.null") == "auto") stored.set_from_text("train.null", "none");
+  if (stored.text("train.null") == "auto") stored.set_from_text("train.null", "off");
   if (config != nullptr) {
     Config given = settled_as(stored, *config);
     if (given.text("train.null") == "auto") given.set_from_text("train.null", stored.text("train.null"));

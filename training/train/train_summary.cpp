@@ -36,6 +36,7 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
 }
 
 constexpr const char* kNotSettled = "it does not settle";
+constexpr const char* kRose = "the validation loss rose";
 
 /// Text of a run's failure, by which it is no result; empty: it is one.
 std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles) {
@@ -55,10 +56,30 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles)
   return "";
 }
 
+/// Text on a run that ended far above its start and above every constant answer, by which it is no result.
+std::string unlearnt(const TrainLog& log, const std::optional<ConstantGain>& constant) {
+  constexpr double kTimes = 10;
+  const std::vector<double>& losses = log.values("train/validation_loss");
+  if (losses.size() < 2 || !constant || !(constant->gain.high < 0)) return "";
+  const double start = losses.front(), end = losses.back();
+  if (!(end > kTimes * start)) return "";
+  return fmt::format("{} from {:.4g} to {:.4g}, above that of a constant answer", kRose, start, end);
+}
+
+/// Note on a run that a constant answer beats.
+std::string below_constant_note(const ConstantGain& constant, const std::string& unit) {
+  const LossGain& gain = constant.gain;
+  const std::string suffix = unit == "nat" ? " nat" : "";
+  return fmt::format(
+      "the {} loss is {:.4g}{} [{:.4g}, {:.4g}] above that of the best constant answer (95 %, {} samples): the run has "
+      "not learnt to tell its inputs apart",
+      constant.part, -gain.won, suffix, -gain.high, -gain.low, gain.samples);
+}
+
 /// Advice for a run that failed so.
 std::string failure_advice(const Config& config, bool circuit, const std::string& failure) {
   std::string rate = "a smaller train.learning_rate";
-  if (!circuit) return rate;
+  if (!circuit || failure.starts_with(kRose)) return rate;
   if (failure.starts_with(kNotSettled)) return "more relaxation.free_steps, a smaller relaxation.step, or " + rate;
   const char* transposed = "aep_transposed";
   const bool fits = config.text("estimator") != transposed && estimator_misfit(config, transposed).empty();
@@ -76,7 +97,9 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.group_cosines = last_cosines(plan, log.values("train/cosine"));
   const TrainOptions options = train_options(config);
   if (loop.named("beside") != nullptr) s.beside = options.beside;
-  if (const LearningRun* null = loop.named("null")) s.null = null_result(loop.main_run(), *null);
+  s.null = null_result(loop, plan);
+  const std::optional<ConstantGain> constant = constant_gain(loop);
+  if (loop.finished() && s.done > 0) s.plateau = plateau_of(log);
   if (s.of("hardware/devices") > 0) {
     s.token_use = config.text("circuit.tokens");
     s.tokens = coupled_rows(config);
@@ -96,6 +119,9 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   // The mean of states of a bath is nowhere that a force vanishes.
   const bool settles = plan != nullptr && phase_options(config).phases.free.solver != SettleSolver::sample;
   s.failure = loop.stuck().empty() ? failure_of(s, log, settles) : "stopped: " + loop.stuck();
+  if (s.failure.empty()) s.failure = unlearnt(log, constant);
+  if (s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
+    s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));
   if (!s.failure.empty()) s.advice = failure_advice(config, plan != nullptr, s.failure);
   return s;
 }
@@ -136,99 +162,6 @@ std::vector<std::string> device_notes(const Config& config, const Elapsed& time)
   }
   if (const std::string cut = cut_warning(spec); !cut.empty()) notes.push_back(cut);
   return notes;
-}
-
-std::string resolved_null(const Config& config) {
-  const std::string asked = train_options(config).null;
-  if (asked != "auto") return asked;
-  const bool learns = on_devices(config) && config.text("crossbar.update") != "none";
-  return learns ? "frozen_devices" : "none";
-}
-
-Config frozen_config(const Config& config) {
-  Config frozen = config;
-  frozen.set_from_text("crossbar.update", "none");
-  frozen.set_from_text("train.cosine_every", "never");
-  return frozen;
-}
-
-NullResult null_result(const LearningRun& run, const LearningRun& null) {
-  const LossGain gain = loss_gain(run.validation_losses(), null.validation_losses());
-  return {gain, null_verdict(gain, null.log().measured("train/validation_loss").unit)};
-}
-
-std::string null_verdict(const LossGain& gain, const std::string& unit) {
-  const std::string suffix = unit == "1" ? "" : " " + unit;
-  if (!std::isfinite(gain.won)) return "what the devices won against frozen ones is not known";
-  const std::string interval =
-      std::isfinite(gain.low)
-          ? fmt::format(" [{:.4f}, {:.4f}] (95 % over {} validation examples)", gain.low, gain.high, gain.examples)
-          : std::string(" (one validation example: no interval)");
-  const std::string won = fmt::format("{:.4f}{}{}", gain.won, suffix, interval);
-  return gain.significant() ? fmt::format("the devices won {} against frozen ones", won)
-                            : fmt::format("the devices learnt nothing beyond frozen ones: won {}", won);
-}
-
-void write_null(const LearningRun& run, const LearningRun& null, H5Document& document) {
-  const TrainLog& log = null.log();
-  const std::vector<double>& losses = log.values("train/validation_loss");
-  if (losses.empty()) return;
-  const std::string unit = log.measured("train/validation_loss").unit, path = "null/validation_loss";
-  document.column(
-      path, losses,
-      {unit, "validation loss of the run with frozen devices, the values of null/train/validation_loss", {}});
-  document.attribute("role", std::string("copy"), path);
-  document.attribute("x", std::string("null/train/validation_step"), path);
-  const auto [gain, verdict] = null_result(run, null);
-  document.attribute("devices_won", gain.won, "null");
-  document.attribute("devices_won_low", gain.low, "null");
-  document.attribute("devices_won_high", gain.high, "null");
-  document.attribute("examples", static_cast<std::int64_t>(gain.examples), "null");
-  document.attribute("devices_learnt", static_cast<std::int64_t>(gain.significant()), "null");
-  document.attribute("verdict", verdict, "null");
-}
-
-void ExampleLosses::add(double summed_loss, Index counted) {
-  loss.push_back(summed_loss);
-  rows.push_back(static_cast<double>(counted));
-}
-
-void ExampleLosses::write(const std::string& prefix, const std::string& unit, H5Document& document) const {
-  if (loss.empty()) return;
-  document.column(
-      prefix + "/example_loss", loss,
-      {unit, "cost of each example of the validation part, summed over its rows, as last evaluated", {"example"}});
-  document.column(prefix + "/example_rows", rows, {"1", "tokens or samples of it that count", {"example"}});
-}
-
-ExampleLosses ExampleLosses::read(const std::string& prefix, const H5Reader& file) {
-  ExampleLosses all;
-  if (!file.has(prefix + "/example_loss")) return all;
-  all.loss = file.reals<double>(prefix + "/example_loss");
-  all.rows = file.reals<double>(prefix + "/example_rows", H5Shape{static_cast<Index>(all.loss.size())});
-  return all;
-}
-
-LossGain loss_gain(const ExampleLosses& one, const ExampleLosses& other) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
-  const std::size_t n = std::min(one.loss.size(), other.loss.size());
-  double sum = 0, rows = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    sum += other.loss[i] - one.loss[i];
-    rows += one.rows[i];
-  }
-  LossGain gain{rows > 0 ? sum / rows : nan, -infinity, infinity, static_cast<int>(n)};
-  if (n < 2 || !std::isfinite(gain.won)) return gain;
-  double squares = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double off = other.loss[i] - one.loss[i] - gain.won * one.rows[i];
-    squares += off * off;
-  }
-  const double count = static_cast<double>(n);
-  const double half = student_t_quantile(0.975, gain.examples - 1) * std::sqrt(count / (count - 1) * squares) / rows;
-  gain.low = gain.won - half;
-  gain.high = gain.won + half;
-  return gain;
 }
 
 }  // namespace nudge

@@ -13,36 +13,12 @@
 #include "training/data/text_dataset.hpp"
 #include "training/models/network_plan.hpp"
 #include "training/train/learning_run.hpp"
+#include "training/train/null_runs.hpp"
+#include "training/train/plateau.hpp"
 #include "training/train/run_values.hpp"
 #include "training/train/training_loop.hpp"
 
 namespace nudge {
-
-/// Frozen-device lane of a run: the same config, seed, batches and estimator. It has the same devices, programmed to
-/// the same initial weights and then left alone (crossbar.update = none); time passes for them as for the run's.
-/// Numbers (tables, biases, weights that no array holds) learn as they do in the run. The devices have learnt the
-/// amount by which the run's loss is below the lane's; digital parts alone reach the lane's loss.
-
-/// Returns train.null of a training, with auto resolved: "frozen_devices" where devices hold weights and training
-/// writes them, else "none".
-std::string resolved_null(const Config& config);
-
-/// Config of the frozen-device lane. Gradients are not compared there.
-Config frozen_config(const Config& config);
-
-/// Comparison of a run with its frozen-device lane, beside the lane's own numbers (run_values()).
-struct NullResult {
-  LossGain gain;        ///< of the validation loss
-  std::string verdict;  ///< null_verdict()
-};
-NullResult null_result(const LearningRun& run, const LearningRun& null);
-
-/// Verdict text: "the devices won 0.2134 nat [0.1822, 0.2447] against frozen ones (95 %, 160 examples)", or that they
-/// learnt nothing.
-std::string null_verdict(const LossGain& gain, const std::string& unit);
-
-/// Writes /null/validation_loss, which scripts read, and the verdict as attributes of /null.
-void write_null(const LearningRun& run, const LearningRun& null, H5Document& document);
 
 /// Cosine of a gradient with the exact adjoint's over one parameter group, NaN for a group without gradient.
 struct GroupCosine {
@@ -57,7 +33,8 @@ struct TrainSummary {
   RunValues values = {};
   std::vector<GroupCosine> group_cosines = {};     ///< the last comparison of gradients; empty when not measured
   std::string beside = {};                         ///< train.beside, empty without such a lane
-  std::optional<NullResult> null = {};             ///< of the lane whose devices are frozen; nothing without one
+  std::optional<NullResult> null = {};             ///< what the devices learnt; nothing without a null run
+  std::optional<Plateau> plateau = {};             ///< nothing before the last step
   std::optional<TextLines> lines = {};             ///< scores of counting letters and pairs on the same text
   std::string metric = {};                         ///< "accuracy" or "rmse" of a task of samples, empty of a text
   std::optional<ReferenceScores> references = {};  ///< scores of trivial models; nothing where no file was written

@@ -50,6 +50,12 @@ TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<Lea
                            const LoopSettings& settings)
     : TrainingLoop(std::move(task), alone(std::move(run)), settings) {}
 
+std::vector<std::string> TrainingLoop::names() const {
+  std::vector<std::string> out;
+  for (const NamedRun& one : runs_) out.push_back(one.name);
+  return out;
+}
+
 const LearningRun* TrainingLoop::named(const std::string& name) const {
   for (const NamedRun& one : runs_) {
     if (one.name == name) return one.run.get();

@@ -23,8 +23,9 @@ struct LoopSettings {
   FinalTest final_test = FinalTest::evaluate;
 };
 
-/// One of the runs of a training, by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run
-/// with frozen devices. All of it stands below its name: /train, /beside/train, /null/train.
+/// One of the runs of a training, by its name in logs, files and reports: "" is the run itself, "beside" a reference,
+/// "null/frozen_devices" and others nulls (null_runs.hpp). All of it stands below its name: /train, /beside/train,
+/// /null/frozen_devices/train.
 struct NamedRun {
   std::string name;
   std::unique_ptr<LearningRun> run;
@@ -60,6 +61,8 @@ class TrainingLoop {
   LearningRun& main_run() { return *runs_.front().run; }
   /// The run of this name; null where there is none of that name.
   const LearningRun* named(const std::string& name) const;
+  /// Names of all runs, in their order.
+  std::vector<std::string> names() const;
   const Task& task() const { return *task_; }
 
   /// Writes all that a resumed run needs: every run below `group` ("" or "name/") and its own name.
