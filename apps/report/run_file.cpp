@@ -314,6 +314,13 @@ double Lane::count(const std::string& kind) const {
 
 namespace {
 
+std::optional<NullVerdict> load_null(const H5Reader& file) {
+  if (!file.has("null") || !file.has_attribute("verdict", "null")) return std::nullopt;
+  const bool known = file.has_attribute("devices_learnt", "null");
+  return NullVerdict{file.text_attribute("verdict", "null"),
+                     known ? std::optional(file.integer_attribute("devices_learnt", "null") != 0) : std::nullopt};
+}
+
 PlateauFacts load_plateau(const H5Reader& file) {
   const auto real = [&](const char* name) { return file.real_attribute(name, "train"); };
   PlateauFacts out{file.text_attribute("plateau_text", "train"),
@@ -356,11 +363,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
       }
     }
   }
-  if (file.has("null") && file.has_attribute("verdict", "null")) {
-    const bool known = file.has_attribute("devices_learnt", "null");
-    run.null = {file.text_attribute("verdict", "null"),
-                known ? std::optional(file.integer_attribute("devices_learnt", "null") != 0) : std::nullopt};
-  }
+  run.null = load_null(file);
   if (file.has("train") && file.has_attribute("plateau_text", "train")) run.plateau = load_plateau(file);
   run.stages = load_table_with(file, "stages", {"stage", "home", "how"}, {});
   if (file.has_attribute("failure")) run.failure = file.text_attribute("failure");

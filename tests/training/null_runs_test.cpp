@@ -42,12 +42,13 @@ Config samples_config(const TemporaryDirectory& dir, double told, unsigned seed,
   }
   Settings all{fmt::format("seed={}", seed + 1), "data.file=" + file.string()};
   all.insert(all.end(), more.begin(), more.end());
-  return parse_program_config("samples.toml",
-                              "threads = 1\nestimator = 'ep'\n"
-                              "network.kind = 'hopfield'\nhopfield.hidden = [16]\ntask.kind = 'classification'\n"
-                              "task.references = 'off'\ndevice.preset = 'ecram'\n"
-                              "[train]\nnull = 'all'\nsteps = 100\nwarmup = 5\nevaluate_every = 0\nlearning_rate = 1e-2\n",
-                              all);
+  return parse_program_config(
+      "samples.toml",
+      "threads = 1\nestimator = 'ep'\n"
+      "network.kind = 'hopfield'\nhopfield.hidden = [16]\ntask.kind = 'classification'\n"
+      "task.references = 'off'\ndevice.preset = 'ecram'\n"
+      "[train]\nnull = 'all'\nsteps = 100\nwarmup = 5\nevaluate_every = 0\nlearning_rate = 1e-2\n",
+      all);
 }
 
 /// The character model on ecram, on a text without structure: letters drawn one by one.
