@@ -47,7 +47,7 @@ void Monitor::observe_mean(double state_norm, double force_norm) {
 
 Status Monitor::judge() const {
   if (diverged_) return Status::diverged;
-  if (residual_ <= options_.tolerance) return Status::converged;
+  if (residual_ <= std::max(options_.tolerance, rounding_)) return Status::converged;
   if (stuck_) return Status::stalled;
   const auto window = static_cast<std::ptrdiff_t>(options_.window);
   if (std::ssize(residuals_) < window) return Status::max_steps;

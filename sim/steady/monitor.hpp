@@ -42,8 +42,12 @@ class Monitor {
   /// Returns true and marks the run as diverged if a state of this norm is too large or not finite.
   bool out_of_bounds(double state_norm);
 
-  /// Reports that the run cannot go on (line search, step size): `stalled` unless the residual is within tolerance.
-  void give_up() { stuck_ = true; }
+  /// Reports that the run cannot go on (line search, step size): `stalled` unless the residual is within tolerance, or
+  /// within `rounding`: a force is a difference of terms of the size of z, each rounded.
+  void give_up(double rounding = 0) {
+    stuck_ = true;
+    rounding_ = rounding;
+  }
 
   double residual() const { return residual_; }
 
@@ -60,6 +64,7 @@ class Monitor {
   double limit_ = -1;
   bool diverged_ = false;
   bool stuck_ = false;
+  double rounding_ = 0;
 };
 
 /// End of a fixed-step solver: takes the mean of the last n states and the last evaluation. Shared by euler and rk4.

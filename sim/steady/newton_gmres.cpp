@@ -5,6 +5,7 @@
 // with γ = 0.9, α = 2, η_max = 0.9 and its safeguard. η ≥ 1e-4 (chosen by us: beyond that one more Newton step is
 // cheaper than more GMRES). A Newton step converges to any zero of F, also to an unstable one. For noise-free forces.
 #include <algorithm>
+#include <limits>
 
 #include "sim/steady/krylov.hpp"
 #include "sim/steady/monitor.hpp"
@@ -94,7 +95,7 @@ SettleResult settle_newton_gmres(Dynamics<S>& dynamics, MatrixRef<S> z, const Se
     system.direction(f, eta, 10 * options.memory, d);
     const double last_norm = norm;
     if (norm == 0 || !system.line_search(d, eta, norm, f)) {
-      monitor.give_up();
+      monitor.give_up(20 * static_cast<double>(std::numeric_limits<S>::epsilon()));
       break;
     }
     ++result.steps;

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/equilibrium.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sim/base/decompositions.hpp"
+#include "sim/base/rng.hpp"
+#include "sim/lagged.hpp"
+#include "sim/steady/krylov.hpp"
+#include "sim/steady/monitor.hpp"
+
+namespace nudge {
+namespace {
+
+/// Dimension of the Krylov spaces: eigenvalues outside of a cluster are found to per cents in some twenty products.
+constexpr Index kKrylov = 24;
+/// Most products with J of the solve for the distance, and its tolerance: a distance to a few per cent needs no more.
+constexpr int kProducts = 60;
+constexpr double kSolved = 0.01;
+/// Residual that the sentence names as the aim of a free phase: below it a gradient is exact to some 1e-3.
+constexpr double kAim = 1e-3;
+
+/// Largest real part of an eigenvalue of J on every sample of a linearised system, from a Krylov space of its own; samples
+/// share the products. Less their residuals ‖J x − λ x‖: what is above 0 is.
+class Abscissas {
+ public:
+  Abscissas(Linearization<double>& at, const Matrix<double>& moving, Index rows, Index cols, bool coupled)
+      : at_(at), moving_(moving), cols_(cols), size_(coupled ? rows * cols : cols), count_(coupled ? 1 : rows) {
+    for (Index b = 0; b < count_; ++b) spaces_.emplace_back(Space{dimension_of(b)});
+  }
+
+  std::vector<double> find() {
+    Matrix<double> v(rows(), cols_), jv(rows(), cols_);
+    fill_normal<double>({0, Purpose::probe, 4}, 0, 0, {v.data(), static_cast<std::size_t>(v.size())});
+    if (moving_.size() > 0) v.array() *= moving_.array();
+    Index most = 0;
+    for (Index b = 0; b < count_; ++b) {
+      Space& space = spaces_[static_cast<std::size_t>(b)];
+      begin(space, part(v, b));
+      most = std::max(most, space.most);
+    }
+    for (Index j = 0; j < most; ++j) {
+      for (Index b = 0; b < count_; ++b) {
+        const Space& space = spaces_[static_cast<std::size_t>(b)];
+        if (space.used == j && j < space.most) part(v, b) = space.basis.col(j);
+      }
+      at_.jvp(v, jv);
+      for (Index b = 0; b < count_; ++b) extend(spaces_[static_cast<std::size_t>(b)], j, part(jv, b));
+    }
+    std::vector<double> out;
+    for (const Space& space : spaces_) out.push_back(rightmost(space));
+    return out;
+  }
+
+ private:
+  struct Space {
+    Index most;  ///< dimension of the whole space, or kKrylov
+    Index used = -1;
+    Basis<double> basis = {};
+    Eigen::MatrixXd h = {};
+  };
+
+  Index rows() const { return size_ * count_ / cols_; }
+  Eigen::Map<Vector<double>> part(Matrix<double>& v, Index b) const { return {v.data() + b * size_, size_}; }
+  Index dimension_of(Index b) const {
+    if (moving_.size() == 0) return std::min(kKrylov, size_);
+    return std::min(kKrylov,
+                    static_cast<Index>(Eigen::Map<const Vector<double>>(moving_.data() + b * size_, size_).sum()));
+  }
+
+  void begin(Space& space, const Vector<double>& start) const {
+    if (space.most == 0) return;
+    space.basis.setZero(size_, space.most + 1);
+    space.h.setZero(space.most + 1, space.most);
+    space.basis.col(0) = start.normalized();
+    space.used = 0;
+  }
+
+  static void extend(Space& space, Index j, const Vector<double>& product) {
+    if (space.used != j || j >= space.most) return;
+    if (!product.allFinite()) {
+      space.most = 0;
+      return;
+    }
+    Vector<double> w = product;
+    const double before = w.norm();
+    const double left = orthogonalise<double>(space.basis, j + 1, w, space.h.col(j));
+    ++space.used;
+    space.h(j + 1, j) = left;
+    if (left > 1e-12 * before) {
+      space.basis.col(j + 1) = w / left;
+    } else {
+      space.h(j + 1, j) = 0;
+      space.most = j + 1;  // an invariant space: its eigenvalues are exact
+    }
+  }
+
+  static double rightmost(const Space& space) {
+    if (space.most == 0) return Equilibrium::unknown;
+    const EigenPairs pairs = eigenpairs(Eigen::MatrixXd(space.h.topLeftCorner(space.used, space.used)));
+    const double last = space.h(space.used, space.used - 1);
+    const double rounding = 1e-9 * pairs.values.cwiseAbs().maxCoeff();  // of a neutral mode, whose eigenvalue is 0
+    double best = -std::numeric_limits<double>::infinity();
+    for (Index i = 0; i < space.used; ++i) {
+      const double off = last * std::abs(pairs.vectors(space.used - 1, i)) / pairs.vectors.col(i).norm();
+      best = std::max(best, pairs.values(i).real() - off - rounding);
+    }
+    return best;
+  }
+
+  Linearization<double>& at_;
+  const Matrix<double>& moving_;
+  Index cols_, size_, count_;
+  std::vector<Space> spaces_;
+};
+
+/// Sets d to the way from z to the nearest zero of F, forces to ‖F‖ of the samples, and `left` to J d + F.
+void way_to_rest(Dynamics<double>& dynamics, const Matrix<double>& z, std::vector<double>& forces, Matrix<double>& d,
+                 Matrix<double>& left) {
+  Linearization<double>& at = dynamics.linearize(z);
+  at.force(left);
+  if (Direct<double>* direct = dynamics.direct()) {  // whose J may be too stiff for GMRES
+    Matrix<double> rest = z;
+    DirectLoad<double> nothing;
+    nothing.settled = true;
+    if (direct->solve(rest, nothing).status == Status::converged) {
+      d = rest - z;
+      left.setZero();
+    } else {
+      left.setConstant(Equilibrium::unknown);
+    }
+    return;
+  }
+  const Matrix<double> moving = moving_units<double>(dynamics, at, z);
+  if (moving.size() > 0) left.array() *= moving.array();
+  const Index rows = z.rows(), cols = z.cols(), each = rows / std::ssize(forces);
+  // Every sample's force at norm 1, so that the solve is as good for each; J does not mix them.
+  for (std::size_t i = 0; i < forces.size(); ++i) {
+    auto own = left.middleRows(static_cast<Index>(i) * each, each);
+    forces[i] = own.norm();
+    if (forces[i] > 0) own /= forces[i];
+  }
+  if (left.allFinite()) {
+    const LinearOperator<double> jacobian = [&](const Vector<double>& v, Vector<double>& out) {
+      at.jvp(as_state(v, rows, cols), as_state(out, rows, cols));
+    };
+    Vector<double> way = Vector<double>::Zero(z.size()), moved(z.size());
+    const Vector<double> b = -Eigen::Map<const Vector<double>>(left.data(), left.size());
+    gmres<double>(jacobian, b, way, {.tolerance = kSolved, .krylov = kProducts / 2, .max_iterations = kProducts});
+    jacobian(way, moved);
+    moved -= b;
+    d = as_state(way, rows, cols);
+    left = as_state(moved, rows, cols);
+  }
+  for (std::size_t i = 0; i < forces.size(); ++i) {
+    d.middleRows(static_cast<Index>(i) * each, each) *= forces[i];
+    left.middleRows(static_cast<Index>(i) * each, each) *= forces[i];
+  }
+}
+
+/// Distance of every sample of z from its equilibrium z + d, of the larger of the two; ∞: there is none.
+std::vector<double> distances(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled) {
+  const Index count = coupled ? 1 : z.rows(), each = z.rows() / count;
+  Matrix<double> d = Matrix<double>::Zero(z.rows(), z.cols()), left(z.rows(), z.cols());
+  std::vector<double> forces(static_cast<std::size_t>(count), 1.0), out;
+  way_to_rest(dynamics, z, forces, d, left);
+  for (Index i = 0; i < count; ++i) {
+    const auto own = [&](const Matrix<double>& x) { return x.middleRows(i * each, each); };
+    const double scale = std::max(own(z).norm(), (own(z) + own(d)).norm());
+    const bool solved = own(left).norm() <= 0.5 * forces[static_cast<std::size_t>(i)];
+    out.push_back(!solved ? std::numeric_limits<double>::infinity() : scale > 0 ? own(d).norm() / scale : 0);
+  }
+  return out;
+}
+
+}  // namespace
+
+void Equilibrium::add(const Equilibrium& other) {
+  if (!other.known()) return;
+  const auto mean = [&](double own, double its) {
+    return known() ? (own * samples + its * other.samples) / (samples + other.samples) : its;
+  };
+  settled = mean(settled, other.settled);
+  lost = mean(lost, other.lost);
+  none = mean(none, other.none);
+  unstable = mean(unstable, other.unstable);
+  dead = std::isnan(dead) ? other.dead : std::isnan(other.dead) ? dead : mean(dead, other.dead);
+  abscissa = std::isnan(abscissa) ? other.abscissa : std::max(abscissa, other.abscissa);
+  residual = std::max(residual, other.residual);
+  decay = std::max(decay, other.decay);
+  steps = std::max(steps, other.steps);
+  samples += other.samples;
+}
+
+Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
+                        double lag) {
+  Equilibrium out;
+  out.samples = coupled ? 1 : static_cast<int>(z.rows());
+  out.residual = phase.residual;
+  out.decay = phase.decay;
+  out.steps = phase.steps;
+  out.settled = out.unstable = 0;
+  out.lost = out.none = 1;
+  if (phase.status == Status::diverged || !z.allFinite()) return out;
+  const std::vector<double> off = distances(dynamics, z, coupled);
+  const auto share = [&off](auto of) {
+    return static_cast<double>(std::count_if(off.begin(), off.end(), of)) / static_cast<double>(off.size());
+  };
+  out.settled = share([](double d) { return d <= Equilibrium::settled_within; });
+  out.lost = share([](double d) { return !(d <= Equilibrium::lost_beyond); });
+  out.none = share([](double d) { return !std::isfinite(d); });
+  if (dynamics.traits().feed_forward) return out;
+  Lagged all(dynamics, lag);
+  Linearization<double>& at = all.linearize(all.at_rest(z));
+  const Matrix<double> moving = all.moving();
+  const std::vector<double> found = Abscissas(at, moving, all.rows(), all.cols(), coupled).find();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    // Of a state on its way positive ones say nothing.
+    if (std::isnan(found[i]) || !(off[i] <= Equilibrium::settled_within)) continue;
+    out.abscissa = std::isnan(out.abscissa) ? found[i] : std::max(out.abscissa, found[i]);
+    out.unstable += found[i] > 0 ? 1.0 / static_cast<double>(found.size()) : 0;
+  }
+  return out;
+}
+
+namespace {
+
+/// True if more steps of the phase would bring its states to equilibria.
+bool too_short(const Equilibrium& e) {
+  const bool falls = e.decay < 1 && (e.decay > 0 || e.rests());  // 0: too few steps to tell
+  return falls && !(e.none > 0.5);
+}
+
+/// Steps after which the residual is at kAim, by its measured factor per step; 0: unknown.
+double steps_to_aim(const Equilibrium& e) {
+  if (!(e.decay > 0 && e.decay < 1 && e.residual > kAim && std::isfinite(e.residual))) return 0;
+  return e.steps + std::ceil(std::log(kAim / e.residual) / std::log(e.decay));
+}
+
+std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+}  // namespace
+
+std::string finding(const Equilibrium& e) {
+  if (!e.known()) return "";
+  if (!e.lives()) return fmt::format("dead: {} of the units have a gradient of exactly 0", percent(e.dead));
+  if (e.unstable > 0) {
+    return fmt::format(
+        "unstable: {} of the samples end where perturbations grow ({:+.3g} per tau) and no circuit stays",
+        percent(e.unstable), e.abscissa);
+  }
+  const std::string residual = fmt::format("residual {:.2g} after {} steps", e.residual, e.steps);
+  if (e.settled == 1) return "settled: " + residual;
+  return fmt::format("{}: {}, {} of the samples settle",
+                     too_short(e) ? "free phase too short" : "no equilibrium: more steps bring none", residual,
+                     percent(e.settled));
+}
+
+std::string remedy(const Equilibrium& e) {
+  if (e.clean()) return "";
+  if (!e.lives()) return "start where activations have a slope (a bias, or an activation as sigmoid or tanh)";
+  if (e.unstable > 0) {
+    return "raise the damping or circuit.amplifier_bandwidth, or start elsewhere (relaxation.solver, a bias)";
+  }
+  const double steps = steps_to_aim(e);
+  if (too_short(e) && steps > 0) return fmt::format("{:.0f} steps (relaxation.free_steps) reach {:.0e}", steps, kAim);
+  if (too_short(e)) return "raise relaxation.free_steps";
+  return "lower relaxation.step, the weights or train.learning_rate";
+}
+
+std::string sentence(const Equilibrium& e) {
+  const std::string mends = remedy(e);
+  return finding(e) + (mends.empty() ? "" : "; ") + mends;
+}
+
+}  // namespace nudge

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "sim/dynamics.hpp"
+#include "sim/settle.hpp"
+
+namespace nudge {
+
+/// Verdict on the states that free phases end in. Shares of the samples that were looked at, of coupled rows of the sequences.
+struct Equilibrium {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+  int samples = 0;            ///< looked at; 0: there is no verdict
+  double settled = unknown;   ///< share no farther than settled_within from an equilibrium
+  double lost = unknown;      ///< share farther than lost_beyond, or without any
+  double none = unknown;      ///< share without any: J is singular, or the state has run away
+  double unstable = unknown;  ///< share at an equilibrium that a circuit leaves: an eigenvalue of positive real part
+  double dead = unknown;      ///< share of the units, columns of parameters, whose gradient is exactly 0
+  double abscissa = unknown;  ///< largest real part of an eigenvalue that was found, 1/τ
+  double residual = 0;        ///< largest ‖F‖/‖z‖ where the phases end
+  double decay = 0;           ///< largest factor of the residual per step
+  int steps = 0;              ///< of the free phase
+
+  /// Distance ‖J⁻¹F‖ to the equilibrium, of ‖z‖ or of the equilibrium's own norm where that is larger, up to which a state has
+  /// settled, and beyond which it is of no use: the gradient is off by about as much. A state that runs away has no
+  /// equilibrium (J singular), or is as far from it as it is large: 1.
+  static constexpr double settled_within = 0.01, lost_beyond = 0.3;
+
+  bool known() const { return samples > 0; }
+  bool rests() const { return !(lost > 0.5); }
+  bool holds() const { return !(unstable > 0.5); }
+  bool lives() const { return !(dead > 0.9); }
+  /// Most samples are lost or unstable, or nearly no unit has a gradient: nothing to learn from.
+  bool sound() const { return !known() || (rests() && holds() && lives()); }
+  bool clean() const { return !known() || (settled == 1 && !(unstable > 0) && lives()); }
+
+  /// Takes in the verdict on other samples.
+  void add(const Equilibrium& other);
+};
+
+/// What the verdict finds, by how much; and the key that mends what is wrong, empty where nothing is. Empty without a verdict.
+std::string finding(const Equilibrium& verdict);
+std::string remedy(const Equilibrium& verdict);
+
+/// Both in a sentence, the same wherever a verdict is told.
+std::string sentence(const Equilibrium& verdict);
+
+/// Judges z (rows, cols), where a free phase of so many steps ended, by products with J alone: the distance by GMRES, the
+/// eigenvalues by Arnoldi's method on each sample. `coupled`: the rows are one sample, not one each. `lag`: τ_a of the
+/// amplifiers (sim/lagged.hpp). Noise-free reads; `dead` stays unknown.
+Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
+                        double lag = 0);
+
+}  // namespace nudge

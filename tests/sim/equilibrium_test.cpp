@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on states of linear systems, whose equilibria are known.
+#include "sim/equilibrium.hpp"
+#include "tests/support/catch.hpp"
+
+#include "tests/support/numerics.hpp"
+#include "tests/support/test_dynamics.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+/// F = A (z − 1) of two samples of two units each, that do not know of each other.
+SmallDynamics<double> two_samples(const Dense<double>& one, const Dense<double>& other) {
+  Dense<double> a = Dense<double>::Zero(4, 4);
+  a.topLeftCorner(2, 2) = one;
+  a.bottomRightCorner(2, 2) = other;
+  return linear_system<double>(2, 2, a, Vec<double>::Ones(4));
+}
+
+Dense<double> turning(double growth, double omega) {
+  Dense<double> a(2, 2);
+  a << growth, -omega, omega, growth;
+  return a;
+}
+
+Equilibrium judged(Dynamics<double>& dynamics, const Matrix<double>& z, double lag = 0) {
+  SettleResult phase;
+  phase.residual = 0.2;
+  phase.decay = 0.5;
+  phase.steps = 1;
+  return judge_point(dynamics, z, false, phase, lag);
+}
+
+}  // namespace
+
+TEST_CASE("samples have settled within a hundredth of their equilibria, whatever |F|/|z|", "[equilibrium]") {
+  auto dynamics = two_samples(turning(-1, 0.5), turning(-1e-3, 0));  // the second is slow: its force is small anywhere
+  Matrix<double> z = Matrix<double>::Ones(2, 2);
+  CHECK(judged(dynamics, z).settled == 1);
+  z.row(1) *= 0.995;
+  CHECK(judged(dynamics, z).settled == 1);
+  z.row(1) *= 0.98;
+  const Equilibrium off = judged(dynamics, z);  // |F|/|z| = 2.6e-5 there
+  CHECK(off.settled == 0.5);
+  CHECK(off.lost == 0);
+  z.row(1) *= 0.5;
+  CHECK(judged(dynamics, z).lost == 0.5);
+  CHECK(judged(dynamics, z).sound());
+  CHECK(off.unstable == 0);
+  CHECK(off.abscissa == Approx(-1).margin(1e-6));  // of the one that has settled
+  CHECK(off.samples == 2);
+}
+
+TEST_CASE("a state that runs away has not settled, however small the force beside it", "[equilibrium]") {
+  const auto constant = [](const Vec<double>&) { return Vec<double>(Vec<double>::Ones(4)); };
+  SmallDynamics<double> dynamics(2, 2, constant,
+                                 [](const Vec<double>&) { return Dense<double>(Dense<double>::Zero(4, 4)); });
+  const Equilibrium found = judged(dynamics, Matrix<double>::Constant(2, 2, 1e9));
+  CHECK(found.settled == 0);
+  CHECK(found.none == 1);
+  CHECK_FALSE(found.sound());
+  CHECK_THAT(sentence(found), Catch::StartsWith("no equilibrium"));
+  auto growing = two_samples(turning(1, 0), turning(1, 0));
+  CHECK(judged(growing, Matrix<double>::Constant(2, 2, 1e9)).lost == 1);
+}
+
+TEST_CASE("an equilibrium is unstable where perturbations grow, and amplifiers are part of it", "[equilibrium]") {
+  auto one = two_samples(turning(0.2, 1), turning(-0.2, 1));
+  const Matrix<double> z = Matrix<double>::Ones(2, 2);
+  const Equilibrium found = judged(one, z);
+  CHECK(found.unstable == 0.5);
+  CHECK(found.abscissa == Approx(0.2).margin(1e-6));
+  CHECK_THAT(sentence(found), Catch::Contains("unstable: 50 % of the samples"));
+  // λ (1 + τ_a λ) = −1 ± 2i crosses the axis at τ_a = 1/4.
+  auto fast = two_samples(turning(-1, 2), turning(-1, 1));
+  CHECK(judged(fast, z, 0.24).unstable == 0);
+  CHECK(judged(fast, z, 0.26).unstable == 0.5);
+}
+
+TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") {
+  Equilibrium e;
+  CHECK(sentence(e).empty());
+  e.samples = 4;
+  e.settled = 0.25;
+  e.lost = e.none = e.unstable = e.dead = 0;
+  e.residual = 0.2;
+  e.decay = 0.5;
+  e.steps = 1;
+  // 0.2 · 0.5^k <= 1e-3 at k = log2(200) = 7.6.
+  CHECK(sentence(e) ==
+        "free phase too short: residual 0.2 after 1 steps, 25 % of the samples settle; 9 steps (relaxation.free_steps) "
+        "reach 1e-03");
+  e.decay = 1.1;
+  CHECK_THAT(sentence(e), Catch::StartsWith("no equilibrium") && Catch::Contains("lower relaxation.step"));
+  e.settled = 1;
+  e.residual = 1e-6;
+  CHECK(sentence(e) == "settled: residual 1e-06 after 1 steps");
+  CHECK(e.clean());
+  e.dead = 0.95;
+  CHECK_THAT(sentence(e), Catch::StartsWith("dead: 95 % of the units") && Catch::Contains("bias"));
+  Equilibrium other = e;
+  other.samples = 12;
+  other.settled = 0;
+  e.add(other);
+  CHECK(e.settled == 0.25);
+  CHECK(e.samples == 16);
+}
