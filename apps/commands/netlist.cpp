@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "apps/commands.hpp"
@@ -12,6 +13,7 @@
 #include "netlist/netlist_file.hpp"
 #include "netlist/node_capacitances.hpp"
 #include "netlist/operating_point.hpp"
+#include "netlist/point_stability.hpp"
 #include "netlist/transient.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -28,7 +30,18 @@ struct NetlistCommand {
   bool op = false, json = false, waves = false;
 };
 
-nlohmann::json json_of(const NodalEquations& equations, const OperatingPoint& found, const std::vector<double>& x) {
+/// Text on an operating point that no circuit keeps; empty: perturbations decay there, or nothing is known.
+std::string left_text(std::optional<double> growth) {
+  if (!growth || !(*growth > 0)) return "";
+  return fmt::format(
+      "unstable: a perturbation of this operating point grows e-fold in {} with 1 pF at every node, so no circuit "
+      "stays "
+      "there; --tran TIME shows where it goes",
+      format_quantity(1 / *growth, Unit::second, 3));
+}
+
+nlohmann::json json_of(const NodalEquations& equations, const OperatingPoint& found, const std::vector<double>& x,
+                       std::optional<double> growth) {
   nlohmann::json nodes = nlohmann::json::object(), currents = nlohmann::json::object();
   const Netlist& netlist = equations.netlist();
   for (std::size_t i = 0; i < netlist.nodes.size(); ++i) nodes[netlist.nodes[i]] = x[i];
@@ -39,7 +52,8 @@ nlohmann::json json_of(const NodalEquations& equations, const OperatingPoint& fo
           {"currents_A", currents},
           {"residual_A", found.residual_A},
           {"iterations", found.iterations},
-          {"status", to_string(found.status)}};
+          {"growth_per_s", growth ? nlohmann::json(*growth) : nlohmann::json()},
+          {"status", left_text(growth).empty() ? std::string(to_string(found.status)) : "unstable"}};
 }
 
 std::string table_of(const NodalEquations& equations, const OperatingPoint& found, const std::vector<double>& x) {
@@ -141,7 +155,10 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (found.status != Status::converged) {
     throw NumericalFailure(fmt::format("{}: {}", options.file, describe_failure(equations, found)));
   }
-  answer("{}", options.json ? json_text(json_of(equations, found, x), 2) + "\n" : table_of(equations, found, x));
+  const std::optional<double> growth = growth_rate(equations, x);
+  answer("{}",
+         options.json ? json_text(json_of(equations, found, x, growth), 2) + "\n" : table_of(equations, found, x));
+  if (const std::string left = left_text(growth); !left.empty()) say("nudge: warning: {}: {}\n", options.file, left);
   return ExitCode::ok;
 }
 

@@ -8,6 +8,7 @@
 #include "netlist/card_reader.hpp"
 #include "netlist/netlist_file.hpp"
 #include "netlist/operating_point.hpp"
+#include "netlist/point_stability.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -231,4 +232,21 @@ TEST_CASE("netlist: what its instances stand for is counted before it is made", 
   const std::string diode = "t\nv1 a 0 1\nd1 a 0 m\n.model m d rs=1\n";
   CHECK(limited(diode, 3) == "3 elements");
   CHECK_THAT(limited(diode, 2), Catch::Contains("t.cir:3:1: d1") && Catch::Contains("the limit = 2"));
+}
+
+TEST_CASE("an operating point that no circuit keeps is known by the rate at which it is left", "[netlist]") {
+  const auto growth = [](const std::string& text) {
+    const NodalEquations equations(parsed("title\n" + text));
+    OperatingPointSolver solver(equations);
+    std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+    REQUIRE(solver.solve(equations.values(), {}, x).status == Status::converged);
+    return growth_rate(equations, x).value();
+  };
+  // 2 mS discharge 1 pF, and 5 pF where 4 pF are drawn.
+  CHECK(growth("V1 a 0 1\nR1 a b 1k\nR2 b 0 1k\n") == Approx(-2e9).epsilon(1e-9));
+  CHECK(growth("V1 a 0 1\nR1 a b 1k\nR2 b 0 1k\nC1 b 0 4p\n") == Approx(-0.4e9).epsilon(1e-9));
+  // Two nodes that drive each other by g through r: -1/r +- g over C.
+  const std::string latch = "R1 a 0 1k\nR2 b 0 1k\nG1 a 0 b 0 {}\nG2 b 0 a 0 {}\n";
+  CHECK(growth(fmt::format(fmt::runtime(latch), "3m", "3m")) == Approx(2e9).epsilon(1e-9));
+  CHECK(growth(fmt::format(fmt::runtime(latch), "0.5m", "0.5m")) == Approx(-0.5e9).epsilon(1e-9));
 }

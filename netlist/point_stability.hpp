@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "netlist/nodal_equations.hpp"
+
+namespace nudge {
+
+/// Fastest rate (1/s) at which a perturbation of an operating point x (unknowns) grows: the largest real part of an
+/// eigenvalue of −M⁻¹K (ReducedMatrices), with 1 pF from every node to ground beside the drawn capacitors. Above 0 no
+/// circuit stays there. Nothing where the state has more than 512 columns, or none, or elements that NodeCoordinates refuses.
+std::optional<double> growth_rate(const NodalEquations& equations, const std::vector<double>& x);
+
+}  // namespace nudge
