@@ -161,6 +161,19 @@ TEST_CASE("gradcheck of layered networks: in a box, in sweeps, convolutional, cr
   }
 }
 
+TEST_CASE("the layer that a read-out reads keeps the hidden activation", "[hopfield]") {
+  const auto states = [](const Settings& settings) {
+    const Config config = config_of(with({"hopfield.hidden=[6]", "precision=double"}, settings));
+    return network_plan(config, make_task(config)->sizes())->nodes().back();
+  };
+  const Node read = states({"hopfield.cost=cross_entropy"});
+  CHECK(read.lower == 0);  // the box of hard_sigmoid
+  CHECK(read.upper == 1);
+  CHECK(std::isinf(states({"hopfield.cost=cross_entropy", "hopfield.output_activation=identity"}).upper));
+  CHECK(std::isinf(states({}).upper));  // the state that a squared error sees
+  CHECK(states({"hopfield.cost=cross_entropy", "hopfield.activation=relu"}).lower == 0);
+}
+
 TEST_CASE("hopfield.feedback = none is a multilayer perceptron, and bptt its backpropagation", "[hopfield]") {
   const Config config = config_of({"precision=double", "hopfield.feedback=none", "hopfield.hidden=[7,5]",
                                    "train.batch=6", "hopfield.gain=2", "relaxation.schedule=sweep", "relaxation.step=1",

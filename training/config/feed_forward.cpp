@@ -55,7 +55,7 @@ Settings of_features(const Config& config) {
   const auto fits = [&config](const char* key, auto... boxes) { return ((config.text(key) == boxes) || ...); };
   if (kind == "resistive" || !fits("hopfield.activation", "hard_sigmoid", "relu"))
     out.emplace_back("hopfield.activation=relu");
-  if (kind == "resistive" || !fits("hopfield.output_activation", "hard_sigmoid", "relu", "identity"))
+  if (kind == "resistive" || !fits("hopfield.output_activation", "hard_sigmoid", "relu", "identity", "auto"))
     out.emplace_back("hopfield.output_activation=identity");
   if (kind != "resistive") return out;
   out.emplace_back("network.kind=hopfield");

@@ -179,7 +179,8 @@ std::vector<ConfigRule> layer_rules() {
       must({"hopfield.output_activation", "hopfield.form", "network.kind"},
            "must be identity, hard_sigmoid or relu for hopfield.form = projected: the box it names",
            [](const Config& c) {
-             return has_box(c, "hopfield.output_activation") || c.text("hopfield.output_activation") == "identity";
+             const std::string& last = c.text("hopfield.output_activation");
+             return has_box(c, "hopfield.output_activation") || last == "identity" || last == "auto";
            }),
       {{"hopfield.feedback", "hopfield.form", "network.kind"}, no_such_feedback},
       // Links that act both ways have no law of the difference alone (TermTraits::takes_difference).

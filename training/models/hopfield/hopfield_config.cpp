@@ -18,6 +18,12 @@ const Choices<HopfieldFeedback> feedbacks{{"transpose", HopfieldFeedback::transp
                                           {"separate", HopfieldFeedback::separate},
                                           {"none", HopfieldFeedback::none}};
 
+std::vector<std::string> output_activations() {
+  std::vector<std::string> names = node_activations();
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
 /// Entry of layer l of a list that has one for all or one for each.
 Index entry(const std::vector<Index>& list, std::size_t layer) { return list.size() == 1 ? list[0] : list[layer]; }
 
@@ -66,7 +72,9 @@ std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& t
     shape.classes = task.classes;
   }
   shape.activation = node_activation(options.activation);
-  shape.output = node_activation(options.output_activation);
+  // A softmax reads a hidden layer: left linear, a network of one hidden layer would bend nothing.
+  const NodeActivation open = shape.classes > 0 ? shape.activation : NodeActivation::identity;
+  shape.output = options.output_activation == "auto" ? open : node_activation(options.output_activation);
   shape.form = options.form;
   shape.asymmetric = options.feedback == HopfieldFeedback::separate;
   shape.feed_forward = options.feedback == HopfieldFeedback::none;
@@ -101,8 +109,9 @@ const Section<HopfieldOptions>& hopfield_section() {
           choice("hopfield.activation", "hard_sigmoid", node_activations(),
                  "rho of the hidden layers. Of form = projected it names the box: hard_sigmoid [0, 1], relu [0, inf)."),
           &HopfieldOptions::activation),
-      field(choice("hopfield.output_activation", "identity", node_activations(),
-                   "rho of the last layer, whose state itself the cost sees; of form = projected identity is no box."),
+      field(choice("hopfield.output_activation", "auto", output_activations(),
+                   "rho of the last layer; of form = projected identity is no box. auto: identity where the cost sees "
+                   "the state itself (squared_error), hopfield.activation where a read-out reads it (cross_entropy)."),
             &HopfieldOptions::output_activation),
       field(named("hopfield.feedback", "transpose",
                   "How a layer hears the one above. transpose: through the weights of the way up, read backwards, so "
