@@ -97,10 +97,12 @@ Rows spread_rows() {
 
 Rows noise_rows() {
   return {
-      row<&Spec::programming_error>(
-          "programming_error", "1",
-          "standard deviation of a programmed conductance, relative to g_max - g_min; drawn once per programming",
-          ours),
+      between(
+          row<&Spec::programming_error>("programming_error", "1",
+                                        "standard deviation of a programmed conductance, relative to g_max - g_min; "
+                                        "drawn once per programming",
+                                        ours),
+          0, 1),
       row<&Spec::programming, &ProgrammingErrorSpec::saturating_S>(
           "programming_saturating", "S",
           "A of a programming error of standard deviation A (1 - exp(-g/B)), added to programming_fit", ours),

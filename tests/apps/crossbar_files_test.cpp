@@ -163,7 +163,10 @@ TEST_CASE("stuck devices of a map are in the arrays that it names", "[apps]") {
   check_error(folder, wo + "x.cir " + map("all.csv"), "a network has arrays by name");
   check_error(folder, wo + "x.cir " + map("Wo=short.csv"), "1 x 4 (must be 4 x 4");
   check_error(folder, wo + "x.cir " + map("Wo=negative.csv"),
-              "line 3, field 2: -1 uS (a conductance must be at least 0)");
+              "line 3, field 2: -1 uS (device.stuck_map: must be in [0, ");
+  folder.write("siemens.csv", row + row + "5,5,5e6,5\n" + row);  // pS, say
+  check_error(folder, wo + "x.cir " + map("Wo=siemens.csv"), "times device.g_max; the file is read in uS)");
+  check_error(folder, wo + "x.cir --set device.programming_error=5", "device.programming_error = 5 (must be");
   check_error(folder, wo + "x.cir " + map("Wo=absent.csv"), "absent.csv");
   check_error(folder, wo + "x.cir --set crossbar.mapping=offset " + map("Wo.minus=all.csv"),
               "no negative or reference");

@@ -36,7 +36,10 @@ struct StuckEntry {
   }
 };
 
-std::shared_ptr<const Matrix<double>> read_map(const StuckEntry& entry, Index rows, Index cols) {
+/// Largest conductance of a stuck device, in windows: a short of a hundred times g_max. More is a map in other units.
+constexpr double kMostWindows = 100;
+
+std::shared_ptr<const Matrix<double>> read_map(const StuckEntry& entry, Index rows, Index cols, double g_max_S) {
   const MatrixFile file = read_matrix_file(entry.path, "stuck map", EmptyFields::nan);
   const Matrix<double>& map = file.values;
   if (map.rows() != rows || map.cols() != cols) {
@@ -47,8 +50,12 @@ std::shared_ptr<const Matrix<double>> read_map(const StuckEntry& entry, Index ro
   }
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < cols; ++j) {
-      if (map(i, j) < 0) {
-        throw UserError(fmt::format("{}: {} uS (a conductance must be at least 0)", file.place(i, j), map(i, j)));
+      const double most_uS = kMostWindows * g_max_S / siemens_per_uS;
+      if (map(i, j) < 0 || map(i, j) > most_uS) {
+        throw UserError(
+            fmt::format("{}: {} uS (device.stuck_map: must be in [0, {:g}] uS, {:g} times device.g_max; the "
+                        "file is read in uS)",
+                        file.place(i, j), map(i, j), most_uS, kMostWindows));
       }
     }
   }
@@ -82,12 +89,12 @@ void set_stuck_map(CrossbarSpec& spec, const std::string& name, Index rows, Inde
     const StuckEntry entry(text);
     if (entry.array != name) continue;
     if (!entry.second) {
-      spec.stuck.first_S = read_map(entry, rows, cols);
+      spec.stuck.first_S = read_map(entry, rows, cols, spec.device.g_max_S);
       continue;
     }
     const Index second = make_mapping<double>(spec.mapping.kind)->second_columns(cols);
     if (second == 0) entry.fail(fmt::format("{} has no negative or reference devices (crossbar.mapping)", name));
-    spec.stuck.second_S = read_map(entry, rows, second);
+    spec.stuck.second_S = read_map(entry, rows, second, spec.device.g_max_S);
   }
 }
 
