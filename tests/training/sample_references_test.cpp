@@ -19,9 +19,8 @@ namespace {
 
 SampleParts digits(std::uint64_t split_seed) {
   SampleOptions options;
-  options.validation_fraction = 0.1;
-  options.test_fraction = 0.2;
-  options.split_seed = split_seed;
+  options.validation = {0.1, split_seed};
+  options.test.fraction = 0.2;
   return load_samples(options, Target::label);
 }
 

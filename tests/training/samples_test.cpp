@@ -79,7 +79,10 @@ TEST_CASE("shuffled is a permutation for every size, and uniform in where it sen
 
 TEST_CASE("a split is disjoint, complete, stratified and a function of its seed alone") {
   const LabelledData data = numbered(1000);
-  const SampleSplit split = split_samples(1000, data.labels, 0.15, 0.2, 0);
+  const auto split_of = [&](std::uint64_t seed, std::uint64_t test_seed) {
+    return split_samples(1000, data.labels, {0.15, seed}, {0.2, test_seed});
+  };
+  const SampleSplit split = split_of(0, 0);
   CHECK(split.test.size() == 200);
   CHECK(split.validation.size() == 150);
   std::vector<Index> all = split.training;
@@ -98,15 +101,31 @@ TEST_CASE("a split is disjoint, complete, stratified and a function of its seed 
   CHECK(share(split.test, 2) == 20);
   CHECK(share(split.validation, 0) == 75);
   CHECK(share(split.validation, 2) == 15);
-  CHECK(split_samples(1000, data.labels, 0.15, 0.2, 0).test == split.test);
-  CHECK(split_samples(1000, data.labels, 0.15, 0.2, 1).test != split.test);
+  CHECK(split_of(0, 0).training == split.training);
+  CHECK(split_of(1, 0).validation != split.validation);
+  CHECK(split_of(0, 1).test != split.test);
   CHECK(sorted(split.test) != split.test);  // not in the order of the file, so that its first ones are a random sample
+}
+
+TEST_CASE("no split of any seed trains or chooses on a sample of the test part") {
+  const LabelledData data = numbered(1000);
+  const std::vector<Index> test = split_samples(1000, data.labels, {0.15, 0}, {0.2, 0}).test;
+  std::vector<bool> seen(1000, false);
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const SampleSplit split = split_samples(1000, data.labels, {0.15, seed}, {0.2, 0});
+    CHECK(split.test == test);
+    for (const auto* part : {&split.training, &split.validation}) {
+      for (const Index i : *part) seen[static_cast<std::size_t>(i)] = true;
+    }
+  }
+  for (const Index i : test) CHECK_FALSE(seen[static_cast<std::size_t>(i)]);
+  CHECK(std::count(seen.begin(), seen.end(), true) == 800);
 }
 
 TEST_CASE("odd sizes are split to within one sample of each class, and to the nearest in total") {
   for (const Index n : {7, 23, 101}) {
     const LabelledData data = numbered(n);
-    const SampleSplit split = split_samples(n, data.labels, 0.13, 0.21, 5);
+    const SampleSplit split = split_samples(n, data.labels, {0.13, 5}, {0.21, 5});
     CHECK(static_cast<double>(split.test.size()) == std::floor(0.21 * static_cast<double>(n) + 0.5));
     for (int label = 0; label < 3; ++label) {
       const auto count = [&](const std::vector<Index>& part) {
@@ -123,7 +142,7 @@ TEST_CASE("scaling is fitted to the training part alone and undone exactly enoug
   LabelledData data = numbered(500);
   SampleOptions options;
   options.scaling = "none";
-  options.test_fraction = 0.2;
+  options.test.fraction = 0.2;
   const SampleParts raw = prepare_samples(data, "d", {}, "", options);
   // An outlier in a test sample must not move the scale that training sees.
   const auto outlier = static_cast<Index>(raw.test.features(0, 0));

@@ -90,7 +90,7 @@ std::vector<Entrant> read_entrants(const Config& config) {
       if (set[i] == set.back())
         fail(entry, fmt::format("sets what \"{}\" sets: the same runs, not others", entrants[i].name));
     }
-    for (const char* key : {"seed", "threads", "data.split_seed"}) {
+    for (const char* key : {"seed", "threads", "data.test_seed", "data.split_seed"}) {
       if (sets(last, key)) fail(entry, fmt::format("{} is set by the protocol", key));
     }
     if (sets(last, "train.null"))

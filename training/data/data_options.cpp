@@ -88,16 +88,20 @@ const Section<DataOptions>& data_section() {
       field(real("data.validation_fraction", "0.05", strictly_between(0, 1),
                  "Share kept from training for choices (rates, recipes, stopping). Text: contiguous, before the test "
                  "part, each part must hold model.tokens + 1 characters. Samples: drawn at random by data.split_seed, "
-                 "of each class its share."),
+                 "of each class its share, from what the test part leaves."),
             &DataOptions::validation_fraction),
       field(real("data.test_fraction", "0.05", from_below(0, 1),
-                 "Share that no choice sees: read once, when a training has ended. Text: its end; samples: as "
-                 "data.validation_fraction. 0: none."),
+                 "Share that no choice sees: read once, when a training has ended. Text: its end; samples: drawn at "
+                 "random by data.test_seed, of each class its share. 0: none."),
             &DataOptions::test_fraction),
+      field(integer("data.test_seed", "0", at_least(0),
+                    "Seed of the test part of samples, which is drawn first: runs of every seed and every "
+                    "data.split_seed, the tuning of `nudge compare` included, leave the same samples unread."),
+            &DataOptions::test_seed),
       field(zero_is("seed", integer("data.split_seed", "0", at_least(DataOptions::by_seed),
-                                    "Seed of the split of samples. A number: runs of different seeds learn and test on "
-                                    "the same ones. seed: that of the run, so that it changes with it; what `nudge "
-                                    "compare` does unless the key is set.")),
+                                    "Seed of the split of the other samples into training and validation. A number: "
+                                    "runs of different seeds learn the same ones. seed: that of the run, so that it "
+                                    "changes with it; what `nudge compare` does unless the key is set.")),
             &DataOptions::split_seed),
       field(
           zero_is("auto", integer("data.side_by_side", "auto", between(0, 4096),
@@ -171,10 +175,9 @@ SampleOptions sample_options(const Config& config) {
   o.classes = d.classes;
   o.scaling = d.scaling;
   o.value_scaling = d.value_scaling;
-  o.validation_fraction = d.validation_fraction;
-  o.test_fraction = d.test_fraction;
-  o.split_seed =
-      static_cast<std::uint64_t>(d.split_seed == DataOptions::by_seed ? config.integer("seed") : d.split_seed);
+  o.validation = {d.validation_fraction,
+                  d.split_seed == DataOptions::by_seed ? run_seed(config) : static_cast<std::uint64_t>(d.split_seed)};
+  o.test = {d.test_fraction, static_cast<std::uint64_t>(d.test_seed)};
   return o;
 }
 

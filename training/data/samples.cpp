@@ -140,8 +140,8 @@ SampleParts prepare_samples(LabelledData data, const std::string& name, Labelled
   parts.shape = data.shape;
   parts.classes = count_classes(data, name, options.classes);
   const bool predefined = test.count() > 0;
-  const SampleSplit split = split_samples(data.count(), data.labels, options.validation_fraction,
-                                          predefined ? 0 : options.test_fraction, options.split_seed);
+  const SampleSplit split =
+      split_samples(data.count(), data.labels, options.validation, predefined ? DrawnPart{0} : options.test);
   parts.training = pick(data, split.training);
   parts.validation = pick(data, split.validation);
   parts.test = pick(data, split.test);
@@ -152,7 +152,7 @@ SampleParts prepare_samples(LabelledData data, const std::string& name, Labelled
   }
   expect_samples(parts.training, "training", data.count(), name, "smaller held-out fractions, or more samples");
   expect_samples(parts.validation, "validation", data.count(), name, "a larger data.validation_fraction");
-  if (!predefined && options.test_fraction > 0) {
+  if (!predefined && options.test.fraction > 0) {
     expect_samples(parts.test, "test", data.count(), name, "a larger data.test_fraction, or 0");
   }
   parts.scaling = FeatureScaling(options.scaling, parts.training.features);
@@ -207,30 +207,40 @@ std::vector<Index> quotas(const std::vector<Index>& counts, double fraction) {
   return out;
 }
 
+/// Sample numbers in the random order of a seed.
+std::vector<Index> drawn_order(Index n, std::uint64_t seed) {
+  // Entity 2 of batch_order: characters draw windows with 0, epochs are shuffled with 1.
+  const RngKey key{seed, Purpose::batch_order, 2};
+  const auto all = static_cast<std::uint64_t>(n);
+  std::vector<Index> order;
+  for (std::uint64_t place = 0; place < all; ++place) order.push_back(static_cast<Index>(shuffled(place, all, key, 0)));
+  return order;
+}
+
 }  // namespace
 
-SampleSplit split_samples(Index n, std::span<const int> labels, double validation_fraction, double test_fraction,
-                          std::uint64_t seed) {
+SampleSplit split_samples(Index n, std::span<const int> labels, const DrawnPart& validation, const DrawnPart& test) {
   NUDGE_EXPECT(n >= 1 && (labels.empty() || static_cast<Index>(labels.size()) == n));
-  NUDGE_EXPECT(validation_fraction >= 0 && test_fraction >= 0 && validation_fraction + test_fraction < 1);
+  NUDGE_EXPECT(validation.fraction >= 0 && test.fraction >= 0 && validation.fraction + test.fraction < 1);
   const int classes = labels.empty() ? 1 : *std::max_element(labels.begin(), labels.end()) + 1;
   const auto label = [&](Index i) {
     return labels.empty() ? std::size_t{0} : static_cast<std::size_t>(labels[static_cast<std::size_t>(i)]);
   };
   std::vector<Index> counts(static_cast<std::size_t>(classes), 0);
   for (Index i = 0; i < n; ++i) ++counts[label(i)];
-  const std::vector<Index> test = quotas(counts, test_fraction);
-  const std::vector<Index> held_out = quotas(counts, test_fraction + validation_fraction);
-  std::vector<Index> taken(counts.size(), 0);
+  std::vector<Index> tests = quotas(counts, test.fraction);
+  std::vector<Index> validations = quotas(counts, test.fraction + validation.fraction);
+  for (std::size_t c = 0; c < tests.size(); ++c) validations[c] -= tests[c];
   SampleSplit split;
-  // Entity 2 of batch_order: characters draw windows with 0, epochs are shuffled with 1.
-  const RngKey key{seed, Purpose::batch_order, 2};
-  for (Index place = 0; place < n; ++place) {
-    const auto i =
-        static_cast<Index>(shuffled(static_cast<std::uint64_t>(place), static_cast<std::uint64_t>(n), key, 0));
-    const std::size_t c = label(i);
-    const Index nth = taken[c]++;
-    (nth < test[c] ? split.test : nth < held_out[c] ? split.validation : split.training).push_back(i);
+  std::vector<bool> is_test(static_cast<std::size_t>(n), false);
+  for (const Index i : drawn_order(n, test.seed)) {
+    if (tests[label(i)]-- <= 0) continue;
+    split.test.push_back(i);
+    is_test[static_cast<std::size_t>(i)] = true;
+  }
+  for (const Index i : drawn_order(n, validation.seed)) {
+    if (is_test[static_cast<std::size_t>(i)]) continue;
+    (validations[label(i)]-- > 0 ? split.validation : split.training).push_back(i);
   }
   return split;
 }

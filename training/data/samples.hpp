@@ -28,12 +28,18 @@ struct SampleSplit {
   std::vector<Index> training, validation, test;
 };
 
-/// Splits n samples at random: a pure function of its arguments, with a seed of its own so that runs with other seeds see
-/// the same parts. With labels (n of them, or none) the parts are stratified: a part takes of each class its share of that
-/// class's samples to within one sample, and of all samples its share rounded to the nearest. Needs both fractions ≥ 0,
-/// their sum < 1. A part may come out empty.
-SampleSplit split_samples(Index n, std::span<const int> labels, double validation_fraction, double test_fraction,
-                          std::uint64_t seed);
+/// Share of the samples that a part takes, and the seed that draws them.
+struct DrawnPart {
+  double fraction = 0.05;
+  std::uint64_t seed = 0;
+};
+
+/// Splits n samples at random: a pure function of its arguments. The test part is drawn first, by its own seed alone: no
+/// split of the rest, whatever its seed, trains or chooses on it. The rest is split by validation.seed. With labels (n of
+/// them, or none) the parts are stratified: a part takes of each class its share of that class's samples to within one
+/// sample, and of all samples its share rounded to the nearest. Needs both fractions ≥ 0, their sum < 1. A part may come
+/// out empty.
+SampleSplit split_samples(Index n, std::span<const int> labels, const DrawnPart& validation, const DrawnPart& test);
 
 /// Scaling of features, y_j = (x_j − offset_j) · gain_j, with numbers taken from the training part alone.
 ///   none      y = x
@@ -68,8 +74,7 @@ struct SampleOptions {
   std::vector<Index> shape;  ///< shape of a sample; empty: as the file says
   Index classes = 0;         ///< number of classes; 0: the largest label of the training file + 1
   std::string scaling = "unit", value_scaling = "none";
-  double validation_fraction = 0.05, test_fraction = 0.05;
-  std::uint64_t split_seed = 0;
+  DrawnPart validation, test;
 };
 
 /// Folder of data sets in Debian's packages.
