@@ -157,7 +157,7 @@ ExitCode run_advise(const StudyOptions& options) {
   }
   Comparison comparison;
   {
-    StudyLog log(options.log);
+    StudyLog log(options.log, advice.source);
     comparison = run_compare(advice.source, files, comparison_observer(log));
   }
   if (!is_leader()) return ExitCode::ok;

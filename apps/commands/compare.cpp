@@ -254,7 +254,7 @@ ExitCode run_compare(const StudyOptions& options) {
   }
   Comparison comparison;
   {
-    StudyLog log(options.log);
+    StudyLog log(options.log, source);
     comparison = run_compare(source, files, comparison_observer(log));
   }
   return is_leader() ? finish(comparison, source.name, files.output.string(), options.json) : ExitCode::ok;

@@ -18,6 +18,7 @@
 #include "training/compare/compare.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/config/set_by.hpp"
 #include "training/data/samples.hpp"
 #include "training/sweep/sweep_grid.hpp"
 
@@ -78,7 +79,7 @@ ExitCode check(const ConfigArguments& arguments) {
   answer("{}: ok, {} of {} keys differ from the defaults\n", arguments.file, changes.size(), config.keys().size());
   for (const ConfigDifference& change : changes) {
     answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
-           config.origin(change.key).where);
+           set_by(config, change.key));
   }
   if (const auto idle = idle_keys(config); !idle.empty()) {
     say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
@@ -15,6 +15,7 @@
 #include "sim/base/text.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/set_by.hpp"
 #include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
@@ -72,6 +73,12 @@ SweepFiles study_files(const std::string& command, const StudyOptions& options, 
   return files;
 }
 
+StudyLog::StudyLog(const std::string& format, const ConfigSource& source) : json_(format == "json") {
+  if (!json_ && is_leader()) choices_ = choices_text(parse_program_config(source.name, source.text, source.settings));
+}
+
+void StudyLog::begin() { say("{}", std::exchange(choices_, {})); }
+
 void StudyLog::point(const std::string& stage, const Sweep& sweep, const SweepPoint& point, std::size_t done,
                      const std::string& place, const std::string& result) {
   if (!rate_ || stage != stage_) {
@@ -80,6 +87,7 @@ void StudyLog::point(const std::string& stage, const Sweep& sweep, const SweepPo
   }
   const std::size_t total = sweep.count_own();
   if (!json_) {
+    begin();
     line_.print(fmt::format("{}{}/{}  {}seed {}  {}", stage.empty() ? "" : stage + " ", done, total, place, point.seed,
                             result));
     const std::string rate = rate_->text(done, total);
@@ -101,6 +109,7 @@ void StudyLog::point(const std::string& stage, const Sweep& sweep, const SweepPo
 
 void StudyLog::doing(const std::string& text) {
   if (json_) return;
+  begin();
   told_ ? line_.show(text) : line_.print(text);
   told_ = true;
 }
@@ -238,20 +247,6 @@ SweepObserver comparison_observer(StudyLog& log) {
     log.point(tests ? "test" : "tuning", sweep, point, done, place, text);
   };
   return observer;
-}
-
-std::string first_failure(const std::vector<const Sweep*>& tables) {
-  for (const Sweep* table : tables) {
-    const bool trains = std::any_of(table->metrics.begin(), table->metrics.end(),
-                                    [](const Measure& metric) { return metric.name == "validation_loss"; });
-    for (const SweepPoint& point : table->points) {
-      if (point.status.empty() || point.status == "ok" || point.invalid()) continue;
-      return fmt::format("; the first: {} (what may help: {})", point.status,
-                         trains ? "a smaller train.learning_rate; nudge train of it says more"
-                                : "more relaxation.free_steps, or a smaller relaxation.step");
-    }
-  }
-  return "";
 }
 
 bool is_leader() { return this_rank() == 0; }

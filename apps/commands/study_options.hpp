@@ -36,8 +36,9 @@ SweepFiles study_files(const std::string& command, const StudyOptions& options, 
 /// as one JSON object per line.
 class StudyLog {
  public:
-  /// Makes a log of the format "text" or "json".
-  explicit StudyLog(const std::string& format) : json_(format == "json") {}
+  /// Makes a log of the format "text" or "json". The first line of text stands below what the program
+  /// chose (training/config/set_by.hpp).
+  StudyLog(const std::string& format, const ConfigSource& source);
 
   /// Prints the line of a finished point. `stage`: "tuning" before the counts of a comparison, or empty; `place`: the
   /// point in words; `result`: its results in words.
@@ -48,8 +49,10 @@ class StudyLog {
   void doing(const std::string& text);
 
  private:
+  void begin();
+
   bool json_, told_ = false;
-  std::string stage_;
+  std::string stage_, choices_;
   std::optional<WorkRate> rate_;
   ProgressLine line_;
 };
@@ -83,10 +86,6 @@ ExitCode print_dropped(const StudyOptions& options, const std::string& file, con
 
 /// Ends the process by the signal that interrupted it where there is no file to continue: no point had ended.
 void end_where_nothing_is_saved(const std::string& file);
-
-/// Text on the first run of these tables that failed, and what may help, to stand behind "no run ended well"; empty:
-/// none failed.
-std::string first_failure(const std::vector<const Sweep*>& tables);
 
 /// True if this process prints results and writes files; others of mpirun compute only.
 bool is_leader();

@@ -112,9 +112,9 @@ ExitCode finish(const Sweep& sweep, const std::string& config, const std::string
     return ExitCode::ok;
   }
   if (sweep.count_ok() > 0) return ExitCode::ok;
-  const std::string failure = first_failure({&sweep});
+  const std::string failure = sweep_failure(sweep);
   if (failure.empty()) return ExitCode::ok;  // a part of the points, and no sound one in it
-  say("nudge: no point of the sweep ended well{}\n", failure);
+  say("nudge: {}\n", failure);
   return ExitCode::numerical_failure;
 }
 
@@ -131,7 +131,7 @@ ExitCode run_sweep(const StudyOptions& options) {
   }
   Sweep sweep;
   {
-    StudyLog log(options.log);
+    StudyLog log(options.log, source);
     sweep = run_sweep(source, files, observer_for(log));
   }
   return is_leader() ? finish(sweep, source.name, files.output.string(), options.json) : ExitCode::ok;

@@ -227,6 +227,7 @@ ExitCode run_train(const TrainArguments& options) {
     return finish(resume(options.resume, &config, printer(every, options.log)), options.resume, options.json);
   }
   const std::string out = output_path(options, config);
+  if (leads_batches() && options.log == "text") say_choices(config);
   return finish(train(config, out, printer(every, options.log)), out, options.json);
 }
 

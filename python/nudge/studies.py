@@ -45,8 +45,8 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     devices: {name: nudge.devices.Device} of one's own that ``device.model`` may name.
     estimator: a name, or a ``nudge.Estimator``. cost: a ``nudge.Cost`` in place of the network's own, of networks that are fed samples.
 
-    **A network of one's own**: a ``nudge.Dynamics`` instead of a config, with data = (features, targets): whole numbers are classes, others
-    real values to fit; or ``data__file``, ``task__kind`` as in a config. Without a cost: half the squared error of the output.
+    **A network of one's own**: a ``nudge.Dynamics`` instead of a config, with data = (features, targets): whole numbers from 0 on, one
+    a sample, are classes, written as integers or floats; others are real values to fit (task__kind says otherwise); or ``data__file``, ``task__kind`` as in a config. Without a cost: half the squared error of the output.
     All keys are those of ``nudge train`` (``train__steps``, ``optimizer``, ``device__preset``, ...), in double precision unless ``precision`` says
     else; arrays are kept beside ``out`` (run.data.npz for run.h5), which the run file names. One such run at a time: a second thread waits.
 
@@ -209,9 +209,8 @@ def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="
             _expect_same_parts(out, own, "nudge.sweep to another file")
         summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, own, watcher)
         run = output(summary)
-    ran = [point for point in summary["points"] if not point["status"].startswith("invalid: ")]
-    if ran and summary["ok"] == 0 and not summary["interrupted"]:
-        raise NumericalError(f"no point of the sweep ended well; the first: {ran[0]['status']}", run)
+    if summary["failure"]:
+        raise NumericalError(summary["failure"], run)
     return run
 
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "sim/base/parallel.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/stored_config.hpp"
@@ -100,6 +102,25 @@ nlohmann::json points_json(const Sweep& sweep) {
   return points;
 }
 
+std::string first_failure(const std::vector<const Sweep*>& tables) {
+  for (const Sweep* table : tables) {
+    const bool trains = std::any_of(table->metrics.begin(), table->metrics.end(),
+                                    [](const Measure& metric) { return metric.name == "validation_loss"; });
+    for (const SweepPoint& point : table->points) {
+      if (point.status.empty() || point.status == "ok" || point.invalid()) continue;
+      return fmt::format("; the first: {} (what may help: {})", point.status,
+                         trains ? "a smaller train.learning_rate; nudge train of it says more"
+                                : "more relaxation.free_steps, or a smaller relaxation.step");
+    }
+  }
+  return "";
+}
+
+std::string sweep_failure(const Sweep& sweep) {
+  const std::string first = sweep.count_ok() > 0 || sweep.interrupted ? "" : first_failure({&sweep});
+  return first.empty() ? "" : "no point of the sweep ended well" + first;
+}
+
 nlohmann::json json_of(const Sweep& sweep) {
   nlohmann::json summary = nlohmann::json::array();
   for (const SweepCell& cell : summarise_sweep(sweep)) {
@@ -109,9 +130,15 @@ nlohmann::json json_of(const Sweep& sweep) {
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one[sweep.metrics[m].name] = json_of(cell.results[m]);
     summary.push_back(std::move(one));
   }
-  return {{"keys", sweep.keys},           {"points", points_json(sweep)},          {"summary", summary},
-          {"ok", sweep.count_ok()},       {"interrupted", sweep.interrupted},      {"outside", sweep.outside.size()},
-          {"text", json_of(sweep.lines)}, {"reference", json_of(sweep.references)}};
+  return {{"keys", sweep.keys},
+          {"points", points_json(sweep)},
+          {"summary", summary},
+          {"ok", sweep.count_ok()},
+          {"failure", sweep_failure(sweep)},
+          {"interrupted", sweep.interrupted},
+          {"outside", sweep.outside.size()},
+          {"text", json_of(sweep.lines)},
+          {"reference", json_of(sweep.references)}};
 }
 
 }  // namespace nudge

@@ -86,8 +86,15 @@ nlohmann::json event_json(const Sweep& sweep, const SweepPoint& point, std::size
 /// JSON of the points that have been run.
 nlohmann::json points_json(const Sweep& sweep);
 
-/// JSON of a sweep: {"keys": …, "points": […], "summary": [one per cell], "ok": …, "interrupted": …, "outside": …,
-/// "text": …, "reference": …}
+/// Text on the first run of these tables that failed, and what may help, to stand behind "no run ended well"; empty:
+/// none failed.
+std::string first_failure(const std::vector<const Sweep*>& tables);
+
+/// Sentence on a sweep that ended without a result; empty: a point ended well, or none failed.
+std::string sweep_failure(const Sweep& sweep);
+
+/// JSON of a sweep: {"keys": …, "points": […], "summary": [one per cell], "ok": …, "failure": sweep_failure(),
+/// "interrupted": …, "outside": …, "text": …, "reference": …}
 nlohmann::json json_of(const Sweep& sweep);
 
 }  // namespace nudge
