@@ -7,7 +7,7 @@ import tempfile
 
 import numpy as np
 
-from .config import Source, flat, source_of
+from .config import Source, flat, parse, source_of
 from .dynamics import Dynamics
 from .errors import InputError
 from .own_code import code_of
@@ -24,18 +24,40 @@ def named(part):
     return getattr(part, "name", None) or type(part).__name__
 
 
-def _arrays(data):
-    """(features, targets, task.kind) as they are written."""
+def _kind_of(targets, asked):
+    """task.kind of targets: what is asked for, or classification of whole numbers from 0 on, integers or floats, one a sample."""
+    if asked:
+        return asked
+    whole = targets.dtype.kind in "iub" or (targets.size == len(targets) and bool(np.all((targets >= 0) & (targets == np.floor(targets)))))
+    return "classification" if whole else "regression"
+
+
+def _arrays(data, asked=None):
+    """(features, targets, task.kind) as they are written; asked: the task.kind that the caller names."""
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise InputError("data: must be (features, targets), two arrays of as many rows (or data__file=..., task__kind=...)")
     features, targets = np.asarray(data[0]), np.asarray(data[1])
     if features.ndim < 2 or len(features) != len(targets):
         raise InputError(f"data: features {features.shape} and targets {targets.shape} (must have as many rows, features two or more "
                          "dimensions)")
-    if targets.dtype.kind in "iub":
-        return np.ascontiguousarray(features, np.float32), np.ascontiguousarray(targets.ravel(), np.int64), "classification"
-    targets = targets.reshape(len(targets), -1)
-    return np.ascontiguousarray(features, np.float32), np.ascontiguousarray(targets, np.float32), "regression"
+    features, kind = np.ascontiguousarray(features, np.float32), _kind_of(targets, asked)
+    if kind != "classification":
+        return features, np.ascontiguousarray(targets.reshape(len(targets), -1), np.float32), kind
+    labels = targets.ravel()
+    broken = np.flatnonzero((labels < 0) | (labels != np.floor(labels)))
+    if broken.size:
+        raise InputError(f"data: target {broken[0]} is {labels[broken[0]]} (task.kind = classification: must be a whole number from 0 on; "
+                         "real values to fit: task__kind=\"regression\")")
+    return features, np.ascontiguousarray(labels, np.int64), kind
+
+
+def _asked_kind(config, overrides):
+    """task.kind as a config or the overrides name it; None: neither does."""
+    asked = dict(flat(overrides)).get("task.kind")
+    if asked or config is None:
+        return asked
+    values = parse(source_of(config, {}).text)
+    return dict(flat(values)).get("task.kind") if isinstance(values, dict) else None
 
 
 def _write(path, features, targets):
@@ -84,7 +106,7 @@ def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=Fa
     with contextlib.ExitStack() as stack:
         of_data = {}
         if data is not None:
-            features, targets, of_data["task.kind"] = _arrays(data)
+            features, targets, of_data["task.kind"] = _arrays(data, _asked_kind(None if own else config, overrides))
             path = (os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="nudge-")), "data.npz") if out is None
                     else os.path.splitext(os.fspath(out))[0] + ".data.npz")
             _write(path, features, targets)

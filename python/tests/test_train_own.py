@@ -591,3 +591,18 @@ def test_the_noise_of_its_gradients_is_that_of_the_same_network_of_the_program(s
         # 200 numbers has the relative error sqrt(2/199/n) = 3 %, the difference of two 4.5 %. What is asked is 10 %, twice that; W1 and W2
         # alone, whose sums have more terms than those of biases.
         assert mine == pytest.approx(theirs, rel=0.1), group
+
+
+def test_whole_numbers_are_classes_however_they_are_written():
+    x = np.random.default_rng(6).normal(size=(60, 3))
+    labels = np.arange(60) % 3
+    settings = {**{key: value for key, value in SMALL.items() if key != "task__kind"}, "hopfield__hidden": [4], "train__steps": 2}
+    runs = [nudge.train({"network.kind": "hopfield", "estimator": "ep"}, (x, y), **settings) for y in (labels, labels.astype(float))]
+    assert all("validation_accuracy" in run.summary for run in runs)
+    assert np.array_equal(*(run.train.loss.values for run in runs))
+    # What the config names stands: floats are values to fit, and what is no class is refused.
+    fitted = nudge.train({"network.kind": "hopfield", "estimator": "ep", "task": {"kind": "regression"}}, (x, labels.astype(float)), **settings)
+    assert "validation_rmse" in fitted.summary
+    assert "validation_rmse" in nudge.train({"network.kind": "hopfield", "estimator": "ep"}, (x, labels + 0.5), **settings).summary
+    with pytest.raises(nudge.InputError, match="target 0 is 0.5 .task.kind = classification: must be a whole number"):
+        nudge.train({"network.kind": "hopfield", "task.kind": "classification"}, (x, labels + 0.5), **settings)
