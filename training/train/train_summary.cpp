@@ -120,7 +120,8 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   const bool settles = plan != nullptr && phase_options(config).phases.free.solver != SettleSolver::sample;
   s.failure = loop.stuck().empty() ? failure_of(s, log, settles) : "stopped: " + loop.stuck();
   if (s.failure.empty()) s.failure = unlearnt(log, constant);
-  if (s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
+  // Of a text counting letters says the same (TrainSummary::lines).
+  if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
     s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));
   if (!s.failure.empty()) s.advice = failure_advice(config, plan != nullptr, s.failure);
   return s;
