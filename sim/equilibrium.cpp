@@ -229,11 +229,8 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
 
 namespace {
 
-/// True if more steps of the phase would bring its states to equilibria.
-bool too_short(const Equilibrium& e) {
-  const bool falls = e.decay < 1 && (e.decay > 0 || e.rests());  // 0: too few steps to tell
-  return falls && !(e.none > 0.5);
-}
+/// True if more steps of the phase would bring its states to equilibria, as far as so many tell.
+bool too_short(const Equilibrium& e) { return e.decay < 1 && !(e.none > 0.5); }
 
 /// Steps after which the residual is at kAim, by its measured factor per step; 0: unknown.
 double steps_to_aim(const Equilibrium& e) {

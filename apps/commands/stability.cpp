@@ -16,6 +16,7 @@
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
+#include "sim/equilibrium_json.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/check/stability.hpp"
 #include "training/config/config_table.hpp"
@@ -115,6 +116,7 @@ nlohmann::json stability_json(const ChipYield& found) {
           {"asymmetry", found.report.asymmetry},
           {"converged", found.report.converged},
           {"leading", leading},
+          {"equilibrium", json_of(found.phases)},
           {"verdict", found.verdict},
           {"chips", chips}};
 }

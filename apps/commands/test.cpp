@@ -16,6 +16,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/equilibrium_json.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_reader.hpp"
@@ -25,9 +26,6 @@
 
 namespace nudge {
 namespace {
-
-/// Residual |F|/|z| of states that change by their own size within the τ of a node.
-constexpr double kUnsettled = 1;
 
 struct TestArguments {
   std::string file;
@@ -74,11 +72,9 @@ nlohmann::json json_of(const AgedTest& test) {
     if (!test.metric.empty()) one[test.metric] = row.score;
     rows.push_back(std::move(one));
   }
-  return {{"reprogrammed", test.reprogrammed},
-          {"refresh_s", test.refresh_s},
-          {"temperature_K", test.temperature_K},
-          {"acceleration", test.acceleration},
-          {"rows", std::move(rows)}};
+  return {{"reprogrammed", test.reprogrammed},        {"refresh_s", test.refresh_s},
+          {"temperature_K", test.temperature_K},      {"acceleration", test.acceleration},
+          {"equilibrium", json_of(test.equilibrium)}, {"rows", std::move(rows)}};
 }
 
 /// Writes the rows to a file that nudge report draws.
@@ -135,16 +131,8 @@ ExitCode run_test(TestArguments arguments) {
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   std::vector<double> losses;
-  double residual = 0;
-  for (const AgedTestRow& row : test.rows) {
-    losses.push_back(row.loss);
-    residual = std::max(residual, row.residual);
-  }
-  if (residual > kUnsettled) {
-    say("nudge: warning: states were read with a residual of {:.2g}: they have not settled, and what is below is "
-        "not of equilibria (relaxation.free_steps, or relaxation.step below 2 over the fastest rate)\n",
-        residual);
-  }
+  for (const AgedTestRow& row : test.rows) losses.push_back(row.loss);
+  if (!test.equilibrium.clean()) say("nudge: warning: {}\n", sentence(test.equilibrium));
   const ExitCode code = not_finite(losses) > 0 ? ExitCode::numerical_failure : ExitCode::ok;
   if (arguments.json) {
     answer("{}\n", json_text(json_of(test), 2));

@@ -4,6 +4,7 @@
 #include "training/check/stability.hpp"
 
 #include <complex>
+#include <numbers>
 
 #include "sim/base/product.hpp"
 #include "tests/support/numerics.hpp"
@@ -104,6 +105,40 @@ TEST_CASE("two neurons that turn lose their equilibrium at a Hopf point of the f
     if (side > 1) CHECK(found.verdict.find("unstable: perturbations of the equilibrium grow") == 0);
     CHECK_THAT(found.verdict, Catch::Contains("Hopf"));
   }
+}
+
+TEST_CASE("two neurons that turn are lost to amplifiers that are too slow, at the bandwidth of their quadratic",
+          "[stability]") {
+  // λ (1 + τ_a λ) = α + iω, α < 0, crosses the axis at τ_a = −α/ω², where it turns at ω.
+  std::uint64_t seed = 1;
+  std::complex<double> leading = by_hand(two_neurons(seed, 1));
+  while (std::abs(leading.imag()) < 0.3 || leading.real() > -0.1) leading = by_hand(two_neurons(++seed, 1));
+  const double omega = std::abs(leading.imag()), lost = -leading.real() / (omega * omega);
+  const auto bandwidth = [&](double share) { return 1 / (2 * std::numbers::pi * share * lost * 25e-9); };  // tau 25 ns
+  const auto at = [&](double share) {
+    return two_neurons(
+        seed, 1,
+        {"circuit.time_constant=25 ns", fmt::format("circuit.amplifier_bandwidth={:.17g} Hz", bandwidth(share))});
+  };
+  for (const double share : {0.99, 1.01}) {
+    const double lag = share * lost;
+    const std::complex<double> root = (std::sqrt(1.0 + 4 * lag * leading) - 1.0) / (2 * lag);
+    const ChipYield found = chip_yield(at(share), 1);
+    CHECK(found.margin == Approx(-root.real()).margin(1e-5));
+    CHECK(found.hopf_frequency == Approx(std::abs(root.imag())).margin(1e-5));
+    CHECK(found.yield == (share < 1 ? 1 : 0));
+    REQUIRE(found.hopf.found);
+    if (share > 1) CHECK_THAT(found.verdict, Catch::Contains("raise circuit.amplifier_bandwidth"));
+  }
+  // Followed along the bandwidth, to which the equilibrium itself is deaf.
+  const FollowedKey followed = follow_key(at(0.5), at(2), "circuit.amplifier_bandwidth", 100);
+  std::vector<BranchPoint> special;
+  for (const BranchPoint& point : followed.branch.points) {
+    if (point.kind == BranchKind::hopf) special.push_back(point);
+  }
+  REQUIRE_FALSE(special.empty());
+  CHECK(special.front().parameter == Approx(bandwidth(1)).epsilon(1e-7));
+  CHECK(special.front().frequency == Approx(omega).epsilon(1e-6));
 }
 
 TEST_CASE("the equilibrium of two neurons is followed along the scale of their coupling to its Hopf point",

@@ -158,22 +158,46 @@ TEST_CASE("estimators are compared once, and all leaves out what does not fit") 
   CHECK(gradcheck_estimators(all, 4097).size() == estimator_names().size() - 6);
 }
 
-TEST_CASE("the verdict tells stable, near the margin and unstable apart") {
+TEST_CASE("the verdict is that of the measured phases, unless no circuit stays at the equilibrium") {
   StabilityReport report;
-  CHECK(stability_verdict(report, 30).find("no verdict") == 0);
+  Equilibrium phases;
+  phases.samples = 4;
+  phases.settled = 1;
+  phases.lost = phases.none = phases.unstable = phases.dead = 0;
+  phases.residual = 2e-6;
+  phases.steps = 10;
+  CHECK(stability_verdict(report, phases).find("no verdict") == 0);
   report.leading = {{{-0.7, 0}, 0, true}};
   report.abscissa = -0.7;
-  report.decay = 0.79;  // 0.79^30 = 8.5e-4
-  CHECK(stability_verdict(report, 30).find("stable") == 0);
-  CHECK(stability_verdict(report, 20).find("near the margin") == 0);
+  report.decay =
+      0.99;  // a parallel step would leave .9 of the slowest mode: the sweeps of this phase have settled all the same
+  CHECK(stability_verdict(report, phases) == "settled: residual 2e-06 after 10 steps");
+  phases.settled = 0.5;
+  phases.residual = 0.1;
+  phases.decay = 0.1;
+  CHECK_THAT(stability_verdict(report, phases),
+             Catch::StartsWith("free phase too short") && Catch::Contains("12 steps"));
   report.leading = {{{-0.01, 0.5}, 0, true}, {{-0.01, -0.5}, 0, true}};
   report.abscissa = -0.01;
-  report.decay = 0.997;
-  CHECK(stability_verdict(report, 30).find("Hopf") != std::string::npos);
+  CHECK(stability_verdict(report, phases).find("Hopf") != std::string::npos);
   report.decay = 1.01;
-  CHECK(stability_verdict(report, 30).find("unstable as stepped") == 0);
+  CHECK(stability_verdict(report, phases).find("overshoot") != std::string::npos);
   report.abscissa = 0.1;
-  CHECK(stability_verdict(report, 30).find("unstable:") == 0);
+  CHECK(stability_verdict(report, phases).find("unstable:") == 0);
+  report.slow_amplifiers = true;
+  CHECK_THAT(stability_verdict(report, phases), Catch::Contains("raise circuit.amplifier_bandwidth"));
+}
+
+TEST_CASE("a phase that has settled by sweeps is not called short for what parallel steps would do") {
+  // Units that load each other: parallel steps of 1 tau leave a hundredth of the slowest mode after ten, sweeps 1e-6.
+  const GradcheckReport found = gradcheck(parse_program_config(
+      "digits.toml",
+      "precision = 'double'\nthreads = 1\nestimator = 'ep_contrastive'\n"
+      "[network]\nkind = 'hopfield'\n[hopfield]\nhidden = [12]\n[task]\nkind = 'classification'\n"
+      "[relaxation]\nschedule = 'sweep'\nstep = 1.0\nfree_steps = 10\nnudged_steps = 10\n[train]\nbatch = 4\n"
+      "[gradcheck]\nestimators = ['ep_contrastive']\nfinite_difference_entries = 0\n"));
+  CHECK(found.equilibrium.settled == 1);
+  CHECK_THAT(found.verdict, Catch::StartsWith("settled: residual"));
 }
 
 TEST_CASE("checks that differ in devices alone program the same trained network, trained once") {

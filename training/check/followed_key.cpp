@@ -8,6 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "sim/lagged.hpp"
 #include "training/check/choices.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
@@ -33,8 +34,9 @@ class MovedNetwork {
         sequence_(sequence),
         tell_(tell) {}
 
-  Dynamics<double>& at(double value) {
-    if (value == value_) return *dynamics_;
+  /// Units and amplifiers (sim/lagged.hpp).
+  Lagged& at(double value) {
+    if (value == value_) return *all_;
     const std::string text = to_text(*find_row(config_.table(), key_), ParamValue(value));
     if (tell_) tell_(fmt::format("{} = {}", key_, text));
     config_.set_from_text(key_, text, "--follow");
@@ -42,8 +44,14 @@ class MovedNetwork {
     network_ = circuit_copy(config_, network_plan(config_, parts_.task->sizes()));
     dynamics_.emplace(network_->circuit(), network_->rows(), 1);
     bind_ideally(*network_, batch_, sequence_, *dynamics_);
+    all_.emplace(*dynamics_, gradient_options<double>(config_, "").phases.free.lag);
     value_ = value;
-    return *dynamics_;
+    return *all_;
+  }
+
+  const Box<double>* box(double value) {
+    at(value);
+    return dynamics_->box();
   }
 
  private:
@@ -55,6 +63,7 @@ class MovedNetwork {
   const std::function<void(const std::string&)>& tell_;
   std::unique_ptr<Network<double>> network_;
   std::optional<CircuitDynamics<double>> dynamics_;
+  std::optional<Lagged> all_;
   std::optional<double> value_;
 };
 
@@ -77,15 +86,16 @@ void check_network_moves(const Network<double>& network, MovedNetwork& moved, co
         "--follow: the network is feed-forward (its Jacobian is triangular whatever the weights: no equilibrium is "
         "ever lost)");
   }
-  if (moved.at(follow.from).box() != nullptr) {
+  if (moved.box(follow.from) != nullptr) {
     throw UserError(
         "--follow: the network keeps nodes in a box (the Jacobian jumps where one reaches its bound; sweep.run = "
         "stability maps it point by point)");
   }
   // Near z*, where the force of a symmetric network may be 0 whatever the key.
-  Matrix<double> beside(z.rows(), z.cols()), f(z.rows(), z.cols()), g(z.rows(), z.cols());
+  const Matrix<double> x = moved.at(follow.from).at_rest(z);
+  Matrix<double> beside(x.rows(), x.cols()), f(x.rows(), x.cols()), g(x.rows(), x.cols());
   fill_normal<double>({0, Purpose::probe, 3}, 0, 0, {beside.data(), static_cast<std::size_t>(beside.size())});
-  beside += z;
+  beside += x;
   moved.at(follow.from).force(beside, f);
   moved.at(follow.to).force(beside, g);
   if (f == g) {
@@ -106,12 +116,13 @@ FollowedKey follow_key(const Config& asked, const Config& there, const std::stri
   const auto network = circuit_copy(config, parts.plan);
   const RunOptions run = run_options(config);
   const double step = RelaxationStep(config).of(network->circuit());
+  const double lag = gradient_options<double>(config, "").phases.free.lag;
   const std::vector<Matrix<double>> states = reference_gradient(config, *network, step, batch).states;
   for (const Matrix<double>& z : states) {
     if (!z.allFinite()) return out;
   }
   if (!network->circuit().feed_forward()) {
-    out.sequence = measure_stability(*network, batch, states, step, run.seed, run.threads).worst;
+    out.sequence = measure_stability(*network, batch, states, {step, lag}, run.seed, run.threads).worst;
   }
   const Matrix<double>& start = states[static_cast<std::size_t>(out.sequence)];
   MovedNetwork moved(config, key, parts, batch, out.sequence, tell);
@@ -120,7 +131,7 @@ FollowedKey follow_key(const Config& asked, const Config& there, const std::stri
   options.max_points = max_points;
   options.spectrum = stability_spectrum(run.seed);
   out.branch = follow_equilibrium([&moved](double value) -> Dynamics<double>& { return moved.at(value); }, out.from,
-                                  out.to, start, options);
+                                  out.to, moved.at(out.from).at_rest(start), options);
   return out;
 }
 

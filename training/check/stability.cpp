@@ -12,10 +12,11 @@
 #include "sim/base/parallel.hpp"
 #include "sim/direct.hpp"
 #include "sim/failure.hpp"
+#include "sim/lagged.hpp"
 #include "training/check/choices.hpp"
+#include "training/check/free_phase_check.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
-#include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 
@@ -35,6 +36,33 @@ SpectrumOptions stability_spectrum(std::uint64_t seed) {
   return options;
 }
 
+namespace {
+
+/// Spectrum of one sequence at z, of its units and amplifiers.
+Spectrum spectrum_of(Dynamics<double>& dynamics, const Matrix<double>& z, double lag, std::uint64_t seed) {
+  Lagged all(dynamics, lag);
+  Linearization<double>& here = all.linearize(all.at_rest(z));
+  return leading_eigenvalues<double>(here, all.rows(), all.cols(), stability_spectrum(seed), all.moving());
+}
+
+/// Factor by which a mode of eigenvalue λ shrinks in a parallel Euler step ε: |1 + ελ|; with amplifiers (τ_a, share s of a
+/// step) of μ = λ (1 + τ_a λ), the larger root of m² − (2 − s + εsμ) m + 1 − s = 0.
+double factor_of(std::complex<double> lambda, const CircuitStep& circuit) {
+  if (circuit.lag == 0) return std::abs(1.0 + circuit.step * lambda);
+  const double share = -std::expm1(-circuit.step / circuit.lag);
+  const std::complex<double> half = (2 - share + circuit.step * share * lambda * (1.0 + circuit.lag * lambda)) / 2.0;
+  const std::complex<double> root = std::sqrt(half * half - (1 - share));
+  return std::max(std::abs(half + root), std::abs(half - root));
+}
+
+/// Slower root of λ (1 + τ_a λ) = −leak.
+std::complex<double> with_amplifiers(double leak, double lag) {
+  if (lag == 0) return -leak;
+  return (std::sqrt(std::complex<double>(1 - 4 * lag * leak)) - 1.0) / (2 * lag);
+}
+
+}  // namespace
+
 void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
                   CircuitDynamics<double>& dynamics) {
   Matrix<double> input(network.rows(), network.circuit().inputs());
@@ -45,8 +73,8 @@ void bind_ideally(const Network<double>& network, const Batch& batch, Index sequ
 }
 
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
-                                  const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
-                                  int threads) {
+                                  const std::vector<Matrix<double>>& states, const CircuitStep& circuit,
+                                  std::uint64_t seed, int threads) {
   const Index count = std::min(kSpectra, batch.sequences);
   std::vector<Spectrum> spectra(static_cast<std::size_t>(count));
   std::vector<double> asymmetries(spectra.size());
@@ -57,18 +85,17 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     Linearization<double>& here = dynamics.linearize(states[at]);
     asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
     if (dynamics.traits().feed_forward) return;
-    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), stability_spectrum(seed),
-                                              moving_units<double>(dynamics, here, states[at]));
+    spectra[at] = spectrum_of(dynamics, states[at], circuit.lag, seed);
   });
   StabilityReport out;
   out.sequences = static_cast<int>(count);
   out.converged = true;
   out.feed_forward = network.circuit().feed_forward();
   if (out.feed_forward) {
-    const double leak = network.circuit().least_leak();
+    const std::complex<double> slowest = with_amplifiers(network.circuit().least_leak(), circuit.lag);
     spectra.front() = {};
-    spectra.front().leading = {{-leak, 0}};
-    spectra.front().abscissa = -leak;
+    spectra.front().leading = {{slowest, 0}};
+    spectra.front().abscissa = slowest.real();
     spectra.front().converged = true;
     for (auto& spectrum : spectra) spectrum = spectra.front();
   }
@@ -80,17 +107,25 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
       out.abscissa = spectra[b].abscissa;
       out.leading = spectra[b].leading;
     }
-    for (const Eigenvalue& e : spectra[b].leading) out.decay = std::max(out.decay, std::abs(1.0 + step * e.value));
+    for (const Eigenvalue& e : spectra[b].leading) out.decay = std::max(out.decay, factor_of(e.value, circuit));
+  }
+  if (out.abscissa >= 0 && circuit.lag > 0 && !out.leading.empty()) {
+    CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
+    bind_ideally(network, batch, out.worst, dynamics);
+    out.slow_amplifiers = spectrum_of(dynamics, states[static_cast<std::size_t>(out.worst)], 0, seed).abscissa < 0;
   }
   return out;
 }
 
-HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state) {
+HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state,
+                 double lag) {
   if (network.circuit().feed_forward()) return {};
   CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
   bind_ideally(network, batch, sequence, dynamics);
-  Linearization<double>& here = dynamics.linearize(state);
-  return hopf_normal_form(dynamics, state, moving_units<double>(dynamics, here, state));
+  Lagged all(dynamics, lag);
+  const Matrix<double> x = all.at_rest(state);
+  all.linearize(x);
+  return hopf_normal_form(all, x, all.moving());
 }
 
 std::string stability_alarm(const StabilityReport& report, int free_steps) {
@@ -118,35 +153,27 @@ std::string margin_forecast(const std::vector<double>& steps, const std::vector<
                      margins.back(), -slope, least, free_steps);
 }
 
-std::string stability_verdict(const StabilityReport& report, int free_steps) {
+std::string stability_verdict(const StabilityReport& report, const Equilibrium& phases) {
+  std::string out = sentence(phases);
   if (report.feed_forward) {
-    return "stable for any weights: every node is driven by earlier ones alone, J is lower triangular; as many unit "
-           "steps as nodes, or one sweep, settle it exactly";
+    return out +
+           "; stable for any weights: every node is driven by earlier ones alone, J is lower triangular; as many "
+           "unit steps as nodes, or one sweep, settle it exactly";
   }
-  if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed";
-  const double frequency = std::abs(report.leading.front().value.imag());
-  // Complex only where the angle is seen: below 1e-6 of |λ| a split pair of a double eigenvalue looks complex, too.
-  const bool complex = frequency > 1e-6 * std::abs(report.leading.front().value);
-  const std::string turn = complex ? fmt::format(
-                                         "; the leading pair is complex and turns once in {:.3g} tau: past the margin "
-                                         "a Hopf bifurcation, the state would oscillate",
-                                         2 * std::numbers::pi / frequency)
-                                   : "";
-  if (report.abscissa >= 0) return "unstable: perturbations of the equilibrium grow; raise the damping c" + turn;
-  if (report.decay >= 1) {
-    return "unstable as stepped: Euler steps of this size overshoot though the equilibrium is stable; lower the step" +
-           turn;
+  if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed; " + out;
+  if (report.abscissa >= 0) {
+    out = fmt::format("unstable: perturbations of the equilibrium grow ({:+.3g} per tau); {}", report.abscissa,
+                      report.slow_amplifiers ? "the amplifiers are too slow for it: raise circuit.amplifier_bandwidth"
+                                             : "no circuit stays there: raise the damping, or start elsewhere");
+  } else if (phases.known() && phases.settled < 1 && report.decay >= 1) {
+    out += "; Euler steps of this size overshoot though the equilibrium is stable: lower relaxation.step";
   }
-  const double left = std::pow(report.decay, free_steps);
-  const int needed = static_cast<int>(std::ceil(std::log(kForgotten) / std::log(report.decay)));
-  if (left > kForgotten) {
-    return fmt::format(
-        "near the margin: after {} free steps {:.2g} of the slowest mode is left; {} steps would leave {:.0e}, or "
-        "raise the damping c{}",
-        free_steps, left, needed, kForgotten, turn);
-  }
-  return fmt::format("stable: {} free steps leave {:.1e} of the slowest mode{}", free_steps, left,
-                     complex ? " (a complex pair)" : "");
+  const double frequency = turning_rate(report);
+  if (frequency == 0) return out;
+  return out + fmt::format(
+                   "; the leading pair is complex and turns once in {:.3g} tau: past the margin a Hopf "
+                   "bifurcation, the state would oscillate",
+                   2 * std::numbers::pi / frequency);
 }
 
 std::string why_unsolved(const Network<double>& network, const Batch& batch,
@@ -170,14 +197,16 @@ struct ChipStudy {
   ChipStability chip;
   HopfForm hopf;
   StabilityReport report;
+  Equilibrium phases;
 };
 
 template <class S>
 ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& batch, bool first) {
   const auto network = make_network<S>(config, parts.plan, Weights::configured);
   const auto exact = exact_copy(*network, ExactSystem::circuit);
-  const double step = RelaxationStep(config).of(network->circuit());
-  const Reference points = reference_gradient(config, *exact, step, batch);
+  SettleOptions phase = gradient_options<double>(config, "").phases.free;
+  phase.step = RelaxationStep(config).of(network->circuit());
+  const Reference points = reference_gradient(config, *exact, phase.step, batch);
   const RunOptions run = run_options(config);
   ChipStudy out;
   out.chip.seed = run.seed;
@@ -186,13 +215,14 @@ ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& b
   const bool finite =
       std::all_of(points.states.begin(), points.states.end(), [](const Matrix<double>& z) { return z.allFinite(); });
   if (!finite) return out;
-  out.report = measure_stability(*exact, batch, points.states, step, run.seed, run.threads);
+  out.report = measure_stability(*exact, batch, points.states, {phase.step, phase.lag}, run.seed, run.threads);
+  if (first) out.phases = judge_free_phase(config, *exact, phase, batch);
   if (out.report.leading.empty()) return out;
   out.chip.abscissa = out.report.abscissa;
   out.chip.frequency = turning_rate(out.report);
   const int worst = out.report.worst;
   if (first && out.chip.frequency > 0)
-    out.hopf = hopf_of(*exact, batch, worst, points.states[static_cast<std::size_t>(worst)]);
+    out.hopf = hopf_of(*exact, batch, worst, points.states[static_cast<std::size_t>(worst)], phase.lag);
   out.chip.settles = points.facts.settled == points.facts.sequences && out.report.abscissa < 0;
   return out;
 }
@@ -221,12 +251,13 @@ ChipYield chip_yield(const Config& asked, int chips, const std::function<void(co
                                                                 : study_chip<float>(own, parts, batch, k == 0);
     if (k == 0) {
       out.report = study.report;
+      out.phases = study.phases;
       out.hopf = study.hopf;
     }
     settled += study.chip.settles ? 1 : 0;
     out.chips.push_back(study.chip);
   }
-  out.verdict = stability_verdict(out.report, phase_options(config).phases.free.max_steps);
+  out.verdict = stability_verdict(out.report, out.phases);
   out.margin = -out.chips.front().abscissa;
   out.hopf_frequency = out.chips.front().frequency;
   out.yield = static_cast<double>(settled) / chips;

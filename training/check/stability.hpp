@@ -8,6 +8,7 @@
 
 #include "sim/base/statistics.hpp"
 #include "sim/config/config.hpp"
+#include "sim/equilibrium.hpp"
 #include "sim/spectrum.hpp"
 #include "sim/steady/continuation.hpp"
 #include "training/data/batches.hpp"
@@ -16,16 +17,21 @@
 
 namespace nudge {
 
-/// Stability of the equilibria: leading eigenvalues of J_F(z*) and its asymmetry, over the first sequences of a batch.
+/// Stability of the equilibria of a circuit over the first sequences of a batch: the asymmetry of J_F(z*), and the leading
+/// eigenvalues of the Jacobian of its units with the amplifiers that drive them (sim/lagged.hpp). What holds and delays
+/// (circuit.hold_*, correction.delay, netlist.delay) act on after a free phase or in nudged ones moves none of them.
 struct StabilityReport {
   int sequences = 0;
   int worst = 0;                    ///< sequence with the largest real part
   double asymmetry = 0;             ///< mean ‖Jv − Jᵀv‖/‖Jv‖
   std::vector<Eigenvalue> leading;  ///< leading eigenvalues of sequence `worst`, 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
-  double decay = 0;           ///< ρ = max |1 + ε λ| over the leading eigenvalues of all sequences, per Euler step
-  bool feed_forward = false;  ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
-  bool converged = false;     ///< true if the eigenvalues of all sequences converged
+  /// ρ of a parallel Euler step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with amplifiers the roots of
+  /// sim/lag.hpp's step. 0: unknown.
+  double decay = 0;
+  bool slow_amplifiers = false;  ///< without its amplifiers' lag the least stable one would be stable, and is not
+  bool feed_forward = false;     ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
+  bool converged = false;        ///< true if the eigenvalues of all sequences converged
 };
 
 /// Options of eigenvalues that suffice for a verdict. T·C may be large, and the eigenvalues, T blocks of a causal
@@ -36,15 +42,21 @@ SpectrumOptions stability_spectrum(std::uint64_t seed);
 void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
                   CircuitDynamics<double>& dynamics);
 
+/// Step ε of a relaxation and the lag τ_a of the amplifiers (in τ) of the circuit that takes it.
+struct CircuitStep {
+  double step = 0, lag = 0;
+};
+
 /// Measures the stability of at most four sequences. `states`: fixed points (rows, cols) of the batch's sequences;
-/// `step`: ε; `seed`: of the start vectors.
+/// `seed`: of the start vectors.
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
-                                  const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
-                                  int threads);
+                                  const std::vector<Matrix<double>>& states, const CircuitStep& circuit,
+                                  std::uint64_t seed, int threads);
 
 /// Computes how sequence `sequence` of the batch, at its fixed point `state`, loses its equilibrium if it turns
-/// (hopf_normal_form()).
-HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state);
+/// (hopf_normal_form()), with amplifiers of the lag τ_a.
+HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state,
+                 double lag);
 
 /// Warning text for an equilibrium to which `free_steps` steps no longer return: more than 1e-3 of its slowest mode is
 /// left; empty: they return.
@@ -56,9 +68,9 @@ std::string stability_alarm(const StabilityReport& report, int free_steps);
 std::string margin_forecast(const std::vector<double>& steps, const std::vector<double>& margins, double epsilon,
                             int free_steps);
 
-/// Verdict in one sentence: stable, near the margin or unstable, and what to do. Near the margin means ρ^T1 > 1e-3: the
-/// slowest mode does not settle below the residual of 1e-3 at which plain AEP needs its free phase (measured).
-std::string stability_verdict(const StabilityReport& report, int free_steps);
+/// Verdict in one sentence: that of the free phases, sentence(Equilibrium), unless the eigenvalues of the equilibrium say
+/// that no circuit stays there; and how the leading pair turns.
+std::string stability_verdict(const StabilityReport& report, const Equilibrium& phases);
 
 /// Count of the equilibria of a network with an energy: where it settles from random starts.
 struct MultistabilityReport {
@@ -111,6 +123,7 @@ struct ChipStability {
 /// Distance of a network on devices from losing its equilibria: for the chip of the config's seed, and for others.
 struct ChipYield {
   StabilityReport report;
+  Equilibrium phases;  ///< of the first chip's free phases
   std::string verdict;
   double margin = 0;  ///< −abscissa: how much every leak may fall before the equilibrium is lost, 1/τ
   double hopf_frequency =

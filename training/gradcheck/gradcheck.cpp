@@ -11,6 +11,7 @@
 #include "sim/base/product.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/check/choices.hpp"
+#include "training/check/free_phase_check.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -251,11 +252,13 @@ class Check {
           measure_multistability(*exact_, batch, reference.states, out_.step, static_cast<int>(options_.starts),
                                  run_options(config_).seed, run_options(config_).threads);
     }
+    const SettleOptions phase = options_of("", 0).phases.free;
+    out_.equilibrium = judge_free_phase(config_, *exact_, phase, batch);
     if (!scope_.stability) return;
     tell("leading eigenvalues");
-    out_.stability = measure_stability(*exact_, batch, reference.states, out_.step, run_options(config_).seed,
-                                       run_options(config_).threads);
-    out_.verdict = stability_verdict(out_.stability, phase_options(config_).phases.free.max_steps);
+    out_.stability = measure_stability(*exact_, batch, reference.states, {phase.step, phase.lag},
+                                       run_options(config_).seed, run_options(config_).threads);
+    out_.verdict = stability_verdict(out_.stability, out_.equilibrium);
   }
 
   Config config_;

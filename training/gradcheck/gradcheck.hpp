@@ -72,6 +72,7 @@ struct GradcheckReport {
   std::vector<EstimatorFacts> estimators;
   std::vector<ReferenceFacts> references;  ///< one per batch
   StabilityReport stability;               ///< of the first batch
+  Equilibrium equilibrium;                 ///< of its free phases
   std::string verdict;
   MultistabilityReport multistability;    ///< of the first batch, where gradcheck.starts asks for it
   double loss = 0;                        ///< cost per token or sample after T1 steps

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/base/parallel.hpp"
+#include "sim/equilibrium_json.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/run_options.hpp"
 #include "training/data/item_columns.hpp"
@@ -90,6 +91,12 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
     fact("multistability_same", r.multistability.same);
     fact("multistability_lower", r.multistability.lower);
     fact("multistability_states", r.multistability.states);
+  }
+  if (r.equilibrium.known()) {
+    fact("equilibrium", sentence(r.equilibrium));
+    fact("equilibrium_settled", r.equilibrium.settled);
+    fact("equilibrium_unstable", r.equilibrium.unstable);
+    fact("equilibrium_dead", r.equilibrium.dead);
   }
   if (r.stability.sequences == 0) return;
   write_stability(r.stability, d);
@@ -181,6 +188,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
             {"abscissa", report.stability.abscissa},
             {"decay", report.stability.decay},
             {"multistability", starts},
+            {"equilibrium", json_of(report.equilibrium)},
             {"verdict", report.verdict}}},
           {"finite", report.finite()}};
 }

@@ -43,8 +43,8 @@ void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& poin
   point.metrics = gradcheck_results(report, estimator);
   point.status = !report.reference_converged() ? "the exact adjoint did not converge"
                  : !report.finite()            ? "the gradient is not finite"
-                 : report.residual >= 1        ? "no equilibrium: |F|/|z| after the free phase is 1 or more"
-                                               : "ok";
+                 : report.equilibrium.sound()  ? "ok"
+                                               : finding(report.equilibrium);
 }
 
 void run_stability(const Config& config, SweepPoint& point) {

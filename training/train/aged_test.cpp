@@ -87,7 +87,7 @@ class AgedRun {
     if (batches_.empty()) throw UserError(fmt::format("the run holds no {} part", options.part));
   }
 
-  void add(EquilibriumRun<S>& run, int seed, std::vector<AgedTestRow>& rows) const {
+  void add(EquilibriumRun<S>& run, int seed, AgedTest& out) const {
     double age = 0;
     std::vector<RefreshClock<S>> clocks;
     for (int p = 0; p < run.network().parameters(); ++p) {
@@ -104,7 +104,8 @@ class AgedRun {
       }
       age = options_.ages_s[k];
       const auto all = run.evaluation(batches_, number_of(seed, k));
-      rows.push_back(
+      out.equilibrium.add(run.verdict(batches_.front()));
+      out.rows.push_back(
           {age, seed, all.loss, all.scores.value().value_or(std::numeric_limits<double>::quiet_NaN()), all.residual});
     }
   }
@@ -126,7 +127,7 @@ void run_seeds(const Config& config, const RunParts& parts, const H5Reader& file
     if (out.reprogrammed) own.set_from_text("seed", std::to_string(seed));
     EquilibriumRun<S> run(own, parts.plan, "", Weights::configured);
     if (!out.reprogrammed) run.restore(file, "");
-    aged.add(run, seed, out.rows);
+    aged.add(run, seed, out);
   }
 }
 

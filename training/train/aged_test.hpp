@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/equilibrium.hpp"
+
 namespace nudge {
 
 struct AgedTestOptions {
@@ -39,6 +41,7 @@ struct AgedTest {
   double acceleration = 1;
   std::string metric;             ///< metric of the task: "accuracy", "rmse" or empty
   std::vector<AgedTestRow> rows;  ///< rows by age, then seed
+  Equilibrium equilibrium;        ///< verdict on the free phases, of some samples of each row
 };
 
 /// Tests a trained network after a wait. Reads a part of its data with the network of a run file of `nudge train`.

@@ -122,7 +122,9 @@ void EquilibriumRun<S>::record_margin(std::uint64_t step, const Batch& batch, do
   if (!std::all_of(states.begin(), states.end(), finite)) return;
   const RunOptions run = run_options(config_);
   const auto copy = exact_copy(*network_, ExactSystem::circuit);
-  const StabilityReport found = measure_stability(*copy, batch, states, epsilon, run.seed, run.threads);
+  StabilityReport found = measure_stability(*copy, batch, states, {epsilon, phase_.lag}, run.seed, run.threads);
+  const bool parallel = phase_.solver == SettleSolver::euler && phase_.schedule == RelaxationSchedule::parallel;
+  if (!parallel) found.decay = 0;  // what steps of another kind leave of a mode its eigenvalue does not tell
   log_.axis("train/margin_step");
   log_.add("train/margin_step", static_cast<double>(step), "1", "steps at whose end the stability was measured");
   log_.add("train/margin", -found.abscissa, "1",

@@ -19,10 +19,6 @@
 namespace nudge {
 namespace {
 
-/// Number of non-finite steps in a row after which a run will not recover: every such step leaves the weights as they
-/// were.
-constexpr int kHopeless = 50;
-
 /// Makes the options of a run; on exact numbers the correction path and the amplifiers are exact as well.
 template <class S>
 BatchGradientOptions run_gradient_options(const Config& config, const std::string& estimator, Weights weights) {
@@ -65,6 +61,7 @@ EquilibriumRun<S>::EquilibriumRun(const Config& config, const std::shared_ptr<co
           std::make_unique<BatchGradient<S>>(*network_, learner_options<S>(config, estimator, weights, *optimizer_))),
       guard_({options_.skip_ratio, 0.99, 10}),
       adjoint_guard_(options_.leave_out_ratio),
+      phase_(run_gradient_options<S>(config, estimator, weights).phases.free),
       noise_(config, *plan),
       hooks_(make_hooks<S>(config, *network_)),
       gradient_(network_->parameter_shapes()),
@@ -91,6 +88,7 @@ double EquilibriumRun<S>::begin() {
   for (auto& hook : hooks_) hook->begin(*network_);
   const double epsilon = step_.of(network_->circuit());
   learner_->set_step(epsilon);
+  phase_.step = epsilon;
   return epsilon;
 }
 
@@ -116,6 +114,7 @@ void EquilibriumRun<S>::step(std::uint64_t step, const Batch& batch) {
   const Interruptible kept(false);  // what follows changes what the next step depends on
   if (cosines) record_cosines(step, *cosines);
   if (options_.margin_every > 0 && step % options_.margin_every == 0) record_margin(step, batch, epsilon);
+  judge(step, batch);
   adjoint_guard_.observe(report.adjoint);
   // Where every sequence is left out the growth penalty is all there is, and what brings an equilibrium back.
   const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size()) && report.growth_active == 0;
@@ -138,28 +137,6 @@ void EquilibriumRun<S>::step(std::uint64_t step, const Batch& batch) {
     log_.event(step,
                fmt::format("{} {:.6g} -> {:.6g}: {}", event->quantity, event->before, event->after, event->reason));
   }
-}
-
-/// Notes the reason why a circuit that solves itself failed in a step, or why nothing is left of the step.
-template <class S>
-void EquilibriumRun<S>::note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report) {
-  unsolved_ = why_unsolved(*exact_copy(*network_, ExactSystem::circuit), batch, report.sequences);
-  if (!unsolved_.empty()) return log_.event(step, "no solution: " + unsolved_);
-  if (report.left_out == static_cast<int>(report.sequences.size())) {
-    const AdjointSize limit = adjoint_guard_.limit();
-    const auto times = [](double size) { return std::isfinite(size) ? fmt::format("{:.2g}", size) : "without bound"; };
-    unsolved_ = fmt::format(
-        "all {} sequences are left out, their adjoints being {} and {} times dC/dz (at most {} or {} "
-        "after those before; train.leave_out_ratio): what is read hangs on nothing, or the equilibrium is about to go",
-        report.left_out, times(report.adjoint.norm), times(report.adjoint.gain), times(limit.norm), times(limit.gain));
-    log_.event(step, "no gradient: " + unsolved_);
-  }
-  const auto lost = std::count_if(report.sequences.begin(), report.sequences.end(), [](const SequenceReport& one) {
-    return one.nudged == Status::diverged && one.free.status != Status::diverged;
-  });
-  if (lost == 0) return;
-  log_.event(step, fmt::format("no gradient: nudged phases of {} of {} sequences diverge or go to and fro", lost,
-                               report.sequences.size()));
 }
 
 /// Norms of the gradient, including the factors held by maps that update by them.
@@ -256,13 +233,6 @@ void EquilibriumRun<S>::record_cosines(std::uint64_t step, const Cosines& cosine
       "parameter group");
   log_.add_row("train/cosine_has_gradient", cosines.present, "1",
                "0: the exact gradient of the group is zero, there is nothing to agree with", "parameter group");
-}
-
-template <class S>
-std::string EquilibriumRun<S>::stuck() const {
-  if (nonfinite_in_a_row_ < kHopeless) return "";
-  return fmt::format("the gradient was not finite {} steps in a row{}{}", kHopeless, unsolved_.empty() ? "" : ": ",
-                     unsolved_);
 }
 
 /// State arrays that the next step depends on, with names that are unique in a run.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
+#include "sim/equilibrium.hpp"
 #include "training/batch/batch_gradient.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/train_options.hpp"
@@ -79,6 +80,9 @@ class EquilibriumRun final : public LearningRun {
   };
   Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
 
+  /// Verdict on its free phases (judge_free_phase()), with the devices as they are now.
+  Equilibrium verdict(const Batch& batch) const;
+
   Network<S>& network() { return *network_; }
   /// Outputs of the read-out for each sequence of a batch after settling (ExampleCost::output()), with the noise of
   /// evaluation `number`.
@@ -108,6 +112,8 @@ class EquilibriumRun final : public LearningRun {
   void record_cosines(std::uint64_t step, const Cosines& cosines);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_nudge(std::uint64_t step, const NudgeSignal& signal);
+  /// Judges the free phases of the first steps, the last one and some between (judge_free_phase()), into the log.
+  void judge(std::uint64_t step, const Batch& batch);
   void note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
@@ -127,6 +133,7 @@ class EquilibriumRun final : public LearningRun {
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   OutlierGuard guard_;                                ///< guard of the batch's gradient
   AdjointGuard adjoint_guard_;                        ///< guard of the adjoints of its sequences
+  SettleOptions phase_;                               ///< the free phase as it is run, amplifiers too
   WeightNoise<S> noise_;  ///< hardware-aware training: weights as the phases of a step see them
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Gradient<S> gradient_;

@@ -120,6 +120,10 @@ class Collector {
          last(log_, "cosine_all")});
     add(Column::circuit, "residual",
         {{"residual", "1", "mean |F|/|z| after the free phase of the last step"}, last(log_, "residual")});
+    for (const char* share : {"settled", "lost", "unstable", "dead"}) {
+      const std::string at = std::string("equilibrium_") + share;
+      add(std::string("equilibrium/") + share, "train/" + at, last(log_, at));
+    }
     add(Column::circuit, "damping", {{"damping", "1", "damping c at the end"}, last(log_, "damping")});
     for (const char* one : {"nudge_snr", "noise_cosine", "expected_cosine"})
       add(one, std::string("train/") + one, last(log_, one));

@@ -39,6 +39,7 @@ nlohmann::json json_of(const TrainSummary& s) {
   out["seconds"] = s.seconds;
   out["status"] = s.failure.empty() ? "ok" : s.failure;
   out["notes"] = s.notes;
+  if (s.equilibrium.known()) out["equilibrium"]["verdict"] = sentence(s.equilibrium);
   out["hardware"]["tokens"] = s.token_use;
   if (s.metric.empty()) {
     out["text"] = json_of(s.lines);

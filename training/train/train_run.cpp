@@ -164,10 +164,11 @@ class TrainRun {
     if (references_) write_reference_scores(*references_, document);
     loop_.write(document, "");
     if (const auto null = null_result(loop_, plan_.get())) write_null(*null, document);
+    const TrainSummary now = summarise(config_, loop_, plan_.get());
+    if (now.equilibrium.known()) document.attribute("equilibrium", sentence(now.equilibrium));
     if (loop_.finished() || !loop_.stuck().empty()) {
-      const TrainSummary ended = summarise(config_, loop_, plan_.get());
-      if (!ended.failure.empty()) document.attribute("failure", ended.failure);
-      if (ended.plateau) write_plateau(*ended.plateau, document);
+      if (!now.failure.empty()) document.attribute("failure", now.failure);
+      if (now.plateau) write_plateau(*now.plateau, document);
     }
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;

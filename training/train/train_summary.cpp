@@ -17,12 +17,10 @@
 #include "training/config/rounding.hpp"
 #include "training/config/train_options.hpp"
 #include "training/models/registry.hpp"
+#include "training/train/equilibrium_verdict.hpp"
 
 namespace nudge {
 namespace {
-
-/// Residual of no equilibrium: where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ.
-constexpr double kUnsettled = 1;
 
 /// Cosines of the last comparison, per group; empty without one.
 std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector<double>& cosines) {
@@ -35,11 +33,10 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
   return out;
 }
 
-constexpr const char* kNotSettled = "it does not settle";
 constexpr const char* kRose = "the validation loss rose";
 
 /// Text of a run's failure, by which it is no result; empty: it is one.
-std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles) {
+std::string failure_of(const TrainSummary& s) {
   const double nonfinite = s.of("nonfinite"), steps = static_cast<double>(s.done);
   if (s.done > 0 && nonfinite + s.of("skipped") == steps) return "no step was accepted";
   if (nonfinite > 0.5 * steps) return fmt::format("{:.0f} of {} steps were not finite", nonfinite, s.done);
@@ -48,12 +45,7 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, bool settles)
       (s.done > 0 && !std::isfinite(s.of("final_loss")))) {
     return "the loss is not finite";
   }
-  const double residual = final_training_loss(log.values("train/residual"));
-  if (settles && s.done > 0 && !(residual < kUnsettled)) {  // not a number either: the state ran away
-    if (!std::isfinite(residual)) return fmt::format("{}: the states of the last steps are not finite", kNotSettled);
-    return fmt::format("{}: |F|/|z| after the free phase is {:.2g} in the last steps", kNotSettled, residual);
-  }
-  return "";
+  return s.equilibrium.sound() ? "" : finding(s.equilibrium);
 }
 
 /// Text on a run that ended far above its start and above every constant answer, by which it is no result.
@@ -77,10 +69,11 @@ std::string below_constant_note(const ConstantGain& constant, const std::string&
 }
 
 /// Advice for a run that failed so.
-std::string failure_advice(const Config& config, bool circuit, const std::string& failure) {
+std::string failure_advice(const Config& config, bool circuit, const Equilibrium& equilibrium,
+                           const std::string& failure) {
   std::string rate = "a smaller train.learning_rate";
   if (!circuit || failure.starts_with(kRose)) return rate;
-  if (failure.starts_with(kNotSettled)) return "more relaxation.free_steps, a smaller relaxation.step, or " + rate;
+  if (!equilibrium.sound()) return remedy(equilibrium);
   const char* transposed = "aep_transposed";
   const bool fits = config.text("estimator") != transposed && estimator_misfit(config, transposed).empty();
   return beta_advice(config) + (fits ? fmt::format(", {}, or estimator = \"{}\"", rate, transposed) : " or " + rate);
@@ -116,14 +109,14 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   const double snr = s.of("nudge_snr");
   if (snr < 1) s.notes.push_back(drowned_note(snr));
   s.stopped = loop.stopped();
-  // The mean of states of a bath is nowhere that a force vanishes.
-  const bool settles = plan != nullptr && phase_options(config).phases.free.solver != SettleSolver::sample;
-  s.failure = loop.stuck().empty() ? failure_of(s, log, settles) : "stopped: " + loop.stuck();
+  s.equilibrium = logged_verdict(log);
+  if (!s.equilibrium.clean()) s.notes.push_back(sentence(s.equilibrium));
+  s.failure = loop.stuck().empty() ? failure_of(s) : "stopped: " + loop.stuck();
   if (s.failure.empty()) s.failure = unlearnt(log, constant);
   // Of a text counting letters says the same (TrainSummary::lines).
   if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
     s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));
-  if (!s.failure.empty()) s.advice = failure_advice(config, plan != nullptr, s.failure);
+  if (!s.failure.empty()) s.advice = failure_advice(config, plan != nullptr, s.equilibrium, s.failure);
   return s;
 }
 

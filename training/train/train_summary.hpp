@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
+#include "sim/equilibrium.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/read_timing.hpp"
 #include "training/data/scores.hpp"
@@ -40,6 +41,7 @@ struct TrainSummary {
   std::optional<ReferenceScores> references = {};  ///< scores of trivial models; nothing where no file was written
   std::string token_use = {};                      ///< circuit.tokens; empty without crossbars
   Index tokens = 0;
+  Equilibrium equilibrium = {};         ///< the last verdict on its free phases
   std::vector<std::string> notes = {};  ///< Task::notes and device_notes of the run
   bool stopped = false;                 ///< before its end; it can be resumed
   std::string failure = {};             ///< why these numbers are no result; empty: they are one

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/check/free_phase_check.hpp"
+
+#include <algorithm>
+
+#include "circuits/circuit_dynamics.hpp"
+#include "training/check/stability.hpp"
+#include "training/config/assembly.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr Index kJudgedRows = 8, kJudgedSequences = 4;
+constexpr int kVisits = 20;
+
+/// Share of the columns of all matrices of the equilibrium's parameters whose gradient is 0. Not of vectors: the bias of a
+/// linear output learns whatever is dead below it.
+double dead_share(const Network<double>& network, const Gradient<double>& gradient) {
+  Index dead = 0, all = 0;
+  for (const ParameterGroup& group : equilibrium_groups(network.plan())) {
+    if (gradient[group.parameter].rows() == 1) continue;
+    for (Index j = group.columns.begin; j < group.columns.end(); ++j, ++all) {
+      dead += (gradient[group.parameter].col(j).array() == 0).all() ? 1 : 0;
+    }
+  }
+  return all > 0 ? static_cast<double>(dead) / static_cast<double>(all) : 0;
+}
+
+}  // namespace
+
+Equilibrium judge_free_phase(const Config& config, const Network<double>& network, const SettleOptions& phase,
+                             const Batch& batch) {
+  if (phase.solver == SettleSolver::sample) return {};
+  const bool coupled = network.plan().couples_rows();
+  const Batch part = batch.first(coupled ? kJudgedSequences : (kJudgedRows + network.rows() - 1) / network.rows());
+  BatchGradientOptions options = exact_options<double>(config);
+  options.estimator = phase.solver == SettleSolver::direct ? "adjoint" : "implicit";
+  options.phases.adjoint_iterations = 10;  // what is 0 is 0 from the first on
+  options.phases.free = phase;
+  options.phases.step = phase.step;
+  if (options.persistent_states) options.phases.free.max_steps *= kVisits;
+  options.persistent_states = options.over_ranks = false;
+  options.noise_every = 0;
+  BatchGradient<double> learner(network, options);
+  Gradient<double> gradient(network.parameter_shapes());
+  const BatchReport report = learner.compute(part, 0, gradient);
+  std::vector<Equilibrium> found(report.sequences.size());
+  parallel_for(part.sequences, options.threads, [&](Index b, int /*thread*/) {
+    const auto at = static_cast<std::size_t>(b);
+    CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
+    bind_ideally(network, part, b, dynamics);
+    found[at] = judge_point(dynamics, learner.states()[at], coupled, report.sequences[at].free, phase.lag);
+  });
+  Equilibrium out;
+  for (const Equilibrium& one : found) out.add(one);
+  out.dead = dead_share(network, gradient);
+  return out;
+}
+
+}  // namespace nudge
