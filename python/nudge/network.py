@@ -85,6 +85,7 @@ class Network:
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self.config_text = resolved
         self.parameters = Parameters(self)
+        self._reads = 0  # calls that drew fresh noise
         if weights is not None:
             self.load_state_dict(weights)
 
@@ -156,13 +157,20 @@ class Network:
         return self._core.validation()
 
     # What it does.
-    def settle(self, x, step=0, **overrides):
+    def _noise(self, step):
+        """The step that names the noise of a call: that asked for, else the next, counted from 0."""
+        if step is None:
+            step, self._reads = self._reads, self._reads + 1
+        return step
+
+    def settle(self, x, step=None, **overrides):
         """The equilibria z* of examples: symbols (examples, rows) of integers, or samples (n, features) of floats. An array of
-        three dimensions (examples, rows, inputs) clamps the input itself. step names the read noise. Returns Settled.
+        three dimensions (examples, rows, inputs) clamps the input itself. step names the read noise; without one every call draws fresh
+        noise, the same in every process. Returns Settled.
 
         overrides of a call: beta, threads, seed and the sections relaxation, nudge, reads (``relaxation__free_steps=100``).
         """
-        settings = source_of(None, overrides).settings
+        settings, step = source_of(None, overrides).settings, self._noise(step)
         x = np.asarray(x)
         if x.ndim == 3:
             state, reports = self._core.settle_input(np.ascontiguousarray(x, self.dtype), step, settings)
@@ -170,10 +178,10 @@ class Network:
             state, reports = self._core.settle(self._batch(x, None), step, settings)
         return Settled(state, reports, self.nodes)
 
-    def evaluate(self, x, y=None, step=0, **overrides):
+    def evaluate(self, x, y=None, step=None, **overrides):
         """(outputs, report) of free phases: logits, or the node that the cost compares with its targets, and the mean loss where y is
-        given."""
-        return self._core.evaluate(self._batch(x, y), step, source_of(None, overrides).settings)
+        given. step as in ``settle``."""
+        return self._core.evaluate(self._batch(x, y), self._noise(step), source_of(None, overrides).settings)
 
     def gradient(self, x, y, estimator="", step=0, **overrides):
         """(gradients, report): the gradient of the mean cost by any estimator ("": the config's; ``nudge.estimators()``; or a

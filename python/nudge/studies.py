@@ -25,8 +25,9 @@ def _trained(run):
     status = run.summary["status"]
     if status == "ok":
         return run
-    raise NumericalError(f"the run failed: {status} (a smaller beta or learning rate, or estimator=\"aep_transposed\", may "
-                         "help)", run)
+    told = run.summary.get("equilibrium", {}).get("verdict", "")
+    helps = told.split("; ")[-1] if told and told.split(":")[0] in status else "a smaller beta or learning rate, or estimator=\"aep_transposed\", may help"
+    raise NumericalError(f"the run failed: {status} ({helps})", run)
 
 
 def _out_of(out, data):

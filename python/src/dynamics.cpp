@@ -11,6 +11,7 @@
 #include "python/src/python_dynamics.hpp"
 #include "python/src/results.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/equilibrium_json.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 
@@ -73,10 +74,30 @@ std::unique_ptr<GradientEstimator<double>> estimator_of(const nb::object& estima
   return own.in_double(options_of(given, own.beta_in_double));
 }
 
+/// Verdict on the state of an estimate (judge_point()), its rows as one sample; none of a system without J v.
+Equilibrium judged(PythonDynamics& dynamics, const Matrix<double>& state, const SettleResult& phase,
+                   const Gradient<double>& gradient) {
+  Equilibrium out;
+  try {
+    out = compute([&] { return judge_point(dynamics, state, true, phase); });
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_NotImplementedError)) throw;
+    return out;
+  }
+  double dead = 0, units = 0;
+  for (const Matrix<double>& one : gradient.matrices()) {
+    dead += static_cast<double>((one.array() == 0).colwise().all().count());
+    units += static_cast<double>(one.cols());
+  }
+  out.dead = units > 0 ? dead / units : 0;
+  return out;
+}
+
 /// Estimates the gradients of a Python dynamics and cost from the state z0. sizes: shapes of the parameters; given:
 /// options by name.
 nb::tuple estimate(const nb::object& object, const nb::object& cost_object, const In<double, 2>& z0,
-                   const nb::object& estimator, const std::vector<std::pair<Index, Index>>& sizes, const nb::dict& given) {
+                   const nb::object& estimator, const std::vector<std::pair<Index, Index>>& sizes,
+                   const nb::dict& given) {
   PythonDynamics dynamics(object);
   PythonCost cost(cost_object);
   cost.set_rows(dynamics.rows());
@@ -85,9 +106,17 @@ nb::tuple estimate(const nb::object& object, const nb::object& cost_object, cons
   const auto made = estimator_of(estimator, given);
   Example<double> task{&dynamics, &cost, &state, &start_gradient, 1.0, &gradient};
   const SequenceReport report = compute([&] { return made->estimate(task); });
+  const Equilibrium verdict = judged(dynamics, state, report.free, gradient);
+  constexpr double kUnsolved = 0.1;  // of |dC/dz|: a tenth of the gradient
+  const bool solves = nb::isinstance<nb::str>(estimator) && nb::cast<std::string>(estimator).starts_with("implicit");
+  if (solves && (report.nudged == Status::diverged || report.nudged_residual > kUnsolved)) {
+    throw NumericalFailure(std::string("no gradient: J' a = -dC/dz has no solution where the free phase ends (") +
+                           sentence(verdict) + ")");
+  }
   nb::list gradients;
   for (Matrix<double>& one : gradient.matrices()) gradients.append(array_of(std::move(one)));
   nb::dict facts = dict_of(report);
+  facts["equilibrium"] = dict_of(json_of(verdict));
   facts["state"] = array_of(std::move(state));
   facts["adjoint"] = array_of(Matrix<double>(made->adjoint()));
   return nb::make_tuple(gradients, facts);

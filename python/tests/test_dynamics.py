@@ -86,6 +86,52 @@ def test_an_energy():
     assert np.allclose(gradient["b"], (z - y) @ np.linalg.inv(a), rtol=1e-6)  # ∂C/∂b = A⁻¹ (z − y); β² = 1e-10, rounding/β 1e-11
 
 
+class Linear(nudge.Dynamics):
+    """F = x + z A per row."""
+
+    def force(self, z):
+        return self.parameters["x"] + z @ self.parameters["a"]
+
+    def jvp(self, z, v):
+        return v @ self.parameters["a"]
+
+    def vjp(self, z, u):
+        return u @ self.parameters["a"].T
+
+    def parameter_gradient(self, z, u):
+        return {"x": u, "a": z.T @ u}
+
+
+@pytest.mark.parametrize("solver", ["euler", "anderson", "newton_gmres"])
+@pytest.mark.parametrize("estimator", ["implicit", "implicit_dense"])
+def test_a_force_without_an_equilibrium_has_no_gradient(solver, estimator):
+    system = Linear(1, 2, {"x": np.ones((1, 2)), "a": np.diag([0.0, -1.0])})  # dz₁/dt = 1 for ever
+    with pytest.raises(nudge.NumericalError, match="no gradient: .*no equilibrium"):
+        nudge.estimate(system, nudge.SquaredError(np.zeros((1, 2))), estimator=estimator, solver=solver)
+
+
+def test_an_estimate_says_whether_its_state_is_an_equilibrium():
+    cost = nudge.SquaredError(np.zeros((1, 2)))
+
+    def told(a, z0=None, **options):
+        return nudge.estimate(Linear(1, 2, {"x": np.zeros((1, 2)), "a": np.diag(a)}), cost, z0, "implicit_dense", **options)[1]["equilibrium"]
+
+    assert told([-1.0, -2.0])["settled"] == 1
+    unstable = told([0.5, -2.0])  # at its unstable point from the start
+    assert unstable["unstable"] == 1 and unstable["verdict"].startswith("unstable: 100 %")
+    short = told([-1.0, -2.0], np.ones((1, 2)), free_steps=3)
+    assert short["settled"] == 0 and short["verdict"].startswith("free phase too short")
+
+
+def test_one_status_for_one_fact():
+    system = Linear(1, 2, {"x": np.ones((1, 2)), "a": np.array([[-1.0, 0.3], [0.2, -2.0]])})
+    for solver in ("anderson", "newton_gmres"):
+        _, report = nudge.settle(system, solver=solver, tolerance=0.0, free_steps=30)
+        assert report["residual"] < 1e-14
+        if solver == "newton_gmres":
+            assert report["status"] == "converged"  # at rounding, not stalled
+
+
 def test_what_is_wrong_is_said(system):
     dynamics, cost = system
 

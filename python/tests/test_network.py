@@ -175,6 +175,11 @@ def test_devices_of_a_network(block):
     x, y = net.batch(0)
     assert not np.array_equal(net.settle(x, step=0).state, net.settle(x, step=1).state)  # other noise
     assert np.array_equal(net.settle(x, step=1).state, net.settle(x, step=1).state)
+    one, two = net.settle(x).state, net.settle(x).state
+    assert not np.array_equal(one, two)  # every call draws its own
+    again = nudge.Network(block, device__model="soft_bounds", device__pulses=500, device__read_noise=0.01)
+    again.update({"Wm": np.full((8, 12), 0.05)})
+    assert np.array_equal(again.settle(x).state, one) and np.array_equal(again.settle(x).state, two)  # the same ones anew
 
 
 def test_a_network_that_does_not_settle_is_refused():
