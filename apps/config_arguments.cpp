@@ -11,7 +11,6 @@
 #include "sim/config/toml_reader.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/rounding.hpp"
-#include "training/config/set_by.hpp"
 
 namespace nudge {
 
@@ -56,8 +55,6 @@ std::string sections_text() {
 void warn_of_rounding(const Config& config) {
   if (const std::string warning = rounding_warning(config); !warning.empty()) say("nudge: warning: {}\n", warning);
 }
-
-void say_choices(const Config& config) { say("{}", choices_text(config)); }
 
 Config load_config(const ConfigArguments& arguments) { return load_program_config(arguments.file, arguments.settings); }
 

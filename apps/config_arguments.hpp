@@ -38,9 +38,6 @@ std::string sections_text();
 /// Warns where rounding takes a part of what the nudge measures (training/config/rounding.hpp).
 void warn_of_rounding(const Config& config);
 
-/// Says what the program chose for the user (training/config/set_by.hpp).
-void say_choices(const Config& config);
-
 /// Loads the resolved config; UserError with every problem.
 Config load_config(const ConfigArguments& arguments);
 

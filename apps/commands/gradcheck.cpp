@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
@@ -19,6 +20,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/set_by.hpp"
 #include "training/gradcheck/gradcheck_file.hpp"
 
 namespace nudge {
@@ -126,13 +128,14 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   const std::string out = options.out.empty() ? run_options(config).output_file : options.out;
   if (!out.empty() && leads) check_output_path(out, Overwrite::must_not_exist);
   if (leads) warn_of_rounding(config);
-  if (leads) say_choices(config);
   const std::string started = now_utc();
   GradcheckReport report;
   {
     ProgressLine progress;
-    report = gradcheck(config, {}, [&progress, leads](const std::string& what) {
-      if (leads) progress.show(what);
+    report = gradcheck(config, {}, [&progress, leads, choices = choices_text(config)](const std::string& what) mutable {
+      if (!leads) return;
+      say("{}", std::exchange(choices, {}));
+      progress.show(what);
     });
   }
   if (!leads) return ExitCode::ok;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
@@ -23,6 +24,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/set_by.hpp"
 #include "training/train/train_json.hpp"
 #include "training/train/train_run.hpp"
 
@@ -67,11 +69,14 @@ std::string text_of(const TrainProgress& p, bool validated) {
 }
 
 /// Makes an observer that prints a line every `every` steps in a pipe, text or JSON. On a terminal the last line of a
-/// text is kept current between them, with the rate and the time left. A signal that came to this rank stops all.
-TrainObserver printer(std::uint64_t every, const std::string& format) {
+/// text is kept current between them, with the rate and the time left. `heading`: what a text begins with. A signal that
+/// came to this rank stops all.
+TrainObserver printer(std::uint64_t every, const std::string& format, const std::string& heading = "") {
   if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
-  return [=, told = false, validated = 0.0, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+  return [=, head = json ? "" : heading, told = false, validated = 0.0,
+          rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+    say("{}", std::exchange(head, {}));
     if (!p.warning.empty()) {
       say("nudge: warning: {}\n", p.warning);
       return !interrupted();
@@ -227,8 +232,7 @@ ExitCode run_train(const TrainArguments& options) {
     return finish(resume(options.resume, &config, printer(every, options.log)), options.resume, options.json);
   }
   const std::string out = output_path(options, config);
-  if (leads_batches() && options.log == "text") say_choices(config);
-  return finish(train(config, out, printer(every, options.log)), out, options.json);
+  return finish(train(config, out, printer(every, options.log, choices_text(config))), out, options.json);
 }
 
 std::function<ExitCode()> add_train(CLI::App& app) {
