@@ -70,6 +70,16 @@ std::vector<std::string> rule_row(const RankedRule& one, const RankedRule& best,
   return row;
 }
 
+/// Sentence on what the seeds can tell, where the last of the rules with a result is level with the first.
+std::string told_text(const std::vector<RankedRule>& ranked) {
+  const auto last = std::find_if(ranked.rbegin(), ranked.rend(), [](const RankedRule& one) { return one.level(); });
+  if (last == ranked.rend() || &*last == &ranked.front()) return "";
+  const std::string reach = reach_text(last->behind, [](double d) { return fmt::format("{:.3g}", d); });
+  return reach.empty() ? ""
+                       : fmt::format("{} behind {}: {} (compare.test_seeds)\n", last->result.entrant.name,
+                                     ranked.front().result.entrant.name, reach);
+}
+
 std::string advice_text(const Advice& advice, const Comparison& c, const std::vector<RankedRule>& ranked) {
   std::vector<std::vector<std::string>> rows(
       1, {"", "rule", "chosen", "test loss", "lost against exact numbers, 95 %", "regained", "behind the first, 95 %",
@@ -93,12 +103,13 @@ std::string advice_text(const Advice& advice, const Comparison& c, const std::ve
     rows.push_back(std::move(row));
     note(one);
   }
-  std::string out = text_table(rows, 3);
+  std::string out = text_table(rows, 3) + told_text(ranked);
   out += fmt::format(
       "regained: of what frozen devices lose against exact numbers; {}"
       "pulses, reads and heat of learning in the whole run; of one device: the most it has had, of programming too; "
       "numbers: digital, per weight, of optimizer and rule; chosen: the values of {}\n{}\n",
-      level ? "=: the seeds do not tell it from the first; " : "", fmt::join(c.keys, " and "), c.holds);
+      level ? "=: the seeds do not tell it from the first, for all pairs of rules together; " : "",
+      fmt::join(c.keys, " and "), c.holds);
   if (out.find(" *") != std::string::npos) {
     out += "*: an outermost value of what was tuned, the best may lie beyond it: name compare.grid\n";
   }
@@ -109,7 +120,8 @@ std::string advice_text(const Advice& advice, const Comparison& c, const std::ve
 }
 
 nlohmann::json interval_json(const PairedDifference& d) {
-  return {{"mean", d.mean}, {"low", d.low}, {"high", d.high}, {"seeds", d.seeds}, {"failed", d.failed}};
+  return {{"mean", d.mean},   {"low", d.low},       {"high", d.high},
+          {"seeds", d.seeds}, {"failed", d.failed}, {"comparisons", d.comparisons}};
 }
 
 nlohmann::json advice_json(const Advice& advice, const Comparison& c, const std::vector<RankedRule>& ranked,

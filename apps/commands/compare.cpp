@@ -82,6 +82,19 @@ std::vector<std::string> score_cells(const Comparison& c, const ComparedEntrant&
   return cells;
 }
 
+/// Line on what the seeds can tell, of the first entrant that they do not tell from the baseline.
+std::string reach_line(const Comparison& c) {
+  const auto text = [&c](double d) {
+    return c.metric == "accuracy" ? fmt::format("{:.2f} points", 100 * d) : fmt::format("{:.3g}", d);
+  };
+  for (const ComparedEntrant& one : c.entrants) {
+    const PairedDifference& d = c.metric.empty() ? one.difference : one.score_difference;
+    const std::string reach = d.certain() ? "" : reach_text(d, text);
+    if (!reach.empty()) return fmt::format("{}: {} (compare.test_seeds)\n", one.entrant.name, reach);
+  }
+  return "";
+}
+
 std::string caption(const Comparison& c) {
   const std::string what = c.metric.empty() ? "losses in nat per character, mean" : "mean";
   const std::string of = c.metric.empty() ? "loss" : c.metric;
@@ -89,6 +102,7 @@ std::string caption(const Comparison& c) {
       "{} ± standard deviation over the seeds; difference: of the test {} with the baseline's{}, paired by seed, "
       "Student's t: {}\n",
       what, of, c.metric == "accuracy" ? " in percentage points" : "", c.holds);
+  out += reach_line(c);
   if (has_binomial(c)) {
     out +=
         "one run, 95 %: what so many test samples say of one run's accuracy, binomial (Wilson); a difference below it "
@@ -156,9 +170,16 @@ std::string table_text(const Comparison& c) {
 
 /// JSON of a difference; the infinite interval of one seed is null.
 nlohmann::json difference_json(const PairedDifference& d) {
-  return {{"mean", d.mean}, {"deviation", d.deviation}, {"low", d.low},
-          {"high", d.high}, {"seeds", d.seeds},         {"failed", d.failed},
-          {"won", d.won},   {"lost", d.lost},           {"sign_test", sign_test(d.won, d.lost)}};
+  return {{"mean", d.mean},
+          {"deviation", d.deviation},
+          {"low", d.low},
+          {"high", d.high},
+          {"seeds", d.seeds},
+          {"failed", d.failed},
+          {"won", d.won},
+          {"lost", d.lost},
+          {"sign_test", sign_test(d.won, d.lost)},
+          {"comparisons", d.comparisons}};
 }
 
 nlohmann::json json_of(const Comparison& c, const std::string& file) {

@@ -5,22 +5,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
 #include "sim/base/statistics.hpp"
+#include "training/data/samples.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge::report {
 namespace {
 
-/// Text of an interval "[+0.0123, +0.0456]", in percentage points for accuracies; empty with one seed.
+/// Text of the interval of a difference, ", 95 % interval [+0.0123, +0.0456], for all 7 effects together"; empty with one
+/// seed.
 std::string interval_text(const std::string& result, const PairedDifference& difference) {
   if (!std::isfinite(difference.low)) return "";
-  const double unit = result.ends_with("accuracy") ? 100 : 1;
-  return fmt::format(", 95 % interval of the difference [{:+.4g}, {:+.4g}]{}", unit * difference.low,
-                     unit * difference.high, unit == 1 ? "" : " points");
+  const double unit = shown_unit(result);
+  return fmt::format(
+      ", 95 % interval [{:+.4g}, {:+.4g}]{}{}", unit * difference.low, unit * difference.high,
+      unit == 1 ? "" : " points",
+      difference.comparisons > 1 ? fmt::format(", for all {} effects together", difference.comparisons) : "");
 }
 
 /// Text of an effect with failed runs, which have no difference: "at 0.1 runs of 2 of 3 seeds fail, …".
@@ -29,28 +34,34 @@ std::string failing_text(const KeyEffect& effect) {
   const auto rate = [](const CellSpread& c) {
     return fmt::format("{} of {}", c.failed, count(static_cast<std::size_t>(c.runs + c.failed), "seed"));
   };
-  return fmt::format("runs fail with {} at {} and with {} at {}; {} seeds better, {} worse, sign test p = {:.2g}",
-                     rate(effect.from_spread), effect.from, rate(effect.to_spread), effect.to, d.won, d.lost,
-                     sign_test(d.won, d.lost));
+  return fmt::format(
+      "runs fail with {} at {} and with {} at {}; {} seeds better, {} worse, sign test p = {:.2g}{}",
+      rate(effect.from_spread), effect.from, rate(effect.to_spread), effect.to, d.won, d.lost, sign_test(d.won, d.lost),
+      d.comparisons > 1 ? fmt::format(" ({:.2g} is sure among {} effects)", 0.05 / d.comparisons, d.comparisons) : "");
 }
-
-std::string effect_sentence(const Table& points, const std::string& result, const KeyEffect& effect, bool largest) {
-  const char* verb = largest ? "matters most" : "has the largest effect that is sure";
-  if (effect.difference.failed > 0) return fmt::format("{} {}: {}.", effect.key, verb, failing_text(effect));
-  return fmt::format("{} {}: the {} goes from {} at {} to {} at {} (mean of {}{}).", effect.key, verb, words(result),
-                     result_text(points, result, effect.from_spread.mean), effect.from,
-                     result_text(points, result, effect.to_spread.mean), effect.to,
-                     count(static_cast<std::size_t>(effect.difference.seeds), "seed"),
-                     interval_text(result, effect.difference));
-}
-
-constexpr std::size_t most_named = 4;  // beyond, a sentence is a table
 
 /// Text of a difference of the result, "+0.0123" or "+1.5 points".
 std::string difference_text(const std::string& result, double difference) {
   return result.ends_with("accuracy") ? fmt::format("{:+.2f} points", 100 * difference)
                                       : fmt::format("{:+.3g}", difference);
 }
+
+/// Title and first sentence of an effect: what it does, and over how many seeds.
+Opening effect_opening(const Table& points, const std::string& result, const KeyEffect& effect, bool largest) {
+  const std::string title = fmt::format("{} {}", effect.key, largest ? "matters most" : "has the largest sure effect");
+  if (effect.difference.failed > 0) {
+    return {title + ": runs fail at " + effect.to, capitalised(failing_text(effect)) + ".", ""};
+  }
+  return {fmt::format("{}: the {} goes from {} at {} to {} at {}", title, words(result),
+                      result_text(points, result, effect.from_spread.mean), effect.from,
+                      result_text(points, result, effect.to_spread.mean), effect.to),
+          fmt::format("Difference {} (mean of {}{}).", difference_text(result, effect.difference.mean),
+                      count(static_cast<std::size_t>(effect.difference.seeds), "seed"),
+                      interval_text(result, effect.difference)),
+          ""};
+}
+
+constexpr std::size_t most_named = 4;  // beyond, a sentence is a table
 
 /// Text of the largest effect of every other key: "reads.free +0.01, …".
 std::string other_keys(const Table& points, const std::string& result, const std::string& most,
@@ -61,7 +72,7 @@ std::string other_keys(const Table& points, const std::string& result, const std
     if (std::find(told.begin(), told.end(), effect.key) != told.end()) continue;
     told.push_back(effect.key);
     if (told.size() > most_named + 1) continue;
-    const bool open = effect.difference.seeds > 1 && !effect.certain();
+    const bool open = effect.difference.seeds > 1 && !effect.difference.certain();
     out += fmt::format("{}{} = {} {}{}", out.empty() ? "" : ", ", effect.key, effect.to,
                        effect.difference.failed > 0 ? "(runs fail)" : difference_text(result, effect.difference.mean),
                        open ? " (the interval includes 0)" : "");
@@ -72,29 +83,112 @@ std::string other_keys(const Table& points, const std::string& result, const std
   return fmt::format(" Next{}: {}{}.", points.one_at_a_time ? "" : ", averaged over the other keys", out, rest);
 }
 
-std::string correlation_sentence(const Table& points, const std::string& result) {
-  const std::vector<double>& y = points.numbers.at(result);
-  std::string best;
-  double most = 0;
-  bool named = false;
+/// Key that a result goes with most closely.
+struct Closest {
+  std::string key;
+  double r = 0;
+  bool named = false;  ///< the key has names as values
+};
+
+Closest closest_key(const Table& points, const std::vector<double>& y) {
+  Closest out;
   for (const std::string& key : points.keys) {
     const auto values = points.numbers.find(key);
     const auto names = points.texts.find(key);
     const bool of_names = values == points.numbers.end();
     if (of_names && names == points.texts.end()) continue;
     const double r = of_names ? rank_ratio(names->second, y) : rank_correlation(values->second, y);
-    if (std::isfinite(r) && std::abs(r) > std::abs(most)) {
-      most = r;
-      best = key;
-      named = of_names;
-    }
+    if (std::isfinite(r) && std::abs(r) > std::abs(out.r)) out = {key, r, of_names};
   }
-  if (best.empty()) return "";
+  return out;
+}
+
+/// Rows of the same point, its seeds, in the order of the rows.
+std::vector<std::vector<std::size_t>> rows_by_point(const Table& points) {
+  std::map<std::string, std::vector<std::size_t>> by_place;
+  for (std::size_t i = 0; i < points.rows; ++i) {
+    std::string place;
+    for (const std::string& key : points.keys) {
+      const auto names = points.texts.find(key);
+      place += names != points.texts.end() ? names->second[i] + "\n" : fmt::format("{}\n", points.numbers.at(key)[i]);
+    }
+    by_place[place].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> out;
+  for (auto& [place, rows] : by_place) out.push_back(std::move(rows));
+  return out;
+}
+
+/// Probability that the closest of all keys is as close where none matters: share of random exchanges of the results of
+/// whole points after which any key is (max-statistic permutation test, Westfall and Young, Resampling-Based Multiple
+/// Testing (1993), section 2.3). Seeds of a point stay together.
+double chance_of_closest(const Table& points, const std::vector<double>& y, double r) {
+  constexpr int times = 999;
+  constexpr double same = 1 - 1e-12;  // sums in another order
+  const auto groups = rows_by_point(points);
+  constexpr RngKey key{1, Purpose::probe, 0};
+  int as_close = 1;  // the order that was found is one of them
+  for (int t = 0; t < times; ++t) {
+    std::vector<double> moved = y;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto& from = groups[shuffled(g, groups.size(), key, static_cast<std::uint64_t>(t))];
+      for (std::size_t s = 0; s < groups[g].size(); ++s) moved[groups[g][s]] = y[from[s % from.size()]];
+    }
+    as_close += std::abs(closest_key(points, moved).r) >= same * std::abs(r) ? 1 : 0;
+  }
+  return static_cast<double>(as_close) / (times + 1);
+}
+
+/// Title and sentence on the key that the result of a sweep of random points goes with.
+Opening correlation_opening(const Table& points, const std::string& result) {
+  const std::vector<double>& y = points.numbers.at(result);
+  const Closest best = closest_key(points, y);
+  if (best.key.empty()) return {"No key goes with the " + words(result), "", ""};
+  const double p = chance_of_closest(points, y, best.r);
   const std::string how =
-      named ? fmt::format("its values tell {:.0f} % of the variance of ranks apart", 100 * most * most)
-            : fmt::format("rank correlation {:+.2f}", most);
-  return fmt::format("The {} goes most closely with {} ({}, over {}).", words(result), best, how,
-                     count(points.rows, "point"));
+      best.named ? fmt::format("its values tell {:.0f} % of the variance of ranks apart", 100 * best.r * best.r)
+                 : fmt::format("rank correlation {:+.2f}", best.r);
+  const std::string over = fmt::format("over {}; p = {:.2g} for the closest of {}", count(points.rows, "run"), p,
+                                       count(points.keys.size(), "key"));
+  if (p > 0.05) {
+    return {fmt::format("No key goes with the {} beyond chance", words(result)),
+            fmt::format("The closest is {} ({}, {}).", best.key, how, over), ""};
+  }
+  return {fmt::format("The {} goes most closely with {}", words(result), best.key),
+          fmt::format("{} ({}).", capitalised(how), over), ""};
+}
+
+/// Title and sentence on the effects of a sweep, the largest first.
+Opening ranked_opening(const Table& points, const std::string& result, const std::vector<KeyEffect>& effects) {
+  const KeyEffect& first = effects.front();
+  const auto text = [&](double d) {
+    std::string out = difference_text(result, d);
+    return out.starts_with('+') ? out.substr(1) : out;
+  };
+  if (first.difference.seeds < 2) {
+    Opening out = effect_opening(points, result, first, true);
+    out.title = fmt::format("One seed tells no effect from chance: the largest difference is that of {} = {}",
+                            first.key, first.to);
+    out.sentence += other_keys(points, result, first.key, effects);
+    return out;
+  }
+  const auto certain =
+      std::find_if(effects.begin(), effects.end(), [](const KeyEffect& e) { return e.difference.certain(); });
+  if (certain != effects.end()) {
+    Opening out = effect_opening(points, result, *certain, certain == effects.begin());
+    out.sentence += other_keys(points, result, certain->key, effects);
+    return out;
+  }
+  if (first.difference.failed > 0) {
+    return {"No effect on the " + words(result) + " is sure",
+            fmt::format("With {} {}.", first.key, failing_text(first)), ""};
+  }
+  const std::string reach = reach_text(first.difference, text);
+  return {fmt::format("No value changes the {} beyond the scatter of the seeds", words(result)),
+          fmt::format("The largest difference is that of {} = {}, {}{}.{}", first.key, first.to,
+                      difference_text(result, first.difference.mean), interval_text(result, first.difference),
+                      reach.empty() ? "" : " " + reach + "."),
+          ""};
 }
 
 /// Text on points that failed or learned nothing.
@@ -141,40 +235,20 @@ std::string behind_linear(const Table& points, const std::string& result,
 Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line,
                       const std::optional<ReferenceScores>& references) {
   const std::string keys = fmt::format("{}", fmt::join(points.keys, ", "));
-  if (points.results.empty()) return {"Sweep of " + keys, "The sweep has no result that can be compared.", ""};
+  const std::string swept =
+      points.keys.size() > 3 ? fmt::format("Sweep of {} keys", points.keys.size()) : "Sweep of " + keys;
+  if (points.results.empty()) return {swept, "The sweep has no result that can be compared.", ""};
   const std::string& result = points.results.front();
   const auto [mean, low, high] = finite_range(points.numbers.at(result));
-  Opening out;
-  out.title = points.keys.size() > 3 ? fmt::format("Sweep of {} keys", points.keys.size()) : "Sweep of " + keys;
-  if (!std::isfinite(low)) {
-    out.sentence = "No run has a finite " + words(result) + ".";
-    return out;
-  }
-  out.title += fmt::format(": {} from {} to {}", words(result), result_text(points, result, low),
-                           result_text(points, result, high));
+  if (!std::isfinite(low)) return {swept, "No run has a finite " + words(result) + ".", ""};
   const std::vector<KeyEffect> effects = ranked_effects(points, result);
-  if (points.scattered) {
-    out.sentence = correlation_sentence(points, result);
-  } else if (!effects.empty()) {
-    const auto certain = std::find_if(effects.begin(), effects.end(), [](const KeyEffect& e) { return e.certain(); });
-    const bool several = effects.front().difference.seeds > 1;
-    if (several && certain == effects.end()) {
-      const KeyEffect& first = effects.front();
-      const bool fails = first.difference.failed > 0;
-      out.sentence = fails ? fmt::format("No effect is sure; with {} {}.", first.key, failing_text(first))
-                           : fmt::format(
-                                 "No value changes the {} beyond the scatter of the seeds; the largest difference is "
-                                 "that of {} = {}, {}{}.",
-                                 words(result), first.key, first.to, difference_text(result, first.difference.mean),
-                                 interval_text(result, first.difference));
-    } else {
-      const KeyEffect& most = several ? *certain : effects.front();
-      out.sentence = effect_sentence(points, result, most, &most == &effects.front()) +
-                     other_keys(points, result, most.key, effects);
-      if (!several) out.sentence += " With one seed no difference can be told from chance.";
-    }
-  }
+  Opening out = points.scattered  ? correlation_opening(points, result)
+                : effects.empty() ? Opening{swept, "", ""}
+                                  : ranked_opening(points, result, effects);
+  out.sentence += fmt::format(" {}: single runs from {} to {}.", swept, result_text(points, result, low),
+                              result_text(points, result, high));
   out.sentence += left_over(points, result, line) + behind_linear(points, result, references);
+  if (out.sentence.starts_with(' ')) out.sentence.erase(0, 1);
   return out;
 }
 
@@ -258,11 +332,13 @@ std::string effects_figure(const Table& points) {
   DotPlot plot{"What each value does to the " + words(result),
                fmt::format("Each row moves one key from its first value ({}) and leaves the others; the largest "
                            "difference on top. Dots: "
-                           "mean over the seeds; lines: 95 % interval of Student's t over seeds, absent with one seed.",
-                           points.one_at_a_time ? "the config's" : "as listed first"),
-               "difference of the " + points.label(result) +
+                           "mean over the seeds, hollow where the interval holds 0; lines: 95 % interval of Student's "
+                           "t over seeds for all {} effects together (Bonferroni), absent with one seed.",
+                           points.one_at_a_time ? "the config's" : "as listed first", effects.size()),
+               "difference of the " + shown_label(points, result, "points") +
                    (higher_is_better(result) ? ", right is better" : ", left is better"),
                Scale::linear, true};
+  const double unit = shown_unit(result);
   DotSeries series{"", {}, {}, {}, 0};
   for (const KeyEffect& effect : effects) {
     if (plot.rows.size() == most_rows) break;
@@ -270,9 +346,7 @@ std::string effects_figure(const Table& points) {
     const std::string failed =
         fmt::format(" (a run failed in {} of {})", d.failed, count(static_cast<std::size_t>(d.seeds), "seed"));
     plot.rows.push_back(effect.key + " = " + effect.to + (d.failed > 0 ? failed : ""));
-    series.value.push_back(effect.difference.mean);
-    series.low.push_back(effect.difference.low);
-    series.high.push_back(effect.difference.high);
+    series.add(unit * d.mean, unit * d.low, unit * d.high, !d.certain());
   }
   if (effects.size() > most_rows)
     plot.note += fmt::format(" The {} smallest are left out.", effects.size() - most_rows);

@@ -154,12 +154,12 @@ Opening training_opening(const std::vector<NamedLane>& all) {
     return phrase.empty() ? t.name : fmt::format("{} {}", t.name, phrase);
   };
   const auto text = [&](const NamedLane& t) { return text_of(score_of(*t.trainee), unit_of(t)); };
-  out.title += fmt::format(": {} {} from {} to {}", first.part, first.metric, text(best), text(worst));
+  out.title = fmt::format("{} {}: {} with {}, {} with {}", capitalised(first.part), first.metric, text(best), who(best),
+                          text(worst), who(worst));
   out.sentence = fmt::format(
-      "Best is {} with {}, worst {} with {}; {} of {} have a {} {}. Runs of one seed each tell no small "
+      "These are the best and the worst of {}; {} of them have a {} {}. Runs of one seed each tell no small "
       "difference from chance.",
-      who(best), text(best), who(worst), text(worst), merits.size(), count(trainees.size(), "trained network"),
-      first.part, first.metric);
+      count(trainees.size(), "trained network"), merits.size(), first.part, first.metric);
   return out;
 }
 

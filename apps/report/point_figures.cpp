@@ -67,7 +67,8 @@ std::string result_figure(const std::string& result, const Table& points, const 
   Chart chart{capitalised(words(result) + " against " + x.key),
               {},
               x.key + unit_in_brackets(points.unit(x.key)),
-              points.label(result)};
+              shown_label(points, result, "%")};
+  const double unit = shown_unit(result);
   chart.x_names = x.names;
   const bool pooled = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
     return std::any_of(curve.points.begin(), curve.points.end(), [](const auto& at) { return at.second.size() > 1; });
@@ -97,10 +98,10 @@ std::string result_figure(const std::string& result, const Table& points, const 
       const std::vector<double> here = of_rows(values, indices);
       s.x.push_back(
           x.names.empty() ? at : at + 0.08 * (static_cast<double>(c) - 0.5 * static_cast<double>(curves.size() - 1)));
-      s.y.push_back(cell_spread(here, result).shown());
+      s.y.push_back(unit * cell_spread(here, result).shown());
       const FiniteRange range = finite_range(here);
-      s.low.push_back(range.low);
-      s.high.push_back(range.high);
+      s.low.push_back(unit * range.low);
+      s.high.push_back(unit * range.high);
     }
     chart.series.push_back(std::move(s));
   }
@@ -119,9 +120,7 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
     const std::span<const std::string> shown(metrics.data() + first, std::min(most, metrics.size() - first));
     std::vector<std::vector<std::string>> rows{{x.key, "seeds"}};
     if (several) rows[0].insert(rows[0].begin() + 1, "at");
-    for (const auto& metric : shown) {
-      rows[0].push_back(points.label(metric) + (metric.ends_with("accuracy") ? " (%)" : ""));
-    }
+    for (const auto& metric : shown) rows[0].push_back(shown_label(points, metric, "%"));
     for (const auto& curve : curves) {
       for (const auto& [at, indices] : curve.points) {
         std::vector<std::string> row{x.text[indices.front()]};
@@ -129,7 +128,7 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
         row.push_back(std::to_string(indices.size()));
         for (const auto& metric : shown) {
           const CellSpread stats = cell_spread(of_rows(points.numbers.at(metric), indices), metric);
-          const double unit = metric.ends_with("accuracy") ? 100 : 1;
+          const double unit = shown_unit(metric);
           const std::string mean =
               std::isfinite(stats.mean) ? with_deviation(unit * stats.mean, unit * stats.deviation) : "–";
           row.push_back(cell_text(stats, mean, number(unit * stats.median)));
@@ -185,6 +184,12 @@ PointFigures point_figures(const Table& points, const std::optional<TextEntropy>
         paragraph("The same in every run" + std::string(failed ? " that did not fail: " : ": ") + constant + ".");
   if (!varying.empty()) out.others += point_table(varying, points, keys[x], curves, line);
   return out;
+}
+
+double shown_unit(const std::string& result) { return result.ends_with("accuracy") ? 100 : 1; }
+
+std::string shown_label(const Table& points, const std::string& result, const std::string& percent) {
+  return shown_unit(result) == 1 ? points.label(result) : fmt::format("{} ({})", words(result), percent);
 }
 
 std::string result_text(const Table& points, const std::string& result, double value) {

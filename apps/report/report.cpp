@@ -103,6 +103,7 @@ constexpr const char* drawing = R"(
 .whisker { stroke-width: 1.6; opacity: 0.6; }
 .band { stroke: none; opacity: 0.18; }
 .mark { stroke: var(--card); stroke-width: 0.8; }
+.hollow { fill: var(--card); stroke-width: 1.6; }
 )";
 
 std::string page_style() {

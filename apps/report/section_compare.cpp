@@ -114,15 +114,17 @@ std::string entrants_table(const RunFile& run) {
 }
 
 std::string differences_figure(const RunFile& run) {
-  DotPlot plot{"Test loss against " + run.entrants.texts.at("name").front(),
-               "Dots: mean over pairs of runs with the same seed; lines: 95 % interval. No dot: a run failed.",
-               "difference of the test loss (nat), left is better", Scale::linear, true};
+  DotPlot plot{
+      "Test loss against " + run.entrants.texts.at("name").front(),
+      "Dots: mean over pairs of runs with the same seed, hollow where the 95 % interval (line) holds 0. No dot: "
+      "a run failed.",
+      "difference of the test loss (nat), left is better", Scale::linear, true};
   DotSeries series{"", {}, {}, {}, 0};
   for (std::size_t i = 1; i < run.entrants.rows; ++i) {
     plot.rows.push_back(run.entrants.texts.at("name")[i]);
-    series.value.push_back(run.entrants.numbers.at("difference_mean")[i]);
-    series.low.push_back(run.entrants.numbers.at("difference_low")[i]);
-    series.high.push_back(run.entrants.numbers.at("difference_high")[i]);
+    const double low = run.entrants.numbers.at("difference_low")[i],
+                 high = run.entrants.numbers.at("difference_high")[i];
+    series.add(run.entrants.numbers.at("difference_mean")[i], low, high, !(low > 0 || high < 0));
   }
   plot.series.push_back(std::move(series));
   return dot_figure(plot);

@@ -98,6 +98,11 @@ std::string effects_figure(const Table& points);
 /// Table of the first result over the values of two keys, with shaded cells; empty unless the sweep has two.
 std::string heat_map(const Table& points);
 
+/// Factor from a result to the number shown: accuracies are in percent, their differences in points.
+double shown_unit(const std::string& result);
+/// Name of a result with the unit of the number shown, `percent` for accuracies: "validation accuracy (%)".
+std::string shown_label(const Table& points, const std::string& result, const std::string& percent);
+
 /// Text of a result in sentences: "2.1885 nat", "97.22 %", "0.985".
 std::string result_text(const Table& points, const std::string& result, double value);
 

@@ -76,6 +76,14 @@ struct DotSeries {
   std::string label;
   std::vector<double> value, low, high;  ///< values per row; NaN: nothing
   int color = 0;
+  std::vector<bool> hollow = {};  ///< rows whose dot is an outline: not told from 0; none: all dots are filled
+
+  void add(double mean, double lowest, double highest, bool open) {
+    value.push_back(mean);
+    low.push_back(lowest);
+    high.push_back(highest);
+    hollow.push_back(open);
+  }
 };
 
 /// Dot plot: rows of names with dots, to compare many series at a glance.
@@ -103,8 +111,8 @@ std::string raster_figure(const Raster& raster);
 constexpr int palette_size = 8;
 
 /// Draws the marker of a series at a pixel: circle, square, diamond or triangle by its number, so that colour is not
-/// the only sign.
-std::string marker(int series, double x, double y);
+/// the only sign. hollow: an outline alone.
+std::string marker(int series, double x, double y, bool hollow = false);
 
 /// Draws a straight line of a CSS class.
 std::string line(const std::string& css, double x1, double y1, double x2, double y2);

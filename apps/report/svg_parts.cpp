@@ -68,8 +68,9 @@ ShortLabels shortened(const std::vector<LegendEntry>& entries) {
 
 }  // namespace
 
-std::string marker(int series, double x, double y) {
-  const std::string css = fmt::format("mark f{}", series % palette_size);
+std::string marker(int series, double x, double y, bool hollow) {
+  const int colour = series % palette_size;
+  const std::string css = hollow ? fmt::format("mark hollow s{}", colour) : fmt::format("mark f{}", colour);
   switch ((series + series / palette_size) % 4) {
     case 0: return fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="3.6"/>)", css, x, y);
     case 1:

@@ -31,7 +31,7 @@ std::string row_of_dots(const DotPlot& plot, const Axis& x, std::size_t row, dou
     const bool range = row < s.low.size() && row < s.high.size() && x.shows(s.low[row]) && x.shows(s.high[row]);
     if (range)
       out += line(fmt::format("whisker s{}", s.color % palette_size), x.pixel(s.low[row]), y, x.pixel(s.high[row]), y);
-    out += marker(s.color, x.pixel(s.value[row]), y);
+    out += marker(s.color, x.pixel(s.value[row]), y, row < s.hollow.size() && s.hollow[row]);
   }
   return out;
 }

@@ -242,18 +242,20 @@ def _value(value, unit="1"):
 
 def ranking(run, result=None, ax=None, most=24):
     """What each value of each swept key does to a result (``nudge.effects``), the largest on top: mean difference and 95 % interval
-    over seeds. Those whose interval leaves out 0 are filled; an effect with runs that failed has no dot, and says so."""
+    over seeds for all effects together, accuracies in points. Those whose interval leaves out 0 are filled; an effect with runs that failed has no dot, and says so."""
     found = effects(run, result)[:most]
     table, _, results = results_of(run)
     result = result or results[0]
     if not found:
         raise InputError(f"{run!r}: no two points differ in one key alone: nothing can be ranked")
     ax = _axes(ax, (6.4, 1.0 + 0.32 * len(found)))
-    reach = 1.1 * max((abs(end) for one in found for end in (one.mean, one.low, one.high) if math.isfinite(end)), default=0)
+    share = result.endswith("accuracy")
+    unit = 100 if share else 1
+    reach = 1.1 * unit * max((abs(end) for one in found for end in (one.mean, one.low, one.high) if math.isfinite(end)), default=0)
     for row, one in enumerate(reversed(found)):
         if math.isfinite(one.low):
-            ax.plot([one.low, one.high], [row, row], color=COLORS[0], linewidth=1.5)
-        ax.plot(one.mean, row, "o", color=COLORS[0], markerfacecolor=COLORS[0] if one.certain else "white")
+            ax.plot([unit * one.low, unit * one.high], [row, row], color=COLORS[0], linewidth=1.5)
+        ax.plot(unit * one.mean, row, "o", color=COLORS[0], markerfacecolor=COLORS[0] if one.certain else "white")
     seeds = len(set(table.seed.values))
     ax.set_yticks(range(len(found)), [f"{one.key} = {_value(one.value, _unit(table[one.key]))}"
                                       + (f" ({one.seeds} of {seeds} seeds)" if one.seeds < seeds else "")
@@ -261,7 +263,7 @@ def ranking(run, result=None, ax=None, most=24):
                                       for one in reversed(found)])
     ax.axvline(0, color="0.6", linewidth=0.8)
     ax.set_xlim(-reach or None, reach or None)
-    _label(ax.xaxis, f"difference of the {_name(result)}", _unit(table[result]))
+    _label(ax.xaxis, f"difference of the {_name(result)}", "points" if share else _unit(table[result]))
     return ax
 
 

@@ -19,15 +19,15 @@ def cell(values, result):
 
 class Effect:
     """``key`` moved from ``start`` to ``value``: ``mean`` difference of the result, its 95 % interval ``low``, ``high`` over
-    ``seeds`` seeds (infinite for one). Where a run of ``failed`` of them failed these are NaN: what is left to say is that ``won`` seeds
+    ``seeds`` seeds (infinite for one), which holds for all ``comparisons`` effects of the sweep together. Where a run of ``failed`` of them failed these are NaN: what is left to say is that ``won`` seeds
     became better and ``lost`` worse, a run that failed being worse than any other."""
 
     def __init__(self, found, start, value):
         self.key, self.start, self.value = found.key, start, value
-        for name in ("seeds", "failed", "mean", "low", "high", "won", "lost"):
+        for name in ("seeds", "failed", "mean", "low", "high", "won", "lost", "comparisons"):
             setattr(self, name, getattr(found.difference, name))
         #: Whether the interval leaves out 0; where runs failed or all differences are equal, whether the sign test says so at that level.
-        self.certain = found.certain()
+        self.certain = found.difference.certain()
 
     def __repr__(self):
         if self.failed:
@@ -55,8 +55,8 @@ def effects(run, result=None):
     """Effects of all values of all keys of a sweep on ``result`` (by default the first that the file names), the largest first.
 
     A value is compared with the first of its key (in ``one_at_a_time`` the config's) between points of one seed that differ in this
-    key alone; the mean over such pairs is one number per seed, and the interval is Student's over seeds. A run that failed is worse than
-    any other: an effect with one comes first. Pairs that failed at both ends tell nothing.
+    key alone; the mean over such pairs is one number per seed, and the interval is Student's over seeds, for all effects together
+    (Bonferroni). A run that failed is worse than any other: an effect with one comes first. Pairs that failed at both ends tell nothing.
     """
     points, keys, results = results_of(run)
     result = result or results[0]

@@ -32,12 +32,13 @@ void bind_statistics(nb::module_& m) {
       .def_ro("low", &PairedDifference::low)
       .def_ro("high", &PairedDifference::high)
       .def_ro("won", &PairedDifference::won)
-      .def_ro("lost", &PairedDifference::lost);
+      .def_ro("lost", &PairedDifference::lost)
+      .def_ro("comparisons", &PairedDifference::comparisons)
+      .def("certain", &PairedDifference::certain);
   nb::class_<KeyEffect>(m, "KeyEffect")
       .def_ro("key", &KeyEffect::key)
       .def_ro("point", &KeyEffect::point)
-      .def_ro("difference", &KeyEffect::difference)
-      .def("certain", &KeyEffect::certain);
+      .def_ro("difference", &KeyEffect::difference);
   m.def("key_effects", key_effects, "keys"_a, "values"_a, "seeds"_a, "results"_a, "result"_a);
 }
 

@@ -100,6 +100,9 @@ def test_sweeps(plot, swept, block):
     names = [text.get_text() for text in ax.get_yticklabels()]
     ranked = nudge.effects(swept)
     assert names[-1].startswith(ranked[0].key) and ax.get_xlabel() == "difference of the validation loss (nat)"
+    assert all(one.comparisons == len(ranked) for one in ranked)
+    shares = plot.ranking(swept, "validation_accuracy") if "validation_accuracy" in swept.points else None
+    assert shares is None or shares.get_xlabel() == "difference of the validation accuracy (points)"
     assert plot.points(swept, "crossbar.update").get_xticklabels()[1].get_text() == "write_verify"
     grid = nudge.sweep(
         block, device__model="soft_bounds", train__steps=2,

@@ -168,7 +168,7 @@ TEST_CASE("a swept key that a sweep lists among its results is none", "[report]"
   document.column("points/b", std::vector<double>{1, 1, 2}, meaning);
   document.column("points/loss", std::vector<double>{3, 2, 1}, meaning);
   document.write(dir / "sweep.h5", Overwrite::must_not_exist);
-  CHECK_THAT(report::report_html({dir / "sweep.h5"}), Contains("Sweep of a, b: loss from 1"));
+  CHECK_THAT(report::report_html({dir / "sweep.h5"}), Contains("Sweep of a, b: single runs from 1"));
 }
 
 TEST_CASE("an axis that has no name is none", "[sweep]") {

@@ -78,7 +78,8 @@ TEST_CASE("effects are paired by seed and by everything else, and ranked", "[rep
   CHECK(effects[0].difference.seeds == 2);
   // Per seed the mean over both bits: 0.5 exactly for seed 1, 0.5 + 0.002·0.1 for seed 2.
   CHECK(effects[0].difference.mean == Approx(0.5001).epsilon(1e-9));
-  CHECK(effects[0].certain());  // t(0.975, 1) = 12.7 times 1e-4
+  CHECK(effects[0].difference.comparisons == 2);
+  CHECK(effects[0].difference.certain());  // t(1 − 0.05/4, 1) = 25.5 times 1e-4
   CHECK(effects[1].key == "bits");
   CHECK(effects[1].difference.mean == Approx(0.01 - 0.002 * 0.04 / 2).epsilon(1e-9));
   // A result that was not measured takes its pair with it: the seed's mean is then over the other pair alone.
@@ -96,7 +97,7 @@ TEST_CASE("effects are paired by seed and by everything else, and ranked", "[rep
   REQUIRE(worst.size() == 2);
   CHECK(worst[0].difference.failed == 1);
   CHECK(std::isnan(worst[0].difference.mean));
-  CHECK_FALSE(worst[0].certain());  // 2 seeds: no sign test can say so
+  CHECK_FALSE(worst[0].difference.certain());  // 2 seeds: no sign test can say so
   const auto by_key = [&](const std::string& key) { return worst[worst[0].key == key ? 0 : 1]; };
   CHECK((by_key("bits").difference.lost == 2 && by_key("bits").difference.seeds == 2));
   CHECK(by_key("noise").difference.won == 1);  // the seed whose start failed
@@ -128,15 +129,19 @@ TEST_CASE("names that a result goes with are told from names that it does not", 
 TEST_CASE("the verdict on a sweep names the key that matters and does not claim what the seeds do not show",
           "[report]") {
   const Opening clear = sweep_opening(two_keys(), std::nullopt);
-  CHECK(clear.title == "Sweep of noise, bits: validation loss from 2.0000 nat to 2.7103 nat");
-  CHECK(has(clear.sentence, "noise matters most"));
+  CHECK(clear.title == "noise matters most: the validation loss goes from 2.1051 nat at 0 to 2.6052 nat at 0.1");
+  CHECK(has(clear.sentence, "Difference +0.5 (mean of 2 seeds, 95 % interval [+0.49"));
+  CHECK(has(clear.sentence, "for all 2 effects together"));
   CHECK(has(clear.sentence, "bits = 4 +0.00996"));
+  CHECK(has(clear.sentence, "Sweep of noise, bits: single runs from 2.0000 nat to 2.7103 nat."));
   Table noise = two_keys();
   for (std::size_t i = 0; i < noise.rows; ++i) {  // the same mean differences, but seeds that disagree
     const double sign = noise.numbers["seed"][i] == 1 ? 1 : -1;
     noise.numbers["validation_loss"][i] = 2 + sign * noise.numbers["noise"][i];
   }
-  CHECK(has(sweep_opening(noise, std::nullopt).sentence, "beyond the scatter of the seeds"));
+  const Opening open = sweep_opening(noise, std::nullopt);
+  CHECK(open.title == "No value changes the validation loss beyond the scatter of the seeds");
+  CHECK(has(open.sentence, "2 seeds cannot tell less than "));
   Table samples = two_keys();
   samples.results = {"test_rmse"};
   samples.numbers["test_rmse"] = samples.numbers["validation_loss"];  // 2 to 2.71
@@ -150,6 +155,59 @@ TEST_CASE("the verdict on a sweep names the key that matters and does not claim 
   const std::string sentence = sweep_opening(failed, line).sentence;
   CHECK(has(sentence, "1 of 8 runs failed"));
   CHECK(has(sentence, "4 of 8 runs ended no better than letter frequencies (2.4000 nat)"));
+}
+
+TEST_CASE("a dot is hollow where its interval holds 0, and differences of accuracies are in points", "[report]") {
+  Table points = two_keys();
+  points.results = {"validation_accuracy"};
+  points.numbers["validation_accuracy"] = points.numbers["validation_loss"];
+  const std::string figure = effects_figure(points);
+  const auto counted = [&](const std::string& part) {
+    int found = 0;
+    for (auto at = figure.find(part); at != std::string::npos; at = figure.find(part, at + 1)) ++found;
+    return found;
+  };
+  CHECK(counted("mark f0") == 2);  // both effects are sure
+  CHECK(counted("mark hollow") == 0);
+  CHECK(has(figure, "difference of the validation accuracy (points), right is better"));
+  CHECK(has(figure, "noise = 0.1,50.01"));  // of the CSV: 0.5001 as points
+  for (std::size_t i = 0; i < points.rows; ++i) {
+    const double sign = points.numbers["seed"][i] == 1 ? 1 : -1;
+    points.numbers["validation_accuracy"][i] = 0.5 + 0.1 * sign * points.numbers["noise"][i];
+  }
+  CHECK(has(effects_figure(points), "mark hollow s0"));
+}
+
+TEST_CASE("of random points that nothing matters in no key is named, and one that matters is", "[report]") {
+  // 200 sweeps of 12 points, 4 keys and 2 seeds, all independent: 10 errors are expected at the level of 5 %, sd 3.1; 4 sd.
+  std::uint64_t state = 5;
+  const auto uniform = [&state] {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<double>(state >> 11) * 0x1.0p-53;
+  };
+  int named = 0, found = 0;
+  for (int sweep = 0; sweep < 200; ++sweep) {
+    Table points;
+    points.keys = {"a", "b", "c", "d"};
+    points.results = {"validation_loss"};
+    points.scattered = true;
+    for (int point = 0; point < 12; ++point) {
+      std::vector<double> place;
+      for (int k = 0; k < 4; ++k) place.push_back(uniform());
+      for (const double seed : {1.0, 2.0}) {
+        for (std::size_t k = 0; k < 4; ++k) points.numbers[points.keys[k]].push_back(place[k]);
+        points.numbers["seed"].push_back(seed);
+        points.numbers["validation_loss"].push_back(1 + uniform());
+        ++points.rows;
+      }
+    }
+    named += has(sweep_opening(points, std::nullopt).title, "No key goes with") ? 0 : 1;
+    if (sweep >= 20) continue;  // a loss that is four times as much the key's as chance's
+    for (std::size_t i = 0; i < points.rows; ++i) points.numbers["validation_loss"][i] += 4 * points.numbers["c"][i];
+    found += has(sweep_opening(points, std::nullopt).title, "goes most closely with c") ? 1 : 0;
+  }
+  CHECK(named <= 22);
+  CHECK(found == 20);
 }
 
 TEST_CASE("runs that failed are told apart from numbers that nobody measured", "[report]") {

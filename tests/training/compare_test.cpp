@@ -13,6 +13,7 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
+#include "training/data/samples.hpp"
 #include "training/data/task.hpp"
 
 using namespace nudge;
@@ -55,67 +56,6 @@ SweepPoint tuned(double rate, double loss, const std::string& status = "ok") {
 }
 
 }  // namespace
-
-TEST_CASE("quantiles of Student's t are those of the tables") {
-  // Published tables, three decimals.
-  CHECK(student_t_quantile(0.975, 1) == Approx(12.706).margin(5e-4));
-  CHECK(student_t_quantile(0.975, 2) == Approx(4.303).margin(5e-4));
-  CHECK(student_t_quantile(0.975, 4) == Approx(2.776).margin(5e-4));
-  CHECK(student_t_quantile(0.95, 10) == Approx(1.812).margin(5e-4));
-}
-
-TEST_CASE("a paired difference has the interval of its differences, a run that failed has lost") {
-  const PairedDifference d = paired_difference({1.1, 2.2, 3.3}, {1, 2, 3}, "test_loss");
-  CHECK(d.seeds == 3);
-  CHECK(d.mean == Approx(0.2));
-  CHECK(d.deviation == Approx(0.1));
-  CHECK(d.high - d.mean == Approx(4.30265 * 0.1 / std::sqrt(3.0)).epsilon(1e-5));
-  CHECK(d.mean - d.low == Approx(d.high - d.mean));
-  CHECK(d.lost == 3);
-  CHECK(paired_difference({1.1, 2.2, 3.3}, {1, 2, 3}, "test_accuracy").won == 3);
-  CHECK(paired_difference({1.1, std::nan(""), 3.3}, {1, 2, 3}, "test_loss").seeds == 2);  // not run yet
-  // The second run failed: no mean of the others, which would say +0.1 and +0.3.
-  for (const char* result : {"test_loss", "test_accuracy"}) {
-    const double failed = failed_value(result);
-    const PairedDifference rest = paired_difference({1.1, failed, 3.3, failed}, {1, 2, failed, failed}, result);
-    CHECK(rest.seeds == 4);
-    CHECK(rest.failed == 3);
-    CHECK((std::isnan(rest.mean) && std::isnan(rest.low) && std::isnan(rest.high)));
-    const bool larger = std::string(result) == "test_accuracy";
-    CHECK(rest.won == (larger ? 2 : 1));  // the pair whose baseline failed; both failed: a tie
-    CHECK(rest.lost == (larger ? 1 : 2));
-  }
-  const PairedDifference one = paired_difference({1.5}, {1}, "test_loss");
-  CHECK(one.mean == 0.5);
-  CHECK(std::isinf(one.high));
-  CHECK(std::isnan(paired_difference({}, {}, "test_loss").mean));
-}
-
-TEST_CASE("intervals of normal differences cover zero 95 times in 100") {
-  // Deterministic stream: sums of 12 uniforms of a linear congruence, normal enough. 2000 intervals of n = 5: the count is
-  // binomial(2000, .95), sd 9.7; 4.5 sd to either side fails once in 1e5 streams.
-  std::uint64_t state = 7;
-  const auto normal = [&state] {
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) {
-      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      sum += static_cast<double>(state >> 11) * 0x1.0p-53;
-    }
-    return sum;
-  };
-  int covered = 0;
-  for (int k = 0; k < 2000; ++k) {
-    std::vector<double> x, y;
-    for (int s = 0; s < 5; ++s) {
-      const double common = 10 * normal();
-      x.push_back(common + normal());
-      y.push_back(common + normal());
-    }
-    const PairedDifference d = paired_difference(x, y, "test_loss");
-    covered += d.low <= 0 && 0 <= d.high ? 1 : 0;
-  }
-  CHECK(std::abs(covered - 1900) < 44);
-}
 
 TEST_CASE("the choice is the smallest mean validation loss, failures excluded, and says when it lies at an edge") {
   const std::vector<GridAxis> axes = {{"train.learning_rate", {"0.1", "0.2", "0.3"}}};
@@ -335,7 +275,7 @@ TEST_CASE("a comparison on samples draws each seed's parts, the same for all ent
       "[compare.grid]\nbeta = [0.3]\n";
   const Comparison c = run_compare({"digits.toml", digits, {}}, {folder / "c.h5", false});
   REQUIRE(c.test.count_ok() == 4);
-  CHECK_THAT(c.holds, Contains("seeds and splits"));
+  CHECK_THAT(c.holds, Contains("seeds and splits of training and validation") && Contains("data.test_seed = 0"));
   const auto test_loss = [&](const std::vector<std::string>& settings) {
     std::vector<std::string> all = {"estimator=ep", "beta=0.3"};
     all.insert(all.end(), settings.begin(), settings.end());
@@ -354,6 +294,14 @@ TEST_CASE("a comparison on samples draws each seed's parts, the same for all ent
   CHECK(ep.one_run.low == Approx(share_interval(ep.test_score.mean, 359).low));
   REQUIRE(c.references);
   CHECK(c.references->splits == 2);
+  // The test part of every run is one that no tuning run trains or chooses on: the fit to other samples, scored on it.
+  const auto test_part = [&](const std::string& seed) {
+    return load_samples(sample_options(parse_program_config(
+                            "digits.toml", digits, {"data.split_seed=seed", "data.scaling=none", "seed=" + seed})),
+                        Target::label)
+        .test;
+  };
+  CHECK(test_part("1").features == test_part("4").features);
   const auto linear = [&](const std::string& seed) {
     const Config config = parse_program_config("digits.toml", digits, {"seed=" + seed, "data.split_seed=seed"});
     ReferenceRequest request;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which update rule for which device? Matrices of what every rule loses against exact numbers, as `nudge advise` ranks them, over devices, tasks, optimizers and levels of hardware.
 
-Every rule is tuned alike: its rate (four values) and, where it has a fast array, its transfer rate (three), on seed 1; seeds 11 to 13 are tested. Names of tables as arguments make
+Every rule is tuned alike: its rate (four values) and, where it has a fast array, its transfer rate (three), on seed 1; seeds 11 to 15 are tested. Names of tables as arguments make
 these alone. The measured device is fitted to a record in ../shared/data/devices; without it and without the fit it is left out."""
 import sys
 
@@ -96,7 +96,7 @@ def make(name):
     for _, key, device in devices:
         answer = results.study("advise", config, f"advise_{name}_{key}", device + PULSE + settings, SHORT)
         answers.append({one["rule"]: one | {"answer": answer} for one in answer["ranking"]})
-    body = f"**{title}.** Lost against exact numbers (test loss), seeds 11 to 13:\n\n" + matrix(devices, answers, loss_cell, ("frozen", frozen))
+    body = f"**{title}.** Lost against exact numbers (test loss), seeds 11 to 15, `=` for all pairs of rules together:\n\n" + matrix(devices, answers, loss_cell, ("frozen", frozen))
     exact = {results.spread(by_rule[next(iter(by_rule))]["answer"]["exact"], 3) for by_rule in answers}
     body += f"\n\nExact numbers: {' or '.join(sorted(exact))}.\n\n"
     if name in ("digits", "adam", "resistive"):

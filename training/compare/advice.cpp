@@ -59,7 +59,7 @@ std::vector<std::string> protocol_settings(const Config& config, bool transfers)
   const auto is_free = [&](const char* key) { return config.origin(key).layer == Layer::standard; };
   std::vector<std::string> settings;
   if (is_free("compare.tuning_seeds")) settings.emplace_back("compare.tuning_seeds=[1]");
-  if (is_free("compare.test_seeds")) settings.emplace_back("compare.test_seeds=[11, 12, 13]");
+  if (is_free("compare.test_seeds")) settings.emplace_back("compare.test_seeds=[11, 12, 13, 14, 15]");
   if (config.grid("compare.grid").empty()) {
     const double rate = config.real("train.learning_rate");
     settings.push_back(
@@ -95,7 +95,7 @@ double mean_of(const Sweep& test, const std::string& entrant, const std::string&
   return spread_of_finite(values).mean;
 }
 
-PairedDifference behind(const Sweep& test, const std::string& rule, const std::string& best) {
+PairedDifference behind(const Sweep& test, const std::string& rule, const std::string& best, int comparisons) {
   std::vector<double> own, first;
   const auto of_best = by_seed(test, best, "test_loss");
   for (const auto& [seed, value] : by_seed(test, rule, "test_loss")) {
@@ -104,7 +104,7 @@ PairedDifference behind(const Sweep& test, const std::string& rule, const std::s
     own.push_back(value);
     first.push_back(found->second);
   }
-  return paired_difference(own, first, "test_loss");
+  return paired_difference(own, first, "test_loss", comparisons);
 }
 
 const ComparedEntrant& named_entrant(const Comparison& comparison, const std::string& name) {
@@ -159,8 +159,11 @@ std::string regained_unknown(const Comparison& comparison) {
     return "what rules regain is not known: one seed has no interval (name two or more in compare.test_seeds)";
   }
   if (lost.low > 0) return "";
-  return "frozen devices lose nothing here that the seeds tell: there is little to learn in so many steps (--set "
-         "train.steps=N)";
+  const std::string reach = reach_text(lost, [](double d) { return fmt::format("{:.3g}", d); });
+  return fmt::format(
+      "what rules regain is not known: the seeds do not tell frozen devices from exact numbers{}{} (more "
+      "compare.test_seeds, or longer trainings: --set train.steps=N)",
+      reach.empty() ? "" : "; ", reach);
 }
 
 std::vector<RankedRule> ranking(const Comparison& comparison) {
@@ -186,8 +189,11 @@ std::vector<RankedRule> ranking(const Comparison& comparison) {
     const double x = a.result.test.mean, y = b.result.test.mean;
     return std::isfinite(x) != std::isfinite(y) ? std::isfinite(x) : x < y;
   });
+  const auto known =
+      std::count_if(ranked.begin(), ranked.end(), [](const RankedRule& one) { return one.has_result(); });
+  const int comparisons = comparisons_with_best(static_cast<int>(known));
   for (RankedRule& one : ranked) {
-    one.behind = behind(comparison.test, one.result.entrant.name, ranked.front().result.entrant.name);
+    one.behind = behind(comparison.test, one.result.entrant.name, ranked.front().result.entrant.name, comparisons);
   }
   return ranked;
 }

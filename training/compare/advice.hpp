@@ -25,7 +25,7 @@ struct Advice {
 };
 
 /// Prepares the comparison: names the entrants and, unless --set gives train.steps, limits it to 500. Where neither the
-/// file nor --set has them, takes tuning seed 1, test seeds 11 to 13, and a grid. The grid has 1/4, 1, 4 and 16 times
+/// file nor --set has them, takes tuning seed 1, test seeds 11 to 15, and a grid. The grid has 1/4, 1, 4 and 16 times
 /// train.learning_rate and, for rules with a fast array, 1/4, 1 and 4 times crossbar.transfer_rate. UserError: the
 /// config is wrong, or has no devices.
 Advice advice_for(const ConfigSource& given);
@@ -39,7 +39,8 @@ struct RankedRule {
   /// Share of the loss regained, (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact
   /// numbers; NaN where the seeds do not tell frozen devices from exact numbers.
   double regained = 0;
-  PairedDifference behind = {};  ///< test loss minus that of the first rule
+  /// Test loss minus that of the first rule, one of all pairs of rules with a result (comparisons_with_best()).
+  PairedDifference behind = {};
   /// Counts over the whole run, mean over the runs; NaN: not known.
   double pulses = 0, reads = 0;  ///< pulses of learning, and reads of devices and columns for learning
   double most_pulses = 0;        ///< most pulses that one device has had, programming included
@@ -49,7 +50,7 @@ struct RankedRule {
   /// True if all test runs ended well, so that there is a mean to rank by; without it the rule is compared with
   /// nothing.
   bool has_result() const { return ended_well(result); }
-  /// True if the rule is level with the first: the 95 % interval of the difference holds 0, or there is only one seed.
+  /// True if the rule is level with the first: the interval of the difference holds 0, or there is only one seed.
   /// False where one of the two has no result.
   bool level() const { return std::isfinite(behind.mean) && !(behind.low > 0); }
 };

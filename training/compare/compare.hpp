@@ -136,11 +136,12 @@ struct CompareProtocol {
 CompareProtocol read_protocol(const Config& config, const std::string& name);
 
 /// Source of a comparison. For samples, puts data.split_seed = "seed" before its own settings, unless the file or a
-/// setting names the key: so every seed has parts of its own, the same for all entrants.
+/// setting names the key: so every seed trains and chooses on parts of its own, the same for all entrants. The test part
+/// is one for all seeds (data.test_seed), so that no tuning run sees it.
 ConfigSource compare_source(const ConfigSource& source);
 
 /// Sentence on what the interval of a paired difference covers: seeds, and parts of the samples where they are drawn
-/// from the seed.
+/// from the seed; and of how many differences it holds at once.
 std::string intervals_hold(const Config& config);
 
 /// Table of runs without points. Its columns are the entrant and the tuned keys; `tests` adds the metrics of the test

@@ -59,6 +59,7 @@ void summarise(const CompareProtocol& protocol, const Sweep& test, std::vector<C
   const std::string metric = score_metric(protocol.base);
   const std::string& first = entrants.front().entrant.name;
   const auto baseline = over_seeds(test, first, seeds, "test_loss");
+  const int comparisons = std::max(1, static_cast<int>(entrants.size()) - 1);
   for (ComparedEntrant& row : entrants) {
     const std::string& name = row.entrant.name;
     row.runs = row.failed = 0;
@@ -71,12 +72,12 @@ void summarise(const CompareProtocol& protocol, const Sweep& test, std::vector<C
     row.validation = cell_spread(of("validation_loss"), "validation_loss");
     row.skipped = sum_of_finite(of("skipped"));
     row.nonfinite = sum_of_finite(of("nonfinite"));
-    row.difference = paired_difference(losses, baseline, "test_loss");
+    row.difference = paired_difference(losses, baseline, "test_loss", comparisons);
     if (metric.empty()) continue;
     const std::string score = "test_" + metric;
     row.validation_score = cell_spread(of("validation_" + metric), "validation_" + metric);
     row.test_score = cell_spread(of(score), score);
-    row.score_difference = paired_difference(of(score), over_seeds(test, first, seeds, score), score);
+    row.score_difference = paired_difference(of(score), over_seeds(test, first, seeds, score), score, comparisons);
     if (metric != "accuracy") continue;
     const double samples = spread_of_finite(of("test_samples")).mean;
     row.test_samples = std::isfinite(samples) ? samples : 0;
@@ -228,22 +229,32 @@ ConfigSource compare_source(const ConfigSource& source) {
   return out;
 }
 
-std::string intervals_hold(const Config& config) {
+namespace {
+
+/// What the interval of a paired difference covers, and what stays the same in all of its runs.
+std::string covered(const Config& config) {
   if (!has_samples(config)) {
     return task_kind(config).name == "characters"
                ? "the interval holds seeds (initial weights, order of the batches) of this one text"
                : "the interval holds seeds (initial weights, batches) of this one set of sequences";
   }
   const DataOptions data = data_options(config);
-  if (data.split_seed != DataOptions::by_seed) {
-    return fmt::format(
-        "the interval holds seeds (initial weights, order of the batches) of one split, data.split_seed = {}",
-        data.split_seed);
-  }
-  return data.test_file.empty()
-             ? "the interval holds seeds and splits: each seed draws its parts of these samples (data.split_seed)"
-             : "the interval holds seeds and the split of training and validation; the test samples are those of "
-               "data.test_file";
+  const std::string test = data.test_file.empty() ? fmt::format("one test part, data.test_seed = {}", data.test_seed)
+                                                  : "the test samples of data.test_file";
+  return data.split_seed == DataOptions::by_seed
+             ? "the interval holds seeds and splits of training and validation (data.split_seed), on " + test
+             : fmt::format(
+                   "the interval holds seeds (initial weights, order of the batches) of one split, "
+                   "data.split_seed = {}, on {}",
+                   data.split_seed, test);
+}
+
+}  // namespace
+
+std::string intervals_hold(const Config& config) {
+  const std::size_t entrants = read_entrants(config).size();
+  return covered(config) +
+         (entrants > 2 ? fmt::format("; 95 % for all {} differences together (Bonferroni)", entrants - 1) : "");
 }
 
 CompareProtocol read_protocol(const Config& config, const std::string& name) {
@@ -256,8 +267,8 @@ CompareProtocol read_protocol(const Config& config, const std::string& name) {
   for (const Entrant& entrant : p.entrants) p.combinations.push_back(combinations_of(p, entrant));
   expect_axes_read(p, name);
   for (const GridAxis& axis : p.axes) {
-    if (axis.key == "data.split_seed")
-      throw UserError(name + ": compare.grid.data.split_seed (parts of the data are drawn, not tuned)");
+    if (axis.key == "data.split_seed" || axis.key == "data.test_seed")
+      throw UserError(fmt::format("{}: compare.grid.{} (parts of the data are drawn, not tuned)", name, axis.key));
   }
   if (p.test_seeds.empty()) throw UserError(name + ": compare.test_seeds is empty (name one seed or more)");
   if (p.tuning_seeds.empty() && p.tunes()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/paired.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +14,7 @@
 namespace nudge {
 
 PairedDifference paired_difference(const std::vector<double>& values, const std::vector<double>& baseline,
-                                   const std::string& result) {
+                                   const std::string& result, int comparisons) {
   NUDGE_EXPECT(values.size() == baseline.size());
   const double better = higher_is_better(result) ? 1 : -1;
   PairedDifference out;
@@ -29,18 +31,58 @@ PairedDifference paired_difference(const std::vector<double>& values, const std:
     out.won += x > y ? 1 : 0;
     out.lost += x < y ? 1 : 0;
   }
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const Spread spread = out.failed > 0 ? Spread{nan, nan} : spread_of_finite(differences);
   out.mean = spread.mean;
   out.deviation = spread.deviation;
-  out.low = out.failed > 0 ? nan : -infinity;
-  out.high = out.failed > 0 ? nan : infinity;
-  if (out.failed > 0 || out.seeds < 2) return out;
-  const double half = student_t_half_width(spread.deviation, out.seeds);
-  out.low = spread.mean - half;
-  out.high = spread.mean + half;
+  look_at_together(out, comparisons);
   return out;
+}
+
+namespace {
+
+constexpr double kLevel = 0.05;  ///< probability that any interval of a family misses its value
+
+/// Half of the interval of a mean of n differences.
+double half_width(double deviation, int n, int comparisons) {
+  return student_t_quantile(1 - kLevel / (2 * comparisons), n - 1) * deviation / std::sqrt(static_cast<double>(n));
+}
+
+}  // namespace
+
+void look_at_together(PairedDifference& d, int comparisons) {
+  NUDGE_EXPECT(comparisons >= 1);
+  d.comparisons = comparisons;
+  const bool has_interval = d.failed == 0 && d.seeds > 1;
+  const double half = has_interval ? half_width(d.deviation, d.seeds, comparisons) : 0;
+  const double none = d.failed > 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  d.low = has_interval ? d.mean - half : -none;
+  d.high = has_interval ? d.mean + half : none;
+}
+
+bool PairedDifference::certain() const {
+  // Equal differences have an interval of no width: shares of few samples, which do not say how they scatter.
+  const bool counted = failed > 0 || (seeds > 1 && deviation == 0);
+  if (counted) return sign_test(won, lost) < kLevel / comparisons;
+  return low > 0 || high < 0;
+}
+
+int PairedDifference::seeds_needed() const {
+  constexpr int most = 1000;
+  if (!(deviation > 0) || !(std::abs(mean) > 0)) return 0;
+  for (int n = 2; n <= most; ++n) {
+    if (half_width(deviation, n, comparisons) < std::abs(mean)) return n;
+  }
+  return 0;
+}
+
+std::string reach_text(const PairedDifference& d, const std::function<std::string(double)>& text) {
+  if (!std::isfinite(d.low) || !(d.deviation > 0)) return "";
+  std::string out = fmt::format("{} seeds cannot tell less than {} here", d.seeds, text(d.high - d.mean));
+  const int needed = d.seeds_needed();
+  if (d.mean == 0 || needed <= d.seeds) return out;
+  return out + fmt::format("; {} would tell {}", needed > 0 ? fmt::format("about {}", needed) : "more than 1000",
+                           text(std::abs(d.mean)));
 }
 
 namespace {
@@ -84,13 +126,6 @@ KeyEffect effect_of(const std::string& key, const std::vector<std::string>& own,
 
 }  // namespace
 
-bool KeyEffect::certain() const {
-  // Equal differences have an interval of no width: shares of few samples, which do not say how they scatter.
-  const bool counted = difference.failed > 0 || (difference.seeds > 1 && difference.deviation == 0);
-  if (counted) return sign_test(difference.won, difference.lost) < 0.05;
-  return difference.low > 0 || difference.high < 0;
-}
-
 std::vector<KeyEffect> key_effects(const std::vector<std::string>& keys, const Values& values,
                                    const std::vector<double>& seeds, const std::vector<double>& results,
                                    const std::string& result) {
@@ -114,6 +149,7 @@ std::vector<KeyEffect> key_effects(const std::vector<std::string>& keys, const V
     }
     for (const Pairs& pairs : moved) out.push_back(effect_of(keys[key], own, pairs, result));
   }
+  for (KeyEffect& one : out) look_at_together(one.difference, static_cast<int>(out.size()));
   const auto size = [](const KeyEffect& one) {
     return one.difference.failed > 0 ? std::numeric_limits<double>::infinity() : std::abs(one.difference.mean);
   };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,11 @@
 
 namespace nudge {
 
-/// Mean of n differences d_s = x_s − y_s of runs with the same seed, with its two-sided 95 % interval
-///     mean ± t(0.975, n − 1) · deviation/√n
-/// of Student's t (Student, Biometrika 6 (1908) 1): right for normal differences of seeds drawn independently. Runs
+/// Mean of n differences d_s = x_s − y_s of runs with the same seed, one of a family of m that are looked at together,
+/// with its two-sided simultaneous 95 % interval
+///     mean ± t(1 − 0.05/2m, n − 1) · deviation/√n
+/// of Student's t (Dunn, J. Am. Stat. Assoc. 56 (1961) 52). With 95 % probability all m intervals hold their values,
+/// whatever the correlations and the deviations: right for normal differences of seeds drawn independently. Runs
 /// with the same seed share initial weights, batches and, where the split is drawn from the seed, parts of the data.
 /// One difference has no interval: low and high are then −∞ and +∞. No difference: mean NaN. A failed run has lost
 /// against every other. A pair with a failed run has no number as its difference: mean, deviation, low and high are
@@ -21,12 +24,31 @@ struct PairedDifference {
   double mean = 0, deviation = 0;  ///< mean and standard deviation of the differences (divisor n − 1)
   double low = 0, high = 0;
   int won = 0, lost = 0;  ///< pairs in which x was better, and worse; the others are ties
+  int comparisons = 1;    ///< m: differences of the family
+
+  /// True if the interval leaves out 0; where a run failed, or all differences are equal, if the sign test says so at
+  /// the level 0.05/m.
+  bool certain() const;
+  /// Smallest number of seeds whose interval, at the same deviation, would leave out 0 for a difference of this size;
+  /// 0: more than 1000, or there is no deviation to tell it from.
+  int seeds_needed() const;
 };
 
-/// Computes the difference of two lists of a result (higher_is_better) in the order of the seeds. An infinite value
+/// Makes the difference one of a family of `comparisons`: sets low and high.
+void look_at_together(PairedDifference& difference, int comparisons);
+
+/// Number of differences between any two of k: the family of comparisons with the one that came out best. As the same
+/// runs chose it, any pair could have been looked at (Hsu, Multiple Comparisons (1996), chapter 4).
+constexpr int comparisons_with_best(int k) { return k < 2 ? 1 : k * (k - 1) / 2; }
+
+/// Text of what the seeds can tell at all: "3 seeds cannot tell less than 1.2 points here; about 9 would tell 0.4
+/// points". Empty where there is no interval. `text` writes a difference.
+std::string reach_text(const PairedDifference& difference, const std::function<std::string(double)>& text);
+
+/// Computes the difference of two lists of a result, one of a family of `comparisons`, (higher_is_better) in the order of the seeds. An infinite value
 /// means that the run failed. NaN means that there is no value: its seed is left out.
 PairedDifference paired_difference(const std::vector<double>& values, const std::vector<double>& baseline,
-                                   const std::string& result);
+                                   const std::string& result, int comparisons = 1);
 
 /// Effect on a result of moving one key of a sweep from its first value to another, everything else as it was.
 /// `difference` is over seeds: for each seed the mean over all pairs of points that differ in this key alone.
@@ -35,12 +57,9 @@ struct KeyEffect {
   std::size_t point = 0;      ///< number of the point with the value `to`; point 0 has `from`
   PairedDifference difference;
   CellSpread from_spread, to_spread;  ///< spread of the result over the same pairs
-  /// True if the 95 % interval leaves out 0; where a run failed, or all differences are equal, if the sign test says so
-  /// at that level.
-  bool certain() const;
 };
 
-/// Effects of all values of all keys on a result, the largest first. `values[k][i]`: text of keys[k] at point i;
+/// Effects of all values of all keys on a result, the largest first; all of them are one family. `values[k][i]`: text of keys[k] at point i;
 /// `seeds` and `results`: of the points. Pairs with a missing result (NaN) are left out, and so are pairs that failed
 /// (infinite) at both ends: they tell nothing of the key. A failed run is worse than any other, and effects with a
 /// failed run come before the others.
