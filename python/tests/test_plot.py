@@ -41,7 +41,8 @@ def test_effects(swept):
     differences = loss[noisy] - loss[base]  # both in the order of the seeds
     effect = found["device.read_noise"]
     assert effect.seeds == 3 and effect.mean == pytest.approx(differences.mean(), rel=1e-12)
-    half = 4.30265 * differences.std(ddof=1) / np.sqrt(3)
+    quantile = 0.975 * np.sqrt(2 / (1 - 0.975**2))  # of Student's t, two degrees, at 1 - 0.05/4: two effects together
+    half = quantile * differences.std(ddof=1) / np.sqrt(3)
     assert effect.high - effect.mean == pytest.approx(half, rel=1e-5)
     with pytest.raises(nudge.InputError, match="no result 'los'"):
         nudge.effects(swept, "los")
