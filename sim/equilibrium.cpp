@@ -105,8 +105,10 @@ class Abscissas {
     const double last = space.h(space.used, space.used - 1);
     const double rounding = 1e-9 * pairs.values.cwiseAbs().maxCoeff();  // of a neutral mode, whose eigenvalue is 0
     double best = -std::numeric_limits<double>::infinity();
+    const Eigen::MatrixXcd left =
+        pairs.vectors.inverse();  // of a J that is not normal a residual moves λ by κ(λ) times itself
     for (Index i = 0; i < space.used; ++i) {
-      const double off = last * std::abs(pairs.vectors(space.used - 1, i)) / pairs.vectors.col(i).norm();
+      const double off = last * std::abs(pairs.vectors(space.used - 1, i)) * left.row(i).norm();
       best = std::max(best, pairs.values(i).real() - off - rounding);
     }
     return best;

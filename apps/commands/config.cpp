@@ -66,7 +66,7 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
   if (nudge.measured()) answer("{}\n", nudge_text(placed, nudge));
   if (const std::string low = nudge_warning(placed, nudge); !low.empty()) say("nudge: warning: {}\n", low);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
-  if (on_devices(placed)) tell_forecast(with_nudge(placed, nudge), parts);
+  if (is_forecast(placed)) tell_forecast(with_nudge(placed, nudge), parts);
   if (changes_section(changes, "sweep")) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
 }

@@ -123,13 +123,12 @@ std::string linear_text(const ReferenceScores& references, const std::string& pa
   const std::string model = fmt::format("a linear model ({})", score_text(references.metric, linear));
   if (value == linear) return "no better than " + model;
   if (references.metric != "accuracy") return "above the error of " + model;
-  if (n > 0) {
-    const auto moved = [n](double share) { return (share * n + 1) / (n + 2); };
-    const double p = moved(value), q = moved(linear);
-    constexpr double z = 1.96;  // of the normal distribution, two-sided 95 %
-    if (q - p <= z * std::sqrt((p * (1 - p) + q * (1 - q)) / (n + 2))) return "no better than " + model;
-  }
-  return "below " + model;
+  if (!(n > 0)) return "no better than " + model;
+  const auto moved = [n](double share) { return (share * n + 1) / (n + 2); };
+  const double p = moved(value), q = moved(linear);
+  constexpr double z = 1.96;  // of the normal distribution, two-sided 95 %
+  const bool told = q - p > z * std::sqrt((p * (1 - p) + q * (1 - q)) / (n + 2));
+  return (told ? "below " : "no better than ") + model;
 }
 
 namespace {

@@ -124,7 +124,7 @@ std::string differences_figure(const RunFile& run) {
     plot.rows.push_back(run.entrants.texts.at("name")[i]);
     const double low = run.entrants.numbers.at("difference_low")[i],
                  high = run.entrants.numbers.at("difference_high")[i];
-    series.add(run.entrants.numbers.at("difference_mean")[i], low, high, !(low > 0 || high < 0));
+    series.add(run.entrants.numbers.at("difference_mean")[i], low, high, !(low < high && (low > 0 || high < 0)));
   }
   plot.series.push_back(std::move(series));
   return dot_figure(plot);
@@ -160,7 +160,8 @@ Opening opening_of(const RunFile& run) {
     } else if (!std::isfinite(low[i])) {
       open.push_back(one);
     } else {
-      (high[i] < 0 ? better : low[i] > 0 ? worse : same).push_back(one);
+      const bool told = low[i] < high[i];  // differences that are all equal do not tell their scatter
+      (told && high[i] < 0 ? better : told && low[i] > 0 ? worse : same).push_back(one);
     }
   }
   const auto list = [](const char* what, const std::vector<std::string>& entrants) {

@@ -53,7 +53,7 @@ Equilibrium judge_free_phase(const Config& config, const Network<double>& networ
   });
   Equilibrium out;
   for (const Equilibrium& one : found) out.add(one);
-  out.dead = dead_share(network, gradient);
+  if (report.loss != 0) out.dead = dead_share(network, gradient);  // a cost of 0 asks nothing of any unit
   return out;
 }
 

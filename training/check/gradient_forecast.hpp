@@ -35,6 +35,9 @@ enum class LookAt {
   parts,        ///< yes
 };
 
+/// True if the run learns all by an estimator of the cost's gradient that nudges a circuit on devices: what a forecast is of.
+bool is_forecast(const Config& config);
+
 /// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). For its parts it measures again for every
 /// part of the circuit that is not ideal, with that part's keys at their defaults: one gradient and one exact gradient each. It makes the
 /// network of the run, with its devices and random numbers. The exact one is that of a free phase of four times the steps in double, with

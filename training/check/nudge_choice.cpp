@@ -43,7 +43,8 @@ NudgeChoice seen_through(const Network<S>& network, BatchGradientOptions options
   const double beta = now.beta;
   if (!now.measured() || now.signal.snr() >= kSeen || now.signal.noise() == 0) return now;
   now.seen = false;
-  for (int round = 0; round < kRounds && !now.seen; ++round) {
+  constexpr int kDecades = 20;  // from any beta to where phases end to be linear
+  for (int round = 0; round < kDecades && !now.seen; ++round) {
     options.phases.beta *= 10;
     const NudgeChoice next = measured_nudge<S>(network, options, batch);
     if (!next.measured() || next.ratio > largest) break;
@@ -96,6 +97,9 @@ bool still(const NudgeSignal& signal) { return signal.known() && signal.displace
 std::string moved_text(const NudgeChoice& choice, double unit_V) {
   const NudgeSignal& signal = choice.signal;
   if (still(signal)) return "moves no node by what is read of it, and noise moves none either";
+  if (!choice.seen && signal.displacement() == 0) {
+    return fmt::format("moves the nodes by less than their noise of {} shows", volts(signal.noise() * unit_V));
+  }
   const char* bound = choice.seen ? "" : "at most ";
   const std::string moved = fmt::format("moves the nodes by {}{}", bound, volts(signal.displacement() * unit_V));
   if (signal.noise() == 0) return moved + ", and what is read of them has no noise";

@@ -231,8 +231,9 @@ Sweep table_of(const CompareProtocol& protocol, CompareStage stage, const RowCol
     }
   }
   for (const Measure& metric : table.metrics) {
-    const auto& column = values_of<double>(rows, group + metric.name);
-    for (std::size_t i = 0; i < seeds.size(); ++i) table.points[i].metrics.push_back(column[i]);
+    const auto* column = values_in<double>(rows, group + metric.name);  // null: of an earlier version
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+      table.points[i].metrics.push_back(column != nullptr ? (*column)[i] : std::nan(""));
   }
   return table;
 }

@@ -128,7 +128,11 @@ const std::vector<PhysicalValue>& amplifier_use() {
   };
   static const std::vector<PhysicalValue> list = {
       {"circuit.amplifier", "", [](const Config& c) { return amplifier(c) ? "'" + amplifier(c)->name + "'" : ""; }},
-      {"circuit.auto_zero", "", with("true")},
+      {"circuit.auto_zero", "",
+       [](const Config& c) {  // an offset that is asked for is the line's own
+         const bool asked = set_by_user(c, "crossbar.forward_offset") || set_by_user(c, "crossbar.transposed_offset");
+         return amplifier(c) != nullptr && !asked ? "true" : "";
+       }},
       {"circuit.amplifier_power", "", power_of},
       {"circuit.time_constant", "", with("'5 us'")},
       {"circuit.noise_within_phases", "", with("'2 ms'")},

@@ -48,18 +48,29 @@ bool has_own_cost(const std::string& text) {
   return !cost.empty() && cost != "\"\"" && written(text, "network", "cost").empty();
 }
 
-/// The level mixed had another name.
-std::string with_new_level(std::string text) {
-  const std::string old = "[hardware]\nlevel = \"physical\"";
+/// The text with the first `old` in it written as `now`.
+std::string renamed(std::string text, const std::string& old, const std::string& now) {
   const std::size_t begin = text.find(old);
-  return begin == std::string::npos ? text : text.replace(begin, old.size(), "[hardware]\nlevel = \"mixed\"");
+  return begin == std::string::npos ? text : text.replace(begin, old.size(), now);
 }
 
-/// Runs without nulls had another name for it.
-std::string with_null_off(std::string text) {
-  const std::string old = "\nnull = \"none\"";
-  const std::size_t begin = text.find(old);
-  return begin == std::string::npos ? text : text.replace(begin, old.size(), "\nnull = \"off\"");
+/// True if it was written before the test part had a seed, the last layer an auto and amplifiers a name.
+bool of_one_seed(const std::string& text) { return written(text, "data", "test_seed").empty(); }
+
+/// The text of a file of_one_seed() with the words that its values have now. identity was what auto is, but of the layer that a read-out
+/// reads.
+std::string in_new_words(std::string text) {
+  text = renamed(std::move(text), "\namplifier_bandwidth = \"infinite\"", "\namplifier_bandwidth = \"auto\"");
+  if (written(text, "hopfield", "cost") == "\"cross_entropy\"") return text;
+  return renamed(std::move(text), "\noutput_activation = \"identity\"", "\noutput_activation = \"auto\"");
+}
+
+/// Gives the keys that such a file has not the values that its run had: the test part was drawn with the rest, amplifiers had no name.
+void fill_in(Config& config, const std::string& split) {
+  if (!split.empty()) config.set_from_text("data.test_seed", split == "\"seed\"" ? config.as_text("seed") : split);
+  config.set_from_text("circuit.amplifier", "none");
+  config.set_from_text("circuit.gain_bandwidth", "infinite");
+  config.set_from_text("circuit.auto_zero", "false");
 }
 
 }  // namespace
@@ -69,11 +80,17 @@ Config stored_program_config(const H5Reader& file) {
 }
 
 Config stored_program_config(const std::string& name, const std::string& stored) {
-  const std::string text = with_null_off(with_new_level(without_scheme(without_experiment(stored))));
+  const bool older = of_one_seed(stored);
+  std::string text = without_scheme(without_experiment(stored));
+  text = renamed(std::move(text), "[hardware]\nlevel = \"physical\"", "[hardware]\nlevel = \"mixed\"");
+  text = renamed(std::move(text), "\nnull = \"none\"", "\nnull = \"off\"");
+  if (older) text = in_new_words(std::move(text));
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
   if (has_own_cost(text)) settings.emplace_back("network.cost=own");
-  return parse_program_config(name + " (stored config)", text, settings);
+  Config config = parse_program_config(name + " (stored config)", text, settings);
+  if (older) fill_in(config, written(text, "data", "split_seed"));
+  return config;
 }
 
 Config config_on_top(const Config& stored, const std::string& name, const std::vector<std::string>& settings) {
@@ -81,8 +98,22 @@ Config config_on_top(const Config& stored, const std::string& name, const std::v
   const bool other_devices = std::any_of(settings.begin(), settings.end(), [](const std::string& setting) {
     return setting.starts_with("device.preset=") || setting.starts_with("device.model=");
   });
+  const auto sets = [&settings](const std::string& key) {
+    return std::any_of(settings.begin(), settings.end(),
+                       [&](const std::string& s) { return s.starts_with(key + "="); });
+  };
+  // Another amplifier brings its own values, another gain-bandwidth another bandwidth.
+  const bool amplifier = sets("circuit.amplifier");
+  const auto follows = [&](const std::string& key) {
+    if (key == "circuit.amplifier_bandwidth") return amplifier || sets("circuit.gain_bandwidth");
+    const std::vector<std::string> of_amplifier = {
+        "circuit.gain_bandwidth",    "circuit.amplifier_power", "circuit.auto_zero",         "crossbar.forward_noise",
+        "crossbar.transposed_noise", "crossbar.forward_offset", "crossbar.transposed_offset"};
+    return amplifier && std::find(of_amplifier.begin(), of_amplifier.end(), key) != of_amplifier.end();
+  };
   std::string text;
   for (const std::string& key : stored.keys()) {
+    if (follows(key)) continue;
     if (find_row(stored.table(), key)->kind == ParamKind::grid) continue;
     const bool kept = digital ? !stored.at_default(key) : true;
     if (kept && !(other_devices && key.starts_with("device."))) {

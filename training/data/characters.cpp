@@ -50,6 +50,13 @@ std::vector<Batch> CharacterTask::test() const {
   return validation_batches(data_.test(), held_out_.test_batches, held_out_.test_size, rows_);
 }
 
+Index CharacterTask::samples_that_overlap(bool test) const {
+  const auto size = static_cast<Index>((test ? data_.test() : data_.validation()).size());
+  const Index windows =
+      test ? held_out_.test_batches * held_out_.test_size : held_out_.validation_batches * held_out_.validation_size;
+  return std::max<Index>(1, (windows * rows_ + size - 1) / std::max<Index>(1, size));
+}
+
 /// Computes 64-bit FNV-1a over the characters.
 std::int64_t CharacterTask::fingerprint() const {
   std::uint64_t hash = 0xcbf29ce484222325ULL;

@@ -24,6 +24,7 @@ class CharacterTask final : public Task {
   Batch training(std::uint64_t step) const override;
   std::vector<Batch> validation() const override;
   std::vector<Batch> test() const override;
+  Index samples_that_overlap(bool test) const override;
   std::optional<TextLines> lines() const override { return text_lines(data_); }
   std::int64_t fingerprint() const override;
 

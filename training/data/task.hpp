@@ -50,6 +50,10 @@ class Task {
   /// Batches of the test part; empty: nothing is held out for it.
   virtual std::vector<Batch> test() const = 0;
 
+  /// Number of held-out samples in a row that share data and count as one in an interval: windows of a text overlap where more are
+  /// asked for than it holds. 1: none do.
+  virtual Index samples_that_overlap(bool /*test*/) const { return 1; }
+
   /// Losses of trivial models on a text: chance, and counting. Nothing where none is known.
   virtual std::optional<TextLines> lines() const { return std::nullopt; }
   /// Scores of trivial models on samples with classes or real values: chance, the majority and a linear model. The

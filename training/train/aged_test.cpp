@@ -13,6 +13,7 @@
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/stored_config.hpp"
@@ -159,6 +160,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   out.metric = score_metric(config);
   out.refresh_s = options.refresh_s;
   const RunParts parts = circuit_parts(config);
+  config = chosen_bandwidth(config, parts);
   if (out.reprogrammed) take_room_off(config, *parts.plan, options);
   if (run_options(config).double_precision()) {
     run_seeds<double>(config, parts, file, options, tell, out);

@@ -2,6 +2,7 @@
 // What a run logs of its steps and evaluations.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "circuits/circuit_spec.hpp"
 #include "circuits/energy.hpp"
@@ -108,7 +109,9 @@ void EquilibriumRun<S>::record_nudge(std::uint64_t step, const NudgeSignal& sign
   const auto forecast = log_.values("train/forecast_cosine");
   if (forecast.empty()) return;
   const double first = log_.values("train/noise_cosine").front();
-  add("expected_cosine", std::min(1.0, forecast.front() * signal.cosine() / first), "1",
+  const double now = first > 0 ? std::clamp(forecast.front() * signal.cosine() / first, -1.0, 1.0)
+                               : std::numeric_limits<double>::quiet_NaN();
+  add("expected_cosine", now, "1",
       "cosine of the first step's gradient with the exact one, measured before it, times the change of noise_cosine "
       "since");
 }

@@ -67,6 +67,11 @@ std::vector<NullKind> null_runs(const Config& config, const NetworkPlan& plan) {
   const std::string asked = resolved_null(config);
   std::vector<NullKind> out = possible_nulls(plan);
   std::erase_if(out, [&](const NullKind& kind) { return asked != kAll && asked != kind.name; });
+  if (out.empty() && asked != kOff) {
+    throw UserError(fmt::format(
+        "train.null = {}: this network has no read-out that could learn alone (frozen_devices, noise_gradient or all)",
+        asked));
+  }
   return out;
 }
 
@@ -81,11 +86,18 @@ Config null_config(const Config& config, const NullKind& null) {
 }
 
 const NullGain& NullResult::strongest() const {
+  const auto least_high = std::min_element(
+      gains.begin(), gains.end(), [](const NullGain& a, const NullGain& b) { return a.gain.high < b.gain.high; });
+  if (least_high->gain.high < 0) return *least_high;  // it wins, whatever others leave open
   return *std::min_element(gains.begin(), gains.end(),
                            [](const NullGain& a, const NullGain& b) { return a.gain.low < b.gain.low; });
 }
 
 std::optional<bool> NullResult::learnt() const {
+  const auto unknown = [](const NullGain& one) { return std::isnan(one.gain.won) || std::isinf(one.gain.low); };
+  if (std::any_of(gains.begin(), gains.end(),
+                  [&](const NullGain& one) { return unknown(one) && !one.gain.significant(); }))
+    return std::nullopt;
   const bool beaten =
       std::all_of(gains.begin(), gains.end(), [](const NullGain& one) { return one.gain.significant(); });
   if (!beaten) return false;
@@ -119,7 +131,7 @@ std::string NullResult::verdict() const {
 }
 
 std::optional<NullResult> null_result(const TrainingLoop& loop, const NetworkPlan* plan) {
-  if (plan == nullptr) return std::nullopt;
+  if (plan == nullptr || !loop.finished() || loop.stopped()) return std::nullopt;
   const LearningRun& run = loop.main_run();
   const std::string part = judged_part(run);
   NullResult result{part, run.log().measured("train/validation_loss").unit, {}, {}};
@@ -134,8 +146,10 @@ std::optional<NullResult> null_result(const TrainingLoop& loop, const NetworkPla
   if (nulls.empty()) return std::nullopt;
   SampleLosses constant = run.constant(part == "test" ? loop.task().test() : loop.task().validation());
   if (constant.count() > 0) nulls.emplace_back(kConstant, std::move(constant));
+  const Index each = loop.task().samples_that_overlap(part == "test");
+  const SampleLosses own = run.losses(part).joined(each);
   for (const auto& [name, losses] : nulls) {
-    result.gains.push_back({name, loss_gain(run.losses(part), losses, static_cast<int>(nulls.size()))});
+    result.gains.push_back({name, loss_gain(own, losses.joined(each), static_cast<int>(nulls.size()))});
   }
   return result;
 }
@@ -145,7 +159,8 @@ std::optional<ConstantGain> constant_gain(const TrainingLoop& loop) {
   const std::string part = judged_part(run);
   const SampleLosses constant = run.constant(part == "test" ? loop.task().test() : loop.task().validation());
   if (constant.count() == 0 || run.losses(part).count() != constant.count()) return std::nullopt;
-  return ConstantGain{part, loss_gain(run.losses(part), constant)};
+  const Index each = loop.task().samples_that_overlap(part == "test");
+  return ConstantGain{part, loss_gain(run.losses(part).joined(each), constant.joined(each))};
 }
 
 void write_null(const NullResult& result, H5Document& document) {

@@ -107,7 +107,7 @@ class Collector {
   void add_slope() {
     const bool ended = loop_ != nullptr && loop_->finished() && done_ > 0;
     add(Column::run, "plateau/slope_per_1000_steps",
-        {{"loss_slope", loss_unit(),
+        {{"loss_slope", std::string(loss_unit()) + "/1000",
           "change of the validation loss, or where that has too few values of the training loss, per 1000 steps over "
           "the last fifth of the steps"},
          ended ? std::optional(plateau_of(log_).slope_per_1000_steps) : std::nullopt});

@@ -65,6 +65,16 @@ SampleLosses SampleLosses::read(const std::string& prefix, const H5Reader& file)
   return all;
 }
 
+SampleLosses SampleLosses::joined(Index each) const {
+  SampleLosses out;
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (i % static_cast<std::size_t>(each) == 0) out.add(0, 0);
+    out.loss.back() += loss[i];
+    out.rows.back() += rows[i];
+  }
+  return out;
+}
+
 SampleLosses constant_losses(const std::vector<Batch>& part, const RowCost& cost, Index width, bool coupled) {
   Matrix<double> answer = Matrix<double>::Zero(1, width);
   double count = 0;
@@ -113,6 +123,7 @@ LossGain loss_gain(const SampleLosses& one, const SampleLosses& other, int compa
     const double off = other.loss[i] - one.loss[i] - gain.won * one.rows[i];
     squares += off * off;
   }
+  if (!(squares > 0) && gain.won != 0) return gain;  // differences that are all equal do not tell their scatter
   const double count = static_cast<double>(n), quantile = student_t_quantile(1 - 0.025 / comparisons, gain.samples - 1);
   const double half = quantile * std::sqrt(count / (count - 1) * squares) / rows;
   gain.low = gain.won - half;

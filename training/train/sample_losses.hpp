@@ -31,6 +31,8 @@ struct SampleLosses {
   template <class S>
   void add_rows(const RowCost& cost, const Batch& batch, Index example, const Matrix<S>& outputs);
   std::size_t count() const { return loss.size(); }
+  /// The losses with every `each` samples in a row as one, which has their rows (Task::samples_that_overlap).
+  SampleLosses joined(Index each) const;
 
   /// Writes PREFIX/loss and rows; nothing where there are none.
   void write(const std::string& prefix, const std::string& unit, H5Document& document) const;

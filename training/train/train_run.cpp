@@ -268,16 +268,19 @@ Config resumed_config(const H5Reader& file, const std::filesystem::path& path, c
   return stored;
 }
 
-/// Least steps of a run that begins with a forecast, which costs about two of them, and of one that looks at all parts of the circuit,
-/// which costs about two for every part: up to a twentieth of the run (docs/estimators.md).
-constexpr std::uint64_t kForecastSteps = 50, kPartsSteps = 500;
+/// Least steps of a run that begins with a forecast, which costs two to six of them, and of one that looks at all parts of the circuit,
+/// about ten times as much: a twentieth of the run (docs/estimators.md).
+constexpr std::uint64_t kForecastSteps = 100, kPartsSteps = 500;
 
-/// The forecast of a run on devices that is long enough for it; of one that warns with the parts of the circuit.
-GradientForecast forecast_of_run(const Config& config, const RunParts& parts) {
-  const std::uint64_t steps = train_options(config).rate.steps;
-  if (!on_devices(config) || steps < kForecastSteps) return {};
-  const GradientForecast first = forecast_gradient(config, parts, steps >= kPartsSteps ? LookAt::parts : LookAt::whole);
-  return warns(first) && first.parts.empty() ? forecast_gradient(config, parts, LookAt::parts) : first;
+bool begins_with_forecast(const Config& config) {
+  return is_forecast(config) && train_options(config).rate.steps >= kForecastSteps;
+}
+
+/// Says what is wrong with a forecast, or nothing.
+std::string forecast_warning(const Config& config, const GradientForecast& forecast) {
+  if (!begins_with_forecast(config) || !(warns(forecast) || std::isnan(forecast.cosine))) return "";
+  const bool looked = train_options(config).rate.steps >= kPartsSteps;
+  return forecast_text(forecast) + (looked ? "" : " (`nudge config check` looks at every part of the circuit)");
 }
 
 /// Begins a new run of the config, with the choices that are left to the program made.
@@ -293,12 +296,14 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
   const Config chosen = with_nudge(placed, nudge);
-  const GradientForecast forecast = forecast_of_run(chosen, parts);
+  const LookAt what = train_options(chosen).rate.steps >= kPartsSteps ? LookAt::parts : LookAt::whole;
+  const GradientForecast forecast =
+      begins_with_forecast(chosen) ? forecast_gradient(chosen, parts, what) : GradientForecast{};
   check_placed(chosen, [&forecast](const Config& c) { check_forecast(c, forecast); });
   TrainRun circuit(chosen, std::move(parts), final_test);
   circuit.warn(nudge_warning(chosen, nudge), observer);
   circuit.expect(forecast);
-  if (warns(forecast)) circuit.warn(forecast_text(forecast), observer);
+  circuit.warn(forecast_warning(chosen, forecast), observer);
   return run(circuit);
 }
 

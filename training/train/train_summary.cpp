@@ -54,7 +54,7 @@ std::string unlearnt(const TrainLog& log, const std::optional<ConstantGain>& con
   const std::vector<double>& losses = log.values("train/validation_loss");
   if (losses.size() < 2 || !constant || !(constant->gain.high < 0)) return "";
   const double start = losses.front(), end = losses.back();
-  if (!(end > kTimes * start)) return "";
+  if (!(start > 0 && end > kTimes * start)) return "";
   return fmt::format("{} from {:.4g} to {:.4g}, above that of a constant answer", kRose, start, end);
 }
 
@@ -112,7 +112,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.equilibrium = logged_verdict(log);
   if (!s.equilibrium.clean()) s.notes.push_back(sentence(s.equilibrium));
   s.failure = loop.stuck().empty() ? failure_of(s) : "stopped: " + loop.stuck();
-  if (s.failure.empty()) s.failure = unlearnt(log, constant);
+  if (s.failure.empty() && loop.finished()) s.failure = unlearnt(log, constant);
   // Of a text counting letters says the same (TrainSummary::lines).
   if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
     s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));

@@ -133,7 +133,7 @@ const Section<EstimatorOptions>& estimator_section() {
         field(
             param::flag("nudge.below_noise", "false",
                         "Train with a nudge that moves the nodes by less than a tenth of their noise, which is refused "
-                        "otherwise."),
+                        "otherwise, or one whose first gradient has a cosine below 0.1 with the exact one."),
             &EstimatorOptions::below_noise)};
     using O = EstimatorOptions;
     using Swing = Oscillation;
