@@ -25,7 +25,7 @@ constexpr double kSolved = 0.01;
 constexpr double kAim = 1e-3;
 
 /// Largest real part of an eigenvalue of J on every sample of a linearised system, from a Krylov space of its own; samples
-/// share the products. Less their residuals ‖J x − λ x‖: what is above 0 is.
+/// share the products. Less what their residuals leave open, κ(λ) ‖J x − λ x‖: an estimate from below.
 class Abscissas {
  public:
   Abscissas(Linearization<double>& at, const Matrix<double>& moving, Index rows, Index cols, bool coupled)
@@ -252,7 +252,9 @@ std::string finding(const Equilibrium& e) {
         "unstable: {} of the samples end where perturbations grow ({:+.3g} per tau) and no circuit stays",
         percent(e.unstable), e.abscissa);
   }
-  const std::string residual = fmt::format("residual {:.2g} after {} steps", e.residual, e.steps);
+  const std::string residual = std::isfinite(e.residual)
+                                   ? fmt::format("residual {:.2g} after {} steps", e.residual, e.steps)
+                                   : fmt::format("states that are not finite after {} steps", e.steps);
   if (e.settled == 1) return "settled: " + residual;
   return fmt::format("{}: {}, {} of the samples settle",
                      too_short(e) ? "free phase too short" : "no equilibrium: more steps bring none", residual,
@@ -261,7 +263,10 @@ std::string finding(const Equilibrium& e) {
 
 std::string remedy(const Equilibrium& e) {
   if (e.clean()) return "";
-  if (!e.lives()) return "start where activations have a slope (a bias, or an activation as sigmoid or tanh)";
+  if (!e.lives()) {
+    return "start where activations have a slope (a bias, or an activation as sigmoid or tanh), or lower "
+           "train.learning_rate where they lost it";
+  }
   if (e.unstable > 0) {
     return "raise the damping or circuit.amplifier_bandwidth, or start elsewhere (relaxation.solver, a bias)";
   }

@@ -74,9 +74,9 @@ std::unique_ptr<GradientEstimator<double>> estimator_of(const nb::object& estima
   return own.in_double(options_of(given, own.beta_in_double));
 }
 
-/// Verdict on the state of an estimate (judge_point()), its rows as one sample; none of a system without J v.
+/// Verdict on the state of an estimate of that loss (judge_point()), its rows as one sample; none of a system without J v.
 Equilibrium judged(PythonDynamics& dynamics, const Matrix<double>& state, const SettleResult& phase,
-                   const Gradient<double>& gradient) {
+                   const Gradient<double>& gradient, double loss) {
   Equilibrium out;
   try {
     out = compute([&] { return judge_point(dynamics, state, true, phase); });
@@ -84,6 +84,7 @@ Equilibrium judged(PythonDynamics& dynamics, const Matrix<double>& state, const 
     if (!error.matches(PyExc_NotImplementedError)) throw;
     return out;
   }
+  if (loss == 0) return out;  // a cost of 0 asks nothing of any unit
   double dead = 0, units = 0;
   for (const Matrix<double>& one : gradient.matrices()) {
     dead += static_cast<double>((one.array() == 0).colwise().all().count());
@@ -106,10 +107,10 @@ nb::tuple estimate(const nb::object& object, const nb::object& cost_object, cons
   const auto made = estimator_of(estimator, given);
   Example<double> task{&dynamics, &cost, &state, &start_gradient, 1.0, &gradient};
   const SequenceReport report = compute([&] { return made->estimate(task); });
-  const Equilibrium verdict = judged(dynamics, state, report.free, gradient);
+  const Equilibrium verdict = judged(dynamics, state, report.free, gradient, report.loss);
   constexpr double kUnsolved = 0.1;  // of |dC/dz|: a tenth of the gradient
   const bool solves = nb::isinstance<nb::str>(estimator) && nb::cast<std::string>(estimator).starts_with("implicit");
-  if (solves && (report.nudged == Status::diverged || report.nudged_residual > kUnsolved)) {
+  if (solves && (report.nudged == Status::diverged || report.nudged_residual > kUnsolved || verdict.none > 0.5)) {
     throw NumericalFailure(std::string("no gradient: J' a = -dC/dz has no solution where the free phase ends (") +
                            sentence(verdict) + ")");
   }

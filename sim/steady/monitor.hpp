@@ -77,11 +77,12 @@ class FixedStepEnd {
   void add(ConstMatrixRef<S> z, int steps) {
     if (scratch_.each_step) scratch_.each_step(z, steps);
     const int count = std::min(options_.average_last, options_.max_steps);
-    if (count <= 1 || steps <= options_.max_steps - count) return;
-    if (steps == options_.max_steps - count + 1) {
+    const int taken = steps - (options_.max_steps - count);
+    if (count <= 1 || taken < 1) return;
+    if (taken == 1) {
       scratch_.mean = z;
     } else {
-      scratch_.mean += z;
+      scratch_.mean += (z - scratch_.mean) / static_cast<S>(taken);  // a unit that rests on a bound keeps it to the bit
     }
   }
 
@@ -89,7 +90,7 @@ class FixedStepEnd {
   SettleResult finish(Dynamics<S>& dynamics, MatrixRef<S> z, Monitor& monitor, SettleResult result) const {
     if (monitor.out_of_bounds(frobenius_norm<S>(z))) return monitor.finish(result);
     const int count = std::min(options_.average_last, options_.max_steps);
-    if (count > 1) z = scratch_.mean / static_cast<S>(count);
+    if (count > 1) z = scratch_.mean;
     if (options_.final_residual || result.force_evaluations == 0) {
       dynamics.begin_reads(ReadClass::monitor);
       dynamics.force(z, scratch_.force);

@@ -18,7 +18,7 @@ const char* const kConfig =
     "estimator = 'ep'\nthreads = 1\n[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\nreferences = 'off'\n"
     "[data]\nvalidation_fraction = 0.1\ntest_fraction = 0.2\n[hopfield]\nhidden = [12]\n"
     "[relaxation]\nschedule = 'sweep'\nstep = 1.0\nfree_steps = 10\nnudged_steps = 6\n"
-    "[train]\nsteps = 40\nbatch = 8\noptimizer = 'sgd'\nlearning_rate = 0.1\nevaluate_every = 'end'\nnull = 'none'\n"
+    "[train]\nsteps = 40\nbatch = 8\noptimizer = 'sgd'\nlearning_rate = 0.1\nevaluate_every = 'end'\nnull = 'off'\n"
     "[device]\npreset = 'ecram'\n[crossbar]\nprogramming = 'write_verify'\n"
     "[compare]\ntest_seeds = [11, 12]\n[compare.grid]\n'train.learning_rate' = [0.1]\n";
 

@@ -103,7 +103,7 @@ TEST_CASE("cost card: areas and operations are those of the arrays, energies tho
 TEST_CASE("cost card: writes of devices with volts and widths of their own are counted, and endurance", "[apps]") {
   const Folder folder;
   folder.write("c.toml", config);
-  train(folder, "", "a.h5");
+  train(folder, "--set circuit.amplifier_power=unknown", "a.h5");
   const auto card = json_of(folder, "info a.h5 --card");
   const H5Reader file(folder.file("a.h5"));
   double heat = 0, most = 0;

@@ -197,10 +197,11 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
 
 TEST_CASE("crossbar shows curved devices and amplifiers, and exports arrays and the block to SPICE", "[apps]") {
   const Folder folder;
-  folder.write("small.toml",
-               "[model]\nchannels = 4\ntokens = 2\nmemories = 6\nheads = 2\n[train]\nsteps = 1\nbatch = 1\n"
-               "evaluation_batches = 1\n[device]\nmodel = 'soft_bounds'\niv_sinh = '0.1 V'\n"
-               "[circuit]\namplifier_bandwidth = '20 MHz'\n[crossbar]\nrow_resistance = '1 Ohm'\n");
+  folder.write(
+      "small.toml",
+      "[model]\nchannels = 4\ntokens = 2\nmemories = 6\nheads = 2\n[train]\nsteps = 1\nbatch = 1\n"
+      "evaluation_batches = 1\n[device]\nmodel = 'soft_bounds'\niv_sinh = '0.1 V'\n"
+      "[circuit]\ntime_constant = '25 ns'\namplifier_bandwidth = '20 MHz'\n[crossbar]\nrow_resistance = '1 Ohm'\n");
   const Outcome shown = run_nudge(folder, "crossbar small.toml --spice minus.cir --negative --block block.cir");
   CHECK(shown.exit_code == 0);
   // tau_a = 1/(2 pi 20 MHz 25 ns) = 0.318; sinh(2)/2 = 1.813.

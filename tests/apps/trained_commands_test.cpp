@@ -17,7 +17,7 @@ TEST_CASE("test: rows of ages and seeds as a table and as JSON, wrong ages and s
       "'classification'\n[hopfield]\nhidden = [8]\n[data]\ntest_fraction = 0.2\nvalidation_fraction = 0.1\n"
       "[device]\nmodel = 'soft_bounds'\n[relaxation]\nfree_steps = 10\nnudged_steps = 5\n[train]\nsteps = 3\nbatch = "
       "8\n"
-      "null = 'none'\n");
+      "null = 'off'\n");
   REQUIRE(run_nudge(folder, "train digits.toml --out run.h5").exit_code == 0);
   const Outcome json = run_nudge(folder, "test run.h5 --age \"1 s\" --age \"1e5 s\" --seeds 2 --json");
   REQUIRE(json.exit_code == 0);

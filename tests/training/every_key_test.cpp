@@ -214,6 +214,7 @@ const std::map<std::string, Settings>& act_beside() {
                                                       {"crossbar.transposed_dac_range", both_ways},
                                                       {"circuit.adc_energy", converters},
                                                       {"circuit.dac_energy", converters},
+                                                      {"circuit.auto_zero", {"crossbar.forward_offset=5 mV"}},
                                                       {"circuit.amplifier_power", converters},
                                                       {"circuit.line_capacitance", converters},
                                                       {"circuit.temperature", thermal},

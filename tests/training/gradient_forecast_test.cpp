@@ -94,11 +94,11 @@ TEST_CASE("a forecast knows what is static: offsets, poles and short phases, and
 
 TEST_CASE("a gradient that has nothing of the exact one is refused whatever the seed", "[forecast]") {
   for (const char* seed : {"seed=1", "seed=2", "seed=3"}) {
-    const Config config = placed(block({seed, "beta=1e-7", "nudge.below_noise=true"}));
+    const Config config = placed(block({seed, "beta=1e-5", "nudge.below_noise=true"}));
     const GradientForecast found = forecast_gradient(config, run_parts(config), LookAt::whole);
     CHECK(std::abs(found.cosine) < 0.1);
     CHECK_NOTHROW(check_forecast(config, found));
-    const Config asked = block({seed, "beta=1e-7"});
+    const Config asked = block({seed, "beta=1e-5"});
     CHECK_THROWS_AS(check_forecast(asked, found), UserError);
     const RunParts parts = run_parts(asked);
     const Config circuit = chosen_circuit(asked, parts);
@@ -122,7 +122,7 @@ TEST_CASE("a nudge that noise hides is measured by a larger one", "[forecast]") 
 }
 
 TEST_CASE("the shares of the noise say which part of the circuit decides", "[forecast]") {
-  const Config loud = placed(block({"crossbar.forward_noise=100 nV", "crossbar.transposed_noise=100 nV"}));
+  const Config loud = placed(block({"crossbar.forward_noise=300 nV", "crossbar.transposed_noise=300 nV"}));
   const GradientForecast found = forecast_gradient(loud, run_parts(loud), LookAt::parts);
   const ErrorPart* amplifiers = find(found, "noise of amplifiers");
   REQUIRE(amplifiers != nullptr);

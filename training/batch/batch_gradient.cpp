@@ -13,8 +13,7 @@
 namespace nudge {
 namespace {
 
-/// Streams of read noise: evaluations are apart from training, the read-out array and the tables of the input apart
-/// from the other arrays.
+/// Streams of read noise: evaluations are apart from training, read-out and tables of the input from the other arrays.
 enum class ReadPhase : std::uint32_t {
   training = 0,
   evaluation = 1,
@@ -314,8 +313,8 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   BatchReport report =
       summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
   for (const ReadMeter& meter : all.meters) report.reads += meter;
-  report.read_time =
-      options_.zero_time + static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
+  const auto slots = static_cast<double>(options_.slots);
+  report.read_time = options_.zero_time + slots * report.reads.time / static_cast<double>(count);
   if (correlators_) {
     const Index multiplied = network_->plan().couples_rows() ? batch.sequences * network_->rows() : report.rows;
     correlators_->pass(gradient, {multiplied, report.rows}, options_.nudge_distance(), step);

@@ -11,7 +11,6 @@ namespace nudge {
 namespace {
 
 constexpr Index kJudgedRows = 8, kJudgedSequences = 4;
-constexpr int kVisits = 20;
 
 /// Share of the columns of all matrices of the equilibrium's parameters whose gradient is 0. Not of vectors: the bias of a
 /// linear output learns whatever is dead below it.
@@ -28,6 +27,12 @@ double dead_share(const Network<double>& network, const Gradient<double>& gradie
 
 }  // namespace
 
+void as_visited(BatchGradientOptions& options) {
+  constexpr int kVisits = 20;
+  if (options.persistent_states) options.phases.free.max_steps *= kVisits;
+  options.persistent_states = false;
+}
+
 Equilibrium judge_free_phase(const Config& config, const Network<double>& network, const SettleOptions& phase,
                              const Batch& batch) {
   if (phase.solver == SettleSolver::sample) return {};
@@ -38,8 +43,8 @@ Equilibrium judge_free_phase(const Config& config, const Network<double>& networ
   options.phases.adjoint_iterations = 10;  // what is 0 is 0 from the first on
   options.phases.free = phase;
   options.phases.step = phase.step;
-  if (options.persistent_states) options.phases.free.max_steps *= kVisits;
-  options.persistent_states = options.over_ranks = false;
+  as_visited(options);
+  options.over_ranks = false;
   options.noise_every = 0;
   BatchGradient<double> learner(network, options);
   Gradient<double> gradient(network.parameter_shapes());
@@ -53,7 +58,9 @@ Equilibrium judge_free_phase(const Config& config, const Network<double>& networ
   });
   Equilibrium out;
   for (const Equilibrium& one : found) out.add(one);
-  if (report.loss != 0) out.dead = dead_share(network, gradient);  // a cost of 0 asks nothing of any unit
+  // A cost of 0 asks nothing of any unit, and samples that are all 0 tell none anything.
+  const bool told = part.features.size() == 0 || !part.features.isZero(0);
+  if (report.loss != 0 && told) out.dead = dead_share(network, gradient);
   return out;
 }
 

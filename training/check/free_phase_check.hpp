@@ -3,10 +3,14 @@
 
 #include "sim/config/config.hpp"
 #include "sim/equilibrium.hpp"
+#include "training/batch/batch_gradient.hpp"
 #include "training/data/batches.hpp"
 #include "training/models/network.hpp"
 
 namespace nudge {
+
+/// Makes the free phase of samples that go on from their last states as long as those of twenty visits; no memory is needed then.
+void as_visited(BatchGradientOptions& options);
 
 /// Judges the free phases of a network, an exact_copy(), on the first of a batch: eight samples or more, or four sequences.
 /// `phase`: the free phase as the run has it, with its step and amplifiers. It runs without noise, whose floor under the

@@ -12,6 +12,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "training/check/choices.hpp"
+#include "training/check/free_phase_check.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
@@ -43,7 +44,8 @@ const std::vector<CircuitPart>& parts_of_circuit() {
        {"crossbar.forward_gain_spread", "crossbar.transposed_gain_spread", "circuit.leak_spread"}},
       {"thermal and shot noise", {"circuit.thermal_noise", "circuit.shot_noise"}},
       {"noise of device reads",
-       {"device.read_noise", "device.read_saturating", "device.noise_white", "device.flicker_noise",
+       {"device.read_noise", "device.read_saturating", "device.noise_level", "device.noise_white",
+        "device.noise_exponent", "device.noise_trap_high", "device.noise_trap_low", "device.flicker_noise",
         "device.flicker_fit", "device.noise_flicker", "device.telegraph_share", "device.noise_trap"}},
       {"holds", {"circuit.hold_capacitance", "circuit.hold_offset"}},
       {"converter of the states", {"circuit.phase_adc_bits"}},
@@ -88,14 +90,6 @@ struct Compared {
 
 constexpr double kQuick = 2e9;  // products, some tenths of a second
 
-/// A phase of persistent states is as long as those of all visits of a sample, of which this many tell its end (judge_free_phase).
-constexpr int kVisits = 20;
-
-void stretch_visits(BatchGradientOptions& options) {
-  if (options.persistent_states) options.phases.free.max_steps *= kVisits;
-  options.persistent_states = false;
-}
-
 /// Exact gradient of the circuit at its fixed points. Throws NumericalFailure where it is not known: to 1e-3, a tenth of what is told.
 template <class S>
 Gradient<double> circuit_gradient(const Config& config, const Network<S>& network, const Batch& batch, double step) {
@@ -107,7 +101,7 @@ Gradient<double> circuit_gradient(const Config& config, const Network<S>& networ
   options.phases.free.average_last = 1;
   options.phases.adjoint_tolerance = 1e-4;
   if (options.phases.free.solver == SettleSolver::direct) options.estimator = "adjoint";
-  stretch_visits(options);
+  as_visited(options);
   Gradient<double> exact(network.parameter_shapes());
   const BatchReport report = BatchGradient<double>(*copy, options).compute(batch, 0, exact);
   constexpr double known = 1e-3;
@@ -135,7 +129,7 @@ Compared measure_as(const Config& config, const RunParts& run) {
   BatchGradientOptions options = gradient_options<S>(config, "");
   options.growth.strength = 0;
   options.noise_every = 1;
-  stretch_visits(options);
+  as_visited(options);
   options.phases.step = options.phases.free.step = step;
   Compared out;
   try {

@@ -100,6 +100,9 @@ void TrainingLoop::run(const std::function<void()>& save, const std::function<bo
   stopped_ = false;
   try {
     const std::vector<Evaluated> before = evaluated_;
+    for (const NamedRun& one : runs_) {  // a run that had ended so does no step more when it is resumed
+      if (stuck_.empty() && one.ends_run && done_ > 0) stuck_ = one.run->stuck();
+    }
     evaluate();  // of a resumed run: what was interrupted
     unsaved = finished() && evaluated_ != before;
     while (!finished() && !stop && stuck_.empty()) {
