@@ -92,18 +92,22 @@ TEST_CASE("a forecast knows what is static: offsets, poles and short phases, and
   CHECK(find(cut, "short phases") != nullptr);
 }
 
-TEST_CASE("a gradient that has nothing of the exact one is refused whatever the seed", "[forecast]") {
-  for (const char* seed : {"seed=1", "seed=2", "seed=3"}) {
-    const Config config = placed(block({seed, "beta=1e-5", "nudge.below_noise=true"}));
-    const GradientForecast found = forecast_gradient(config, run_parts(config), LookAt::whole);
-    CHECK(std::abs(found.cosine) < 0.1);
-    CHECK_NOTHROW(check_forecast(config, found));
+TEST_CASE("a nudge that noise drowns is refused whatever the seed, and so is a gradient without direction",
+          "[forecast]") {
+  for (const char* seed : {"seed=1", "seed=2", "seed=3", "seed=4", "seed=5"}) {
+    CAPTURE(seed);
     const Config asked = block({seed, "beta=1e-5"});
-    CHECK_THROWS_AS(check_forecast(asked, found), UserError);
     const RunParts parts = run_parts(asked);
     const Config circuit = chosen_circuit(asked, parts);
     CHECK_THROWS_AS(check_nudge(circuit, chosen_nudge(circuit, parts)), UserError);
   }
+  GradientForecast lost;
+  lost.cosine = 0.05;
+  CHECK_THROWS_AS(check_forecast(block({}), lost), UserError);
+  CHECK_NOTHROW(check_forecast(block({"nudge.below_noise=true"}), lost));
+  lost.cosine = 0.2;
+  CHECK_NOTHROW(check_forecast(block({}), lost));
+  CHECK(warns(lost));
 }
 
 TEST_CASE("a nudge that noise hides is measured by a larger one", "[forecast]") {

@@ -131,10 +131,10 @@ TEST_CASE("a training of many steps has a file that does not grow, whole counts,
   const TemporaryDirectory dir;
   // Steps of a microsecond's work; one of two is an outlier, whose skipping is an event.
   const Settings settings{"model.channels=2",          "model.heads=1",           "model.tokens=2",
-                          "model.memories=2",          "train.batch=1",           "relaxation.free_steps=6",
+                          "model.memories=2",          "train.batch=1",           "relaxation.free_steps=12",
                           "relaxation.nudged_steps=1", "train.evaluate_every=1",  "train.evaluation_batches=1",
                           "train.test_batches=1",      "train.skip_ratio=1.0001", "output.log_rows=64",
-                          "train.steps=4000"};
+                          "train.steps=4000",          "train.learning_rate=1e-4"};
   const Config config = tiny_config(settings);
   std::uintmax_t early = 0;
   const auto watched = [&](const TrainProgress& p) { return p.done != 500; };

@@ -41,7 +41,7 @@ template <class S>
 NudgeChoice seen_through(const Network<S>& network, BatchGradientOptions options, const Batch& batch, NudgeChoice now,
                          double largest) {
   const double beta = now.beta;
-  if (!now.measured() || now.signal.snr() >= kSeen || now.signal.noise() == 0) return now;
+  if (!now.measured() || now.signal.snr() >= kDrowned || now.signal.noise() == 0) return now;  // noise alone gives less
   now.seen = false;
   constexpr int kDecades = 20;  // from any beta to where phases end to be linear
   for (int round = 0; round < kDecades && !now.seen; ++round) {
