@@ -14,7 +14,8 @@ namespace {
 const std::string kSmall =
     "estimator = 'aep_transposed'\nbeta = 0.01\nthreads = 1\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = "
     "2\n[relaxation]\nfree_steps = 12\nnudged_steps = 12\n"
-    "[train]\nbatch = 5\nwarmup = 2\nevaluate_every = 0\nevaluation_batches = 1\ntest_batches = 1\n";
+    "[train]\nbatch = 5\nwarmup = 2\nlearning_rate = 1e-5\nevaluate_every = 0\nevaluation_batches = 1\ntest_batches = "
+    "1\n";
 
 /// To whom a signal goes.
 struct Sent {

@@ -92,7 +92,7 @@ TEST_CASE("a run without one accepted step, or that does not settle, has failed"
       "--set memory_bound.fraction=0 --set train.learning_rate=1e-9");
   INFO(unsettled.errors);
   CHECK(unsettled.exit_code == 3);
-  CHECK_THAT(unsettled.errors, Contains("the run failed: it does not settle"));
+  CHECK_THAT(unsettled.errors, Contains("the run failed: stopped: no equilibrium"));
   folder.write("sweep.toml", kTiny + "[sweep.grid]\n\"beta\" = [1e-3, 1e30]\n");
   const Outcome sweep = run_nudge(folder, "sweep sweep.toml --out s.h5 --set estimator=aep --json");
   CHECK(sweep.exit_code == 0);
