@@ -268,7 +268,7 @@ std::string remedy(const Equilibrium& e) {
            "train.learning_rate where they lost it";
   }
   if (e.unstable > 0) {
-    return "raise the damping or circuit.amplifier_bandwidth, or start elsewhere (relaxation.solver, a bias)";
+    return "raise the damping or circuit.gain_bandwidth, or start elsewhere (relaxation.solver, a bias)";
   }
   const double steps = steps_to_aim(e);
   if (too_short(e) && steps > 0) return fmt::format("{:.0f} steps (relaxation.free_steps) reach {:.0e}", steps, kAim);

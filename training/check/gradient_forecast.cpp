@@ -190,10 +190,10 @@ std::string forecast_text(const GradientForecast& forecast) {
   std::string text =
       std::isnan(forecast.cosine)
           ? std::string("the gradient of the first batch could not be compared: it is 0, or its phases do not settle")
-          : fmt::format("the gradient of the first batch has a cosine of {:.2g} with the exact one", forecast.cosine);
+          : fmt::format("the gradient of the first batch has a cosine of {:.3f} with the exact one", forecast.cosine);
   const auto& parts = forecast.parts;
   const bool raised = !parts.empty() && (!(parts.front().cosine < forecast.cosine + kTold));
-  if (raised) text += fmt::format("; without {} it has {:.2g}", parts.front().name, parts.front().cosine);
+  if (raised) text += fmt::format("; without {} it has {:.3f}", parts.front().name, parts.front().cosine);
   return text;
 }
 
@@ -203,10 +203,11 @@ std::string noise_text(const GradientForecast& forecast) {
   std::stable_sort(parts.begin(), parts.end(),
                    [](const ErrorPart& a, const ErrorPart& b) { return a.noise_share > b.noise_share; });
   for (const ErrorPart& part : parts) {
-    if (part.noise_share > kTold) shares.push_back(fmt::format("{} {:.0f} %", part.name, 100 * part.noise_share));
+    if (part.noise_share > kTold)
+      shares.push_back(fmt::format("{:.0f} % without {}", 100 * part.noise_share, part.name));
   }
   if (forecast.noise_V == 0 || shares.empty()) return "";
-  return fmt::format("{}{}; share of its variance: {}", noise_text_begins,
+  return fmt::format("{}{}; its variance falls by {}", noise_text_begins,
                      format_quantity(forecast.noise_V, Unit::volt, 3), fmt::join(shares, ", "));
 }
 

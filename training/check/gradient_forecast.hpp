@@ -15,7 +15,7 @@ struct ErrorPart {
   double cosine =
       std::numeric_limits<double>::quiet_NaN();  ///< of the gradient without the part with its own exact one
   double noise_share =
-      0;  ///< 1 − s²/s₀²: share of the variance s₀² of the nudged states that goes with the part; 0: none, or no noise
+      0;  ///< 1 − s²/s₀²: how much of the variance s₀² of the nudged states goes with the part; 0: none
 };
 
 /// Gradient of a run before its first step, beside the exact one of the simulated circuit: a short gradcheck on the first batch, with the
@@ -49,10 +49,12 @@ std::string forecast_text(const GradientForecast& forecast);
 
 inline constexpr const char* noise_text_begins = "noise of the nudged nodes: ";
 
-/// "noise of the nudged nodes: 245 uV; share of its variance: converter of the states 69 %, ..."; empty where there is none, or parts were not looked at.
+/// "noise of the nudged nodes: 245 uV; its variance falls by 69 % without converter of the states, ..."; empty where there is none, or parts
+/// were not looked at. The falls need not add up: the rounding of a converter makes less noise of a state that other noise moves.
 std::string noise_text(const GradientForecast& forecast);
 
-/// Throws UserError where the cosine is below 0.1, whatever the seed, unless nudge.below_noise allows it.
+/// Throws UserError where the cosine of this batch is below 0.1, unless nudge.below_noise allows it. Of a gradient of noise alone it is by
+/// chance higher in small networks: what is refused for any seed is the signal-to-noise ratio (check_nudge).
 void check_forecast(const Config& config, const GradientForecast& forecast);
 
 /// True if the cosine is known and below 0.9, which a run warns of.

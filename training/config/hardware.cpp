@@ -29,8 +29,8 @@ ParamRow amplifier_row() {
   std::vector<std::string> names = {"none"}, sources;
   std::string doc =
       "Amplifier at the sensed lines of arrays. It gives gain-bandwidth, noise, raw offset and power their values, "
-      "where "
-      "they are not set; bandwidth, noise and offset at a node follow from the load of its lines. none: an ideal one";
+      "where they are "
+      "not set; bandwidth, noise and offset at a node follow from the load of its lines. none: an ideal one";
   for (const AmplifierKind& kind : amplifier_kinds()) {
     names.push_back(kind.name);
     doc += fmt::format("; {}: {}", kind.name, kind.summary);
@@ -227,6 +227,12 @@ const Section<HardwareOptions>& hardware_section() {
             levels, &HardwareOptions::level),
       field(read_with(with_edges(), amplifier_row()), &HardwareOptions::amplifier)};
   return section;
+}
+
+std::vector<std::string> amplifier_keys() {
+  std::vector<std::string> keys = {"circuit.auto_zero", "circuit.amplifier_power"};
+  for (const PhysicalValue& one : amplifier_values()) keys.emplace_back(one.key);
+  return keys;
 }
 
 bool pulses_multiply(const Config& config) {

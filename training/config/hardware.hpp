@@ -26,6 +26,9 @@ const Section<HardwareOptions>& hardware_section();
 /// They stand between the defaults and what presets, file and settings say, and leave out what the kind of network has no place for.
 std::string level_values(const Config& asked);
 
+/// Keys that circuit.amplifier gives their values.
+std::vector<std::string> amplifier_keys();
+
 /// What a config on devices has that its level would not have, each as "key = value": what stands in the heading of what used
 /// it. {"hardware.level = ideal"} where that was asked for; empty for digital matrices.
 std::vector<std::string> ideal_parts(const Config& config);

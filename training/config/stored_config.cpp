@@ -8,6 +8,7 @@
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/hardware.hpp"
 
 namespace nudge {
 namespace {
@@ -104,12 +105,10 @@ Config config_on_top(const Config& stored, const std::string& name, const std::v
   };
   // Another amplifier brings its own values, another gain-bandwidth another bandwidth.
   const bool amplifier = sets("circuit.amplifier");
+  const std::vector<std::string> given = amplifier_keys();
   const auto follows = [&](const std::string& key) {
     if (key == "circuit.amplifier_bandwidth") return amplifier || sets("circuit.gain_bandwidth");
-    const std::vector<std::string> of_amplifier = {
-        "circuit.gain_bandwidth",    "circuit.amplifier_power", "circuit.auto_zero",         "crossbar.forward_noise",
-        "crossbar.transposed_noise", "crossbar.forward_offset", "crossbar.transposed_offset"};
-    return amplifier && std::find(of_amplifier.begin(), of_amplifier.end(), key) != of_amplifier.end();
+    return amplifier && std::find(given.begin(), given.end(), key) != given.end();
   };
   std::string text;
   for (const std::string& key : stored.keys()) {

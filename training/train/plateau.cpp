@@ -80,7 +80,7 @@ std::string Plateau::text() const {
     return fmt::format("the scatter hides whether the {} loss still falls: its slope is {} [{:.2g}, {:.2g}]", of,
                        per_100(slope_per_1000_steps), interval.low / 10, interval.high / 10);
   }
-  if (*reached) return fmt::format("the {} loss has stopped falling", of);
+  if (*reached) return fmt::format("the {} loss has stopped falling: a fifth more steps take off less than 1 %", of);
   return fmt::format("the {} loss still falls by {}: train longer before you compare", of,
                      per_100(-slope_per_1000_steps));
 }

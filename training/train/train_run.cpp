@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "devices/device_config.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
