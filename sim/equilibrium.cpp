@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "sim/base/decompositions.hpp"
@@ -179,6 +180,16 @@ std::vector<double> distances(Dynamics<double>& dynamics, const Matrix<double>& 
   return out;
 }
 
+/// Distance that is left by the phase's own contraction, where GMRES could not tell it: steps of ε |F| that shrink by ρ each add up to
+/// ε |F|/(1 − ρ), over |z|. ∞ where the phase does not contract, and beyond lost_beyond: a force beside a state that runs away shrinks
+/// too, as 1/k, and its sum stays near 1.
+double left_to_go(const SettleResult& phase) {
+  const double step = phase.steps > 0 ? phase.time / phase.steps : 0;
+  if (!(step > 0 && phase.decay > 0 && phase.decay < 1)) return std::numeric_limits<double>::infinity();
+  const double left = step * phase.residual / (1 - phase.decay);
+  return left <= Equilibrium::lost_beyond ? left : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 void Equilibrium::add(const Equilibrium& other) {
@@ -208,7 +219,8 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
   out.settled = out.unstable = 0;
   out.lost = out.none = 1;
   if (phase.status == Status::diverged || !z.allFinite()) return out;
-  const std::vector<double> off = distances(dynamics, z, coupled);
+  std::vector<double> off = distances(dynamics, z, coupled);
+  for (double& one : off) one = std::isfinite(one) ? one : left_to_go(phase);
   const auto share = [&off](auto of) {
     return static_cast<double>(std::count_if(off.begin(), off.end(), of)) / static_cast<double>(off.size());
   };

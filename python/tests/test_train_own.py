@@ -121,7 +121,7 @@ def test_noisy_reads_cost_it_what_they_cost_the_same_network_of_the_program(beta
     assert own.mean() < 0.99  # a shared read left 0.998
 
 
-@pytest.mark.parametrize("noise", [{}, {"device__flicker_noise": 0.05, "circuit__time_constant": "25 ns"}])
+@pytest.mark.parametrize("noise", [{}, {"device__flicker_noise": 0.05}])
 def test_its_nudge_stands_beside_the_noise_as_that_of_the_same_network_of_the_program(hopfield, noise):
     device = {"device__preset": "ecram", "estimator": "ep", "beta": 0.1, "nudge__below_noise": True, **noise}
     own, built_in = (nudge.train(network, **SMALL, **device, **more).summary["nudge_snr"]

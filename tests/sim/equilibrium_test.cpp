@@ -66,6 +66,26 @@ TEST_CASE("a state that runs away has not settled, however small the force besid
   CHECK(judged(growing, Matrix<double>::Constant(2, 2, 1e9)).lost == 1);
 }
 
+TEST_CASE("a state whose way GMRES cannot tell in its products is judged by the contraction of its phase",
+          "[equilibrium]") {
+  // 200 modes from 1e-3 to 1e3 per tau, all driven alike: 60 products resolve those above about 1e3/30^2, half of them, and leave 0.7.
+  Vec<double> rates(200);
+  for (Index i = 0; i < 200; ++i) rates(i) = std::pow(10.0, -3 + 6.0 * static_cast<double>(i) / 199);
+  auto spread = linear_system<double>(1, 200, Dense<double>((-rates).asDiagonal()), Vec<double>::Ones(200));
+  Matrix<double> z = Matrix<double>::Ones(1, 200);
+  z.array() += 1e-6 / rates.transpose().array();
+  SettleResult phase;
+  phase.steps = 60;
+  phase.time = 0.3 * 60;
+  phase.decay = std::exp(-0.3 * 1e-3);  // of the slowest mode
+  phase.residual = 1e-6;
+  CHECK(judge_point(spread, z, false, phase).settled == 1);  // 0.3 * 1e-6/(0.3 * 1e-3) = 1e-3 of |z| is left to go
+  phase.residual = 0.05;                                     // 50 times |z|
+  CHECK(judge_point(spread, z, false, phase).none == 1);
+  phase.decay = 0;  // unknown
+  CHECK(judge_point(spread, z, false, phase).none == 1);
+}
+
 TEST_CASE("an equilibrium is unstable where perturbations grow, and amplifiers are part of it", "[equilibrium]") {
   auto one = two_samples(turning(0.2, 1), turning(-0.2, 1));
   const Matrix<double> z = Matrix<double>::Ones(2, 2);
