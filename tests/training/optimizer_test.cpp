@@ -135,7 +135,7 @@ TEST_CASE("a comparator tells the sign of what it sees, offset and all, above it
 
 TEMPLATE_TEST_CASE("a restored optimizer goes on with the same bits", "", float, double) {
   using S = TestType;
-  for (const auto& name : nudge::optimizer_names()) {
+  for (const std::string& name : nudge::optimizer_names()) {
     const auto original = make_optimizer<S>(name, {}, kShapes);
     const auto restored = make_optimizer<S>(name, {}, kShapes);
     std::vector<Matrix<S>> a, b;

@@ -67,8 +67,8 @@ void add_numbers(const Config& config, double numbers, Index examples, RunMemory
   needed.network += bytes * numbers;
   const double gradients = chunks > 1 ? static_cast<double>(chunks) + 1 : 1;
   const double means = estimator_numbers(run_options(config).estimator, phase_options(config).phases);
-  needed.learning =
-      bytes * ((gradients + means) * needed.weights + optimizer_numbers(options.optimizer, options.rule) * numbers);
+  needed.learning = bytes * ((gradients + means) * needed.weights +
+                             optimizer_kind(options.optimizer).numbers(options.rule) * numbers);
 }
 
 /// What a key says that may be a size: its largest integer; 0 of all else.

@@ -131,11 +131,11 @@ const Section<TrainOptions>& train_section() {
                      "auto: frozen_devices, in nudge train on devices; points of sweep and compare have none."),
               &TrainOptions::null)};
     using T = TrainOptions;
-    using O = OptimizerOptions;
-    const auto by = [](const char* optimizer) { return chosen("train.optimizer", {optimizer}); };
-    all.where(by("sgd"), {{&T::rule, &O::momentum}});
-    all.where(by("adam"), {{&T::rule, &O::beta1}, {&T::rule, &O::beta2}, {&T::rule, &O::epsilon}});
-    all.where(by("comparator"), {{&T::rule, &O::offset}, {&T::rule, &O::threshold}, {&T::rule, &O::sign}});
+    for (const OptimizerKind& kind : optimizer_kinds()) {
+      for (const Member<OptimizerOptions>& one : kind.options) {
+        all.where(chosen("train.optimizer", {kind.name}), {one.within<T>(&T::rule)});
+      }
+    }
     all.where(with_devices(), {&T::step_time});
     return all;
   }();

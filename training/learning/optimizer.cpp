@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <type_traits>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
@@ -29,6 +30,12 @@ void append_state(std::vector<StateArray<S>>& state, const std::string& name, co
   }
 }
 
+void check(bool holds, const char* key, double value, const char* rule) {
+  if (!holds) throw UserError(fmt::format("optimizer: {} = {} (must be {})", key, value, rule));
+}
+
+void check_fraction(const char* key, double value) { check(value >= 0 && value < 1, key, value, ">= 0 and < 1"); }
+
 /// Gradient descent with momentum (the heavy ball of Polyak 1964, doi:10.1016/0041-5553(64)90137-5, with the rate taken
 /// out of the velocity, so that a change of rate acts at once):  v ← μ v + g,  Δ = −η v. Without momentum v is g and not kept.
 template <class S>
@@ -36,6 +43,7 @@ class Sgd final : public Optimizer<S> {
  public:
   Sgd(const OptimizerOptions& options, std::span<const ParameterShape> shapes)
       : momentum_(static_cast<S>(options.momentum)) {
+    check_fraction("momentum", options.momentum);
     if (momentum_ > 0) velocity_ = zeros<S>(shapes);
   }
 
@@ -83,7 +91,11 @@ template <class S>
 class Adam final : public Optimizer<S> {
  public:
   Adam(const OptimizerOptions& options, std::span<const ParameterShape> shapes)
-      : options_(options), first_(zeros<S>(shapes)), second_(zeros<S>(shapes)), count_(Matrix<S>::Zero(1, 1)) {}
+      : options_(options), first_(zeros<S>(shapes)), second_(zeros<S>(shapes)), count_(Matrix<S>::Zero(1, 1)) {
+    check_fraction("beta1", options.beta1);
+    check_fraction("beta2", options.beta2);
+    check(options.epsilon > 0 && std::isfinite(options.epsilon), "epsilon", options.epsilon, "> 0 and finite");
+  }
 
   void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) override {
     NUDGE_EXPECT(gradient.size() == first_.size());
@@ -134,6 +146,8 @@ class Comparator final : public Optimizer<S> {
  public:
   Comparator(const OptimizerOptions& options, std::span<const ParameterShape> shapes)
       : offsets_(zeros<S>(shapes)), threshold_(static_cast<S>(options.threshold)), sign_(options.sign) {
+    check(options.offset >= 0 && std::isfinite(options.offset), "offset", options.offset, ">= 0 and finite");
+    check(options.threshold >= 0, "threshold", options.threshold, ">= 0");
     if (options.offset == 0) return;
     for (std::size_t p = 0; p < offsets_.size(); ++p) {
       Matrix<double> drawn(offsets_[p].rows(), offsets_[p].cols());
@@ -165,51 +179,66 @@ class Comparator final : public Optimizer<S> {
   bool sign_;
 };
 
-void check(bool holds, const char* key, double value, const char* rule) {
-  if (!holds) throw UserError(fmt::format("optimizer: {} = {} (must be {})", key, value, rule));
+template <class S, template <class> class Rule>
+std::unique_ptr<Optimizer<S>> make(const OptimizerOptions& options, std::span<const ParameterShape> shapes) {
+  return std::make_unique<Rule<S>>(options, shapes);
 }
-
-void check_fraction(const char* key, double value) { check(value >= 0 && value < 1, key, value, ">= 0 and < 1"); }
 
 }  // namespace
 
-const std::vector<std::string>& optimizer_names() {
-  static const std::vector<std::string> names{"adam", "sgd", "comparator"};
+const std::vector<OptimizerKind>& optimizer_kinds() {
+  using O = OptimizerOptions;
+  static const std::vector<OptimizerKind> kinds{
+      // m takes two products and an addition, v one product more, the change a product (correction of v), root,
+      // addition, division and product.
+      {"adam",
+       "Adam (Kingma and Ba, arXiv:1412.6980)",
+       12,
+       {&O::beta1, &O::beta2, &O::epsilon},
+       [](const O&) { return 2.0; },
+       make<float, Adam>,
+       make<double, Adam>},
+      // mu v + g, -eta v
+      {"sgd",
+       "gradient descent with momentum (Polyak 1964)",
+       3,
+       {&O::momentum},
+       [](const O& options) { return options.momentum > 0 ? 1.0 : 0.0; },
+       make<float, Sgd>,
+       make<double, Sgd>},
+      // offset, comparison, product
+      {"comparator",
+       "a comparator beside every element (Dillavou et al. 2022)",
+       3,
+       {&O::offset, &O::threshold, &O::sign},
+       [](const O&) { return 0.0; },
+       make<float, Comparator>,
+       make<double, Comparator>}};
+  return kinds;
+}
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const OptimizerKind& kind : optimizer_kinds()) names.push_back(kind.name);
   return names;
 }
 
-// Clipping: square and add for the norm, one product. sgd: μ v + g, −η v. Adam: m takes two products and an addition, v one
-// product more, the change a product (correction of v), root, addition, division and product.
-double optimizer_operations(const std::string& name) {
-  constexpr double clipping = 3;
-  if (name == "comparator") return clipping + 3;  // offset, comparison, product
-  return clipping + (name == "adam" ? 3 + 4 + 5 : 3);
-}
-
-double optimizer_numbers(const std::string& name, const OptimizerOptions& options) {
-  if (name == "adam") return 2;
-  return name == "sgd" && options.momentum > 0 ? 1 : 0;
+const OptimizerKind& optimizer_kind(const std::string& name) {
+  for (const OptimizerKind& kind : optimizer_kinds()) {
+    if (kind.name == name) return kind;
+  }
+  throw UserError(fmt::format("unknown optimizer \"{}\" (known: {})", name, fmt::join(optimizer_names(), ", ")));
 }
 
 template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
                                              std::span<const ParameterShape> shapes) {
-  if (name == "adam") {
-    check_fraction("beta1", options.beta1);
-    check_fraction("beta2", options.beta2);
-    check(options.epsilon > 0 && std::isfinite(options.epsilon), "epsilon", options.epsilon, "> 0 and finite");
-    return std::make_unique<Adam<S>>(options, shapes);
+  const OptimizerKind& kind = optimizer_kind(name);
+  if constexpr (std::is_same_v<S, float>) {
+    return kind.make_float(options, shapes);
+  } else {
+    return kind.make_double(options, shapes);
   }
-  if (name == "sgd") {
-    check_fraction("momentum", options.momentum);
-    return std::make_unique<Sgd<S>>(options, shapes);
-  }
-  if (name == "comparator") {
-    check(options.offset >= 0 && std::isfinite(options.offset), "offset", options.offset, ">= 0 and finite");
-    check(options.threshold >= 0, "threshold", options.threshold, ">= 0");
-    return std::make_unique<Comparator<S>>(options, shapes);
-  }
-  throw UserError(fmt::format("unknown optimizer \"{}\" (known: {})", name, fmt::join(optimizer_names(), ", ")));
 }
 
 template <class S>

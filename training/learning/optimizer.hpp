@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "circuits/linear_map.hpp"
+#include "sim/base/member.hpp"
 #include "training/learning/gradient.hpp"
 
 namespace nudge {
@@ -43,14 +44,26 @@ class Optimizer {
   virtual std::vector<StateArray<S>> state() = 0;
 };
 
-/// Names of the rules: adam, sgd, comparator.
-const std::vector<std::string>& optimizer_names();
+/// Update rule of numbers: a value of train.optimizer, the options it reads, what it costs and how it is made.
+struct OptimizerKind {
+  std::string name;
+  std::string summary;
+  double operations;                                   ///< digital operations per parameter of one step
+  std::vector<Member<OptimizerOptions>> options;       ///< options that it reads
+  double (*numbers)(const OptimizerOptions& options);  ///< numbers that it keeps per parameter
+  std::unique_ptr<Optimizer<float>> (*make_float)(const OptimizerOptions&, std::span<const ParameterShape>);
+  std::unique_ptr<Optimizer<double>> (*make_double)(const OptimizerOptions&, std::span<const ParameterShape>);
+};
 
-/// Digital operations per parameter of one step of a rule, the clipping of the norm included.
-double optimizer_operations(const std::string& name);
+/// All update rules, and their names.
+const std::vector<OptimizerKind>& optimizer_kinds();
+std::vector<std::string> optimizer_names();
 
-/// Numbers that a rule keeps per parameter: adam its two moments, sgd the velocity where there is momentum.
-double optimizer_numbers(const std::string& name, const OptimizerOptions& options);
+/// Update rule of a name; UserError when there is none.
+const OptimizerKind& optimizer_kind(const std::string& name);
+
+/// Digital operations per parameter that clip the norm of a gradient: square and addition of the norm, one product.
+inline constexpr double clipping_operations = 3;
 
 /// Makes an update rule. UserError when the name is unknown or an option is outside its range.
 template <class S>

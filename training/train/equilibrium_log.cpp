@@ -152,7 +152,7 @@ void EquilibriumRun<S>::record_energy(const ReadTotals& reads, StepDecision deci
   if (decision == StepDecision::accept && !is_local(config_)) {
     for (int p = 0; p < network_->parameters(); ++p) {
       if (network_->map(p).takes_factors()) continue;
-      all.operations += optimizer_operations(options_.optimizer) *
+      all.operations += (clipping_operations + optimizer_kind(options_.optimizer).operations) *
                         static_cast<double>(network_->map(p).inputs() * network_->map(p).outputs());
     }
   }

@@ -200,7 +200,8 @@ class Collector {
         "pulses that one device has had at most, those of programming too: what endurance must bear",
         log_.largest_last("device", "device_pulses_max"));
     row("", "digital_numbers", "1", "numbers that optimizer, estimator and update rule keep for each weight",
-        means_ + optimizer_numbers(options_.optimizer, options_.rule) + log_.largest_last("device", "digital_numbers"));
+        means_ + optimizer_kind(options_.optimizer).numbers(options_.rule) +
+            log_.largest_last("device", "digital_numbers"));
     row("", "learning_energy", "J",
         "heat of the pulses of learning in the whole run, and of the reads of devices and columns that went with them; "
         "NaN where the pulses of the device are not known",
