@@ -152,10 +152,9 @@ Opening opening_of(const DevicePictures& d) {
     out.title += fmt::format(": {} to {}", siemens(low), siemens(high));
     if (std::isfinite(d.half_up) && std::isfinite(d.half_down)) {
       out.sentence = fmt::format(
-          "From {} the mean device reaches the middle of its range after {} pulses up, from {} after {} down; at the "
-          "top devices differ by {:.2g} % of the range.",
-          siemens(low), number(d.half_up), siemens(high), number(d.half_down),
-          high > low ? 100 * d.stair_std[top] / (high - low) : 0.0);
+          "From its bounds the mean device reaches the middle between them after {} pulses up and {} down; at the top "
+          "of the record devices differ by {:.2g} % of its range.",
+          number(d.half_up), number(d.half_down), high > low ? 100 * d.stair_std[top] / (high - low) : 0.0);
     }
   }
   if (!d.exponent.empty() && d.drifted.size() > 0) {

@@ -41,13 +41,27 @@ PulseCount send(Array& array, const Characterization& c, double pulses, bool up,
   return array.update(Matrix<double>::Ones(1, c.options.devices), up ? request : -request, step);
 }
 
-/// Pulses from point `begin` of the mean curve g until it has passed `middle`, linearly between points; 0 if it does not by point `end`.
-double pulses_to(double middle, const std::vector<double>& g, std::size_t begin, std::size_t end,
-                 double pulses_per_point) {
-  for (std::size_t i = begin + 1; i <= end; ++i) {
-    if ((g[i] - middle) * (g[begin] - middle) > 0) continue;
-    const double part = g[i] == g[i - 1] ? 0 : (middle - g[i - 1]) / (g[i] - g[i - 1]);
-    return pulses_per_point * (static_cast<double>(i - 1 - begin) + part);
+/// Writes every device to a bound: far beyond it.
+Array at_bound(const Characterization& c, bool upper) {
+  Array array = make(c, 0);
+  array.program(Matrix<double>::Constant(1, c.options.devices, (upper ? 100 : -100) * c.spec.window_S()), 0);
+  return array;
+}
+
+/// Pulses that take the mean device from a bound to the middle between its bounds, linearly between looks; 0: not within ten windows.
+double to_middle(const Characterization& c, bool up) {
+  constexpr double most_windows = 10, looks_per_window = 1000;
+  const double middle = 0.5 * (mean_of(at_bound(c, false).conductance()) + mean_of(at_bound(c, true).conductance()));
+  const double pulses = std::ceil(c.spec.pulses / looks_per_window);
+  Array array = at_bound(c, !up);
+  double before = mean_of(array.conductance());
+  for (std::uint64_t k = 0; static_cast<double>(k) * pulses < most_windows * c.spec.pulses + pulses; ++k) {
+    send(array, c, pulses, up, k + 1);
+    const double now = mean_of(array.conductance());
+    if (up ? now >= middle : now <= middle) {
+      return pulses * (static_cast<double>(k) + (middle - before) / (now - before));
+    }
+    before = now;
   }
   return 0;
 }
@@ -58,9 +72,7 @@ Staircase staircase(const Characterization& c) {
   const double total = std::ceil(1.5 * c.spec.pulses);
   s.pulses_per_point = std::ceil(total / c.options.points);
   const int points = static_cast<int>(std::ceil(total / s.pulses_per_point));
-  Array array = make(c, 0);
-  // Far below: every device is written to its lower bound.
-  array.program(Matrix<double>::Constant(1, c.options.devices, -100 * c.spec.window_S()), 0);
+  Array array = at_bound(c, false);
   const int sends = c.options.one_by_one ? static_cast<int>(s.pulses_per_point) : 1;
   s.conductance_S.resize(c.options.devices, 2 * points + 1);
   for (int i = 0; i <= 2 * points; ++i) {
@@ -73,10 +85,8 @@ Staircase staircase(const Characterization& c) {
     s.spread_S.push_back(spread_of(array.conductance()));
     s.conductance_S.col(i) = array.conductance().row(0).transpose();
   }
-  const auto turn = static_cast<std::size_t>(points);
-  const double middle = 0.5 * (s.mean_S[0] + s.mean_S[turn]);
-  s.half_up = pulses_to(middle, s.mean_S, 0, turn, s.pulses_per_point);
-  s.half_down = pulses_to(middle, s.mean_S, turn, 2 * turn, s.pulses_per_point);
+  s.half_up = to_middle(c, true);
+  s.half_down = to_middle(c, false);
   return s;
 }
 

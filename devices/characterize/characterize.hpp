@@ -30,8 +30,9 @@ struct Staircase {
   std::vector<double> pulse;  ///< pulses sent: rising, then counted on while falling
   std::vector<double> mean_S, spread_S;
   Matrix<double> conductance_S;  ///< (devices, points)
-  double half_up = 0;            ///< mean pulses from the lower bound to the middle of the mean device's range
-  double half_down = 0;          ///< mean pulses from the upper bound back to the middle
+  double half_up =
+      0;  ///< pulses that take the mean device from its lower bound to the middle between its bounds; 0: not within ten windows
+  double half_down = 0;  ///< the same from its upper bound down
 };
 
 /// Window of the devices after cycles from bound to bound, with three windows of pulses each way.

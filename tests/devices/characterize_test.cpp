@@ -55,6 +55,22 @@ TEST_CASE("characterize: a constant step, drift and noise of known size are meas
   CHECK(sum == Approx(1).epsilon(1e-12));
 }
 
+TEST_CASE("characterize: pulses from a bound to half the window are those of the law, either way", "[devices]") {
+  // Soft bounds: a pulse takes the share q = 2/1000 (times 1 + a up, 1 - a down, a the asymmetry, over the larger) of what is left.
+  const double asymmetry = GENERATE(0.0, -0.07, 0.3, -0.3);
+  DeviceSpec spec;
+  spec.model = "soft_bounds";
+  spec.pulses = 1000;
+  spec.asymmetry = asymmetry;
+  const Characterization c = characterize(spec, small());
+  const auto pulses = [](double share) { return std::log(2) / -std::log(1 - 0.002 * share); };
+  const double up = asymmetry < 0 ? (1 + asymmetry) : 1, down = asymmetry > 0 ? (1 - asymmetry) : 1;
+  CAPTURE(asymmetry);
+  // A look every pulse, linear between: below (q/2)^2.
+  CHECK(c.staircase.half_up == Approx(pulses(up)).epsilon(1e-3));
+  CHECK(c.staircase.half_down == Approx(pulses(down)).epsilon(1e-3));
+}
+
 TEST_CASE("characterize: every model and preset, as text, JSON and a file", "[devices]") {
   std::vector<std::pair<std::string, DeviceSpec>> all;
   for (const DeviceModel& model : device_models()) {
