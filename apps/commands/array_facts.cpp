@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/streams.hpp"
+#include "circuits/crossbar/mapping.hpp"
 #include "circuits/energy.hpp"
 #include "circuits/wires/solvers.hpp"
 #include "sim/base/units.hpp"
@@ -78,7 +79,8 @@ ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, c
       spec.device.selector.any() ? 0 : devices * spec.device.uniform_read_S2() / std::pow(f.siemens_per_weight, 2);
   const double of_state = array.view().variance.size() > 0 ? array.view().variance.mean() : 0;
   f.read_noise = std::sqrt(uniform + of_state) / rms_weight;
-  f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
+  const CellScale scale(spec.device, spec.circuit.read_voltage_V);
+  f.ir_drop = worst_ir_drop(scale.cells<double>(array.plus().conductance()), spec.wires, spec.tiles);
   f.devices = static_cast<double>(array.plus().conductance().size() + array.minus().conductance().size());
   f.power_W = unit_drive_power_W(array.view(), f.siemens_per_weight, spec.circuit);
   f.load = array.traits().line_load;
@@ -101,7 +103,7 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
   answer(
       "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
       "input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
-      "power: V^2 times the sum of all conductances, for drives of rms 1\n");
+      "power: heat of a read through wires and selectors, for independent drives of rms 1\n");
   const std::string phase =
       facts.phase_s ? fmt::format(": a free phase takes {}", format_quantity(*facts.phase_s, Unit::second, 4)) : "";
   answer("circuit: {} stands for 1, tau = {}{}; thermal noise of a node of {}: {} rms\n",

@@ -131,7 +131,8 @@ void write_facts(H5Document& file, const std::vector<ArrayFacts>& all) {
   column("ir_drop_figure", "1", "L of the worst tile: up to L/(1 + L) of the signal is lost",
          [](F f) { return f.ir_drop; });
   column("mean_conductance", "S", "mean of all devices", [](F f) { return f.mean_conductance_S; });
-  column("power", "W", "V^2 times the sum of all conductances, for drives of rms 1", [](F f) { return f.power_W; });
+  column("power", "W", "heat of a read through wires and selectors, for independent drives of rms 1",
+         [](F f) { return f.power_W; });
   column("largest_load", "1", "of the heaviest line, over the feedback conductance of its amplifier",
          [](F f) { return f.load; });
   column("curve", "1", "curved devices: change of the currents of the first tile at the read voltage, relative",
@@ -172,7 +173,8 @@ void write_devices(H5Document& file, const std::string& array, const char* which
 
 ArrayRead array_read(const std::string& name, const Crossbar<double>& array, const CrossbarSpec& spec) {
   const auto read = [&](const Matrix<double>& g) {
-    return read_devices(g, spec.wires, spec.tiles, spec.device.curve, spec.circuit.read_voltage_V);
+    return read_devices(g, spec.wires, spec.tiles, spec.device.curve, spec.circuit.read_voltage_V,
+                        spec.device.selector);
   };
   return {name, read(array.plus().conductance()), read(array.minus().conductance())};
 }

@@ -309,7 +309,8 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
     saturated += static_cast<double>((g < low || g > high).count());
   }
   const auto devices = static_cast<double>(plus_.conductance().size() + minus_.conductance().size());
-  const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
+  const double drop = worst_ir_drop(scale_of_cells_.cells<double>(plus_.conductance().template cast<double>()),
+                                    spec_.wires, spec_.tiles);
   std::vector<MapReading> all = {
       {"ir_drop", "1",
        "figure L of the worst tile: wires, drivers and sense amplifiers eat up to L/(1 + L) of the signal", drop},

@@ -38,7 +38,7 @@ Matrix<double> effective_conductance(const Matrix<double>& conductance_S, const 
 Matrix<double> device_gradient(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
                                PathEnds ends, ConstMatrixRef<double> x, ConstMatrixRef<double> y);
 
-/// Largest ir_drop_figure() of a tile.
+/// Largest ir_drop_figure() of a tile of cells (CellScale::cells() of devices behind selectors).
 double worst_ir_drop(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles);
 
 /// Calls visit(i, j, rows, columns) for every tile of an array of the given size: its first device and its extent.
