@@ -113,6 +113,32 @@ Json estimate_json(const DeviceEstimate& e) {
   return out;
 }
 
+/// What was read in the files of a fit.
+Json understood_json(const TableLook& look) {
+  Json all = Json::array();
+  for (const Understood& u : look.understood) {
+    Json columns = Json::array();
+    for (const auto& c : u.columns) columns.push_back({{"meaning", c.meaning}, {"name", c.name}, {"unit", c.unit}});
+    all.push_back({{"file", u.file},
+                   {"encoding", u.encoding},
+                   {"separator", u.separator},
+                   {"decimal_comma", u.decimal_comma},
+                   {"header_line", u.header_line},
+                   {"unit_line", u.unit_line},
+                   {"rows", u.rows},
+                   {"columns", columns},
+                   {"left_columns", u.left_columns},
+                   {"left_lines", u.left_lines}});
+  }
+  return all;
+}
+
+std::string understood_text(const TableLook& look) {
+  std::string out;
+  for (const Understood& one : look.understood) out += one.text("# ");
+  return out;
+}
+
 Json each_json(const PopulationFit& fit) {
   Json all = Json::array();
   for (const DeviceFit& one : fit.each) {
@@ -166,7 +192,8 @@ Json fit_json(const PopulationFit& fit, const std::vector<PopulationFit>& tried,
 
 ExitCode fit_pulse_files(const PulseFitOptions& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  const std::vector<LabRecord> records = read_lab_files(options.files, options.scale);
+  TableLook look{options.columns};
+  const std::vector<LabRecord> records = read_lab_files(options.files, options.scale, &look);
   std::vector<PopulationFit> tried = tried_fits(records, options);
   PopulationFit& fit = tried.front();
   const std::string names = fmt::format("{}", fmt::join(options.files, ", "));
@@ -178,12 +205,15 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   }
   add_intervals(fit, records);
   const bool one = fit.records == 1;
-  const std::string toml = candidates_text(tried) + (one ? fit_toml(fit.common, names) : fit_toml(fit, names));
+  const std::string toml =
+      understood_text(look) + candidates_text(tried) + (one ? fit_toml(fit.common, names) : fit_toml(fit, names));
   if (!options.out.empty()) {
     write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
   }
   if (options.json) {
-    answer("{}\n", json_text(fit_json(fit, tried, toml), 2));
+    Json all = fit_json(fit, tried, toml);
+    all["understood"] = understood_json(look);
+    answer("{}\n", json_text(all, 2));
     return ExitCode::ok;
   }
   if (options.out.empty()) {
@@ -207,15 +237,16 @@ const std::string& only_file(const TableFitOptions& options, const char* flag) {
   return options.files.front();
 }
 
-ExitCode answer_fit(const TableFitOptions& options, const std::string& toml, const std::string& text,
-                    const Json& rows) {
+ExitCode answer_fit(const TableFitOptions& options, const TableLook& look, const std::string& toml,
+                    const std::string& text, const Json& rows) {
   if (!options.out.empty()) {
-    write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
+    const std::string all = understood_text(look) + toml;
+    write_atomically(options.out, std::as_bytes(std::span(all)), Overwrite::must_not_exist);
   }
   if (options.json) {
-    answer("{}\n", json_text(rows, 2));
+    answer("{}\n", json_text(Json{{"understood", understood_json(look)}, {"rows", rows}}, 2));
   } else {
-    answer("{}", text);
+    answer("{}{}", understood_text(look), text);
   }
   return ExitCode::ok;
 }
@@ -244,7 +275,8 @@ std::optional<double> activation_of(const TableFitOptions& options) {
 
 ExitCode fit_relaxation_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--relaxation");
-  const RelaxationFit fit = fit_relaxation(file);
+  TableLook look{options.columns};
+  const RelaxationFit fit = fit_relaxation(file, &look);
   Json rows = Json::array();
   for (const RelaxationRow& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -257,12 +289,13 @@ ExitCode fit_relaxation_table(const TableFitOptions& options) {
                     {"beyond_4_sd_measured", r.tail_measured},
                     {"beyond_4_sd_model", r.tail_model}});
   }
-  return answer_fit(options, relaxation_toml(fit, file), relaxation_text(fit), rows);
+  return answer_fit(options, look, relaxation_toml(fit, file), relaxation_text(fit), rows);
 }
 
 ExitCode fit_noise_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--noise");
-  const NoiseFit fit = fit_noise(file, rate_of(options));
+  TableLook look{options.columns};
+  const NoiseFit fit = fit_noise(file, rate_of(options), &look);
   Json rows = Json::array();
   for (const NoiseRow& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -273,12 +306,13 @@ ExitCode fit_noise_table(const TableFitOptions& options) {
                     {"difference_dB", r.off_dB()},
                     {"standard_error_dB", r.error_dB}});
   }
-  return answer_fit(options, noise_toml(fit, file), noise_text(fit), rows);
+  return answer_fit(options, look, noise_toml(fit, file), noise_text(fit), rows);
 }
 
 ExitCode fit_bake_table(const TableFitOptions& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  const BakeFit fit = fit_bake(options.files, activation_of(options));
+  TableLook look{options.columns};
+  const BakeFit fit = fit_bake(options.files, activation_of(options), &look);
   Json rows = Json::array();
   for (const BakeRowFit& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -290,7 +324,8 @@ ExitCode fit_bake_table(const TableFitOptions& options) {
                     {"mean_measured_S", r.mean_measured_S},
                     {"mean_model_S", r.mean_model_S}});
   }
-  return answer_fit(options, bake_toml(fit, fmt::format("{}", fmt::join(options.files, ", "))), bake_text(fit), rows);
+  return answer_fit(options, look, bake_toml(fit, fmt::format("{}", fmt::join(options.files, ", "))), bake_text(fit),
+                    rows);
 }
 
 }  // namespace nudge

@@ -14,7 +14,8 @@ namespace nudge {
 struct PulseFitOptions {
   std::vector<std::string> files;
   CsvScale scale = {};
-  std::string model, out;  ///< model to fit ("auto": the one with the least Akaike criterion), and output file
+  std::string columns = {};  ///< value of --columns; empty: not given
+  std::string model, out;    ///< model to fit ("auto": the one with the least Akaike criterion), and output file
   int points = 9;
   bool json = false;
 };
@@ -29,6 +30,7 @@ struct TableFitOptions {
   std::string out = {};         ///< TOML file to write; empty: none
   std::string rate = {};        ///< value of --rate; empty: not given
   std::string activation = {};  ///< value of --activation; empty: not given
+  std::string columns = {};     ///< value of --columns; empty: not given
   bool json = false;
 };
 

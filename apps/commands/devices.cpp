@@ -33,7 +33,7 @@ namespace {
 
 struct DevicesOptions {
   std::string pulses = "100 up, 100 down";
-  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation;
+  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation, columns;
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
@@ -148,11 +148,13 @@ ExitCode fit_command(const DevicesOptions& options) {
   if (int{options.relaxation} + int{options.noise} + int{options.bake} > 1) {
     throw UserError("devices fit: one of --relaxation, --noise and --bake");
   }
-  const TableFitOptions table{options.csv, options.out, options.rate, options.activation, options.json};
+  const TableFitOptions table{options.csv,        options.out,     options.rate,
+                              options.activation, options.columns, options.json};
   if (options.relaxation) return fit_relaxation_table(table);
   if (options.noise) return fit_noise_table(table);
   if (options.bake) return fit_bake_table(table);
-  return fit_pulse_files({options.csv, csv_scale(options), options.model, options.out, options.points, options.json});
+  return fit_pulse_files(
+      {options.csv, csv_scale(options), options.columns, options.model, options.out, options.points, options.json});
 }
 
 constexpr const char* kWindowHelp =
@@ -211,8 +213,10 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       ->required()
       ->expected(1, 2);
   sub->add_option("--window", options->window, kWindowHelp);
+  sub->add_option("--columns", options->columns,
+                  "What columns hold, where their names do not tell: \"g=COL3 uS,time=COL1 ms\" (names or COLn)");
   sub->add_option("--read-voltage", options->read_voltage,
-                  "Voltage at which the currents of SET.csv and RESET.csv were read");
+                  "Voltage at which currents were read: of a column current, or of SET.csv and RESET.csv");
   sub->add_flag(
       "--relaxation", options->relaxation,
       "The file is a table of cells after programming (.gz too): columns cell, time, conductance and, if known, "

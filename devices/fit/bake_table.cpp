@@ -36,7 +36,6 @@ std::vector<LongColumn> bake_columns(bool temperatures) {
     columns.push_back({"temperature_C", Unit::none, false});
     columns.push_back({"temperature_K", Unit::none, false});
   }
-  columns.push_back({"resistance", Unit::none, false});
   return columns;
 }
 
@@ -48,6 +47,7 @@ struct BakeRow {
   std::size_t file = 0;
   double cell = 0, temperature_K = 0, time_s = 0, conductance_S = 0, start_S = 0, level = 0;
   std::size_t point = 0;
+  int line = 0;
 };
 
 double temperature_of(const LongTable& table, std::size_t i) {
@@ -90,6 +90,7 @@ bool add_rows(const LongTable& table, std::size_t file, double reference_K, std:
     row.temperature_K = file == 0 ? temperature_of(table, i) : reference_K;
     row.time_s = table.columns[named ? nominal_column : time_column][i];
     row.conductance_S = table.columns[conductance_column][i];
+    row.line = table.lines[i];
     if (!table.columns[level_column].empty()) row.level = table.columns[level_column][i];
     rows.push_back(row);
   }
@@ -152,12 +153,13 @@ double mean_start(const std::vector<BakedCells>& level) {
 
 }  // namespace
 
-BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files, double reference_K) {
+BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files, double reference_K,
+                    TableLook& look) {
   std::vector<BakeRow> rows;
   bool levels = true;
   for (std::size_t f = 0; f < texts.size(); ++f) {
     const LongTable table =
-        parse_long_table(texts[f], files[f], bake_columns(f == 0), f == 0 ? bare_bake : bare_relaxation);
+        parse_long_table(texts[f], files[f], bake_columns(f == 0), f == 0 ? bare_bake : bare_relaxation, look);
     levels = add_rows(table, f, reference_K, rows) && levels;
   }
   BakeData data;
@@ -168,6 +170,10 @@ BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std
              fmt::format("one temperature, {:g} K (at least 2 are needed)", data.points[0].temperature_K));
   }
   if (!levels) find_levels(rows, data.points.size());
+  std::vector<GroupedReading> readings;
+  for (const BakeRow& row : rows)
+    readings.push_back({row.level, row.conductance_S, row.start_S, files[row.file], row.line});
+  check_negative(readings);
   std::map<double, std::vector<BakedCells>> all;
   for (const BakeRow& row : rows) {
     if (row.point >= data.points.size()) continue;

@@ -312,8 +312,9 @@ double BakeFit::worst_mean_S() const {
 }
 
 BakeFit parse_and_fit_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files,
-                           std::optional<double> activation_eV) {
-  const BakeData data = parse_bake(texts, files, bake_reference_K);
+                           std::optional<double> activation_eV, TableLook* look) {
+  TableLook own;
+  const BakeData data = parse_bake(texts, files, bake_reference_K, look != nullptr ? *look : own);
   const LevelMoments measured = measured_moments(data, files.front());
   BakeFit fit;
   fit.left_out = data.left_out;
@@ -343,10 +344,10 @@ BakeFit parse_and_fit_bake(const std::vector<std::string>& texts, const std::vec
   return fit;
 }
 
-BakeFit fit_bake(const std::vector<std::string>& paths, std::optional<double> activation_eV) {
+BakeFit fit_bake(const std::vector<std::string>& paths, std::optional<double> activation_eV, TableLook* look) {
   std::vector<std::string> texts;
   for (const std::string& path : paths) texts.push_back(read_table_text(path));
-  return parse_and_fit_bake(texts, paths, activation_eV);
+  return parse_and_fit_bake(texts, paths, activation_eV, look);
 }
 
 std::string bake_text(const BakeFit& fit) {

@@ -39,7 +39,8 @@ inline constexpr std::size_t least_baked_cells = 20;  // an sd is then known to 
 ///
 /// UserError with file:line for tables that parse_long_table() refuses and for temperatures not above 0 K; also for fewer
 /// than 2 temperatures, or no level with enough cells.
-BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files, double reference_K);
+BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files, double reference_K,
+                    TableLook& look);
 
 /// Source of an activation energy.
 enum class ActivationSource {
@@ -100,8 +101,9 @@ inline constexpr double relaxation_onset_s = 5e-3;
 /// at relaxation_onset_s. Jumps as fit_relaxation(); no memory is lost (a bake looks once). sd_model_S and mean_model_S come
 /// from other simulated cells: 32768 antithetic pairs, an sd known to √((k − 1)/4/65536) (0.4 % for a kurtosis k of 5).
 BakeFit parse_and_fit_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files,
-                           std::optional<double> activation_eV = {});
-BakeFit fit_bake(const std::vector<std::string>& paths, std::optional<double> activation_eV = {});
+                           std::optional<double> activation_eV = {}, TableLook* look = nullptr);
+BakeFit fit_bake(const std::vector<std::string>& paths, std::optional<double> activation_eV = {},
+                 TableLook* look = nullptr);
 
 /// Fit as TOML for a configuration, section [device], with the findings as comments.
 std::string bake_toml(const BakeFit& fit, const std::string& source);

@@ -223,12 +223,13 @@ double NoiseFit::worst_dB() const {
   return worst;
 }
 
-NoiseFit fit_noise(const std::string& path, double rate_Hz) {
-  return parse_and_fit_noise(read_table_text(path), path, rate_Hz);
+NoiseFit fit_noise(const std::string& path, double rate_Hz, TableLook* look) {
+  return parse_and_fit_noise(read_table_text(path), path, rate_Hz, look);
 }
 
-NoiseFit parse_and_fit_noise(std::string_view text, const std::string& file, double rate_Hz) {
-  return fit_records(parse_read_records(text, file, rate_Hz), file);
+NoiseFit parse_and_fit_noise(std::string_view text, const std::string& file, double rate_Hz, TableLook* look) {
+  TableLook own;
+  return fit_records(parse_read_records(text, file, rate_Hz, look != nullptr ? *look : own), file);
 }
 
 std::string noise_text(const NoiseFit& fit) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "devices/fit/long_table.hpp"
 #include "devices/state_tables.hpp"
 
 namespace nudge {
@@ -90,8 +91,8 @@ struct NoiseFit {
 /// cells (banded_spectrum()). The times that a trap stays in its two states come from the skewness of the reads about their
 /// running mean over 8 τ_c. All other noise is Gaussian, and a two-valued process has the skewness (1 − 2p)/√(p(1 − p)) (p limited
 /// to 0.05 to 0.95). UserError also for levels whose reads are not equally far apart, or have the same mean or one below 0 S.
-NoiseFit fit_noise(const std::string& path, double rate_Hz);
-NoiseFit parse_and_fit_noise(std::string_view text, const std::string& file, double rate_Hz);
+NoiseFit fit_noise(const std::string& path, double rate_Hz, TableLook* look = nullptr);
+NoiseFit parse_and_fit_noise(std::string_view text, const std::string& file, double rate_Hz, TableLook* look = nullptr);
 
 /// Fit as TOML for a configuration, section [device], with the numbers and their intervals as comments.
 std::string noise_toml(const NoiseFit& fit, const std::string& source);
@@ -114,6 +115,7 @@ inline constexpr double published_rate_Hz = 400;
 /// RRAM-Relaxation-Master-Model publishes them), `rate_Hz` of them per second (0: published_rate_Hz). Rates and offsets of times are those of the
 /// table: rate_Hz with a column time is refused. UserError with file:line also for times that do not rise or leave gaps of more than
 /// 1.5 intervals, and for reads that are all the same.
-std::vector<ReadRecord> parse_read_records(std::string_view text, const std::string& file, double rate_Hz);
+std::vector<ReadRecord> parse_read_records(std::string_view text, const std::string& file, double rate_Hz,
+                                           TableLook& look);
 
 }  // namespace nudge

@@ -143,6 +143,19 @@ void add_residuals(PulseFit& common, const std::vector<DeviceFit>& each) {
   }
 }
 
+/// Sets the estimates over the devices from their fits.
+void set_estimates(PopulationFit& fit) {
+  const auto over_devices = [&](const auto& value) {
+    std::vector<double> values;
+    for (const DeviceFit& one : fit.each) values.push_back(value(one.fit.spec));
+    return device_estimate(values);
+  };
+  fit.g_min_S = over_devices([](const DeviceSpec& s) { return s.g_min_S; });
+  fit.g_max_S = over_devices([](const DeviceSpec& s) { return s.g_max_S; });
+  fit.step_S = over_devices([](const DeviceSpec& s) { return s.window_S() / s.pulses; });
+  fit.asymmetry = over_devices([](const DeviceSpec& s) { return s.asymmetry; });
+}
+
 PulseFit common_of(const PopulationFit& fit) {
   if (fit.devices == 1) return fit.each.front().fit;
   PulseFit common;
@@ -194,22 +207,13 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
     const auto k = static_cast<std::size_t>(d);
     out.each[k] = fit_device(devices[k], model, points);
   });
-  std::vector<double> low, high, step, asymmetry;
   double squares = 0, pulses = 0;
   for (std::size_t k = 0; k < devices.size(); ++k) {
-    const DeviceSpec& own = out.each[k].fit.spec;
-    low.push_back(own.g_min_S);
-    high.push_back(own.g_max_S);
-    step.push_back(own.window_S() / own.pulses);
-    asymmetry.push_back(own.asymmetry);
-    const auto [sum, counted] = repeat_of(devices[k], own.window_S());
+    const auto [sum, counted] = repeat_of(devices[k], out.each[k].fit.spec.window_S());
     squares += sum;
     pulses += counted;
   }
-  out.g_min_S = device_estimate(low);
-  out.g_max_S = device_estimate(high);
-  out.step_S = device_estimate(step);
-  out.asymmetry = device_estimate(asymmetry);
+  set_estimates(out);
   out.repeat = pulses > 0 ? std::sqrt(squares / pulses) : std::nan("");
   out.common = common_of(out);
   if (std::isfinite(out.repeat)) out.common.spec.programming_error = out.repeat;
@@ -221,6 +225,7 @@ void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records) {
   if (fit.devices != 1) return;
   DeviceFit& only = fit.each.front();
   add_intervals(only.fit, by_device(records).front().cycles);
+  set_estimates(fit);  // the search for intervals may have met a better maximum
   const double repeat = fit.common.spec.programming_error;
   fit.common = only.fit;
   fit.common.spec.programming_error = repeat;

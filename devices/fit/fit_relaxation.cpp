@@ -23,9 +23,8 @@ enum Columns : std::size_t { cell_column, time_column, conductance_column, start
 
 const std::vector<LongColumn>& relaxation_columns() {
   static const std::vector<LongColumn> columns = {
-      {"cell", Unit::none, true},       {"time", Unit::second, true}, {"conductance", Unit::siemens, true},
-      {"start", Unit::siemens, false},  {"level", Unit::none, false}, {"nominal", Unit::second, false},
-      {"resistance", Unit::none, false}};
+      {"cell", Unit::none, true},      {"time", Unit::second, true}, {"conductance", Unit::siemens, true},
+      {"start", Unit::siemens, false}, {"level", Unit::none, false}, {"nominal", Unit::second, false}};
   return columns;
 }
 
@@ -88,6 +87,11 @@ std::vector<LevelCells> gather_levels(const LongTable& table, const std::vector<
                                       std::size_t& left_out) {
   const std::vector<double> starts = starts_of(table);
   const std::vector<double> levels = levels_of(table, starts);
+  std::vector<GroupedReading> readings;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    readings.push_back({levels[i], table.columns[conductance_column][i], starts[i], table.file, table.lines[i]});
+  }
+  check_negative(readings);
   std::map<double, LevelCells> all;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (which[i] >= times) continue;
@@ -188,10 +192,14 @@ void correct(const std::vector<LevelCells>& levels, const std::vector<std::vecto
 
 }  // namespace
 
-RelaxationFit fit_relaxation(const std::string& path) { return parse_and_fit_relaxation(read_table_text(path), path); }
+RelaxationFit fit_relaxation(const std::string& path, TableLook* look) {
+  return parse_and_fit_relaxation(read_table_text(path), path, look);
+}
 
-RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file) {
-  const LongTable table = parse_long_table(text, file, relaxation_columns(), bare_columns);
+RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file, TableLook* look) {
+  TableLook own;
+  const LongTable table =
+      parse_long_table(text, file, relaxation_columns(), bare_columns, look != nullptr ? *look : own);
   RelaxationFit fit;
   std::vector<std::size_t> which;
   fit.spec.time_s = group_times(table, which);

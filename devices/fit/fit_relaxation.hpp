@@ -10,6 +10,7 @@
 
 #include "devices/device_spec.hpp"
 #include "devices/effects.hpp"
+#include "devices/fit/long_table.hpp"
 
 namespace nudge {
 
@@ -79,7 +80,7 @@ struct RelaxationFit {
 
 /// Fits the tables of RelaxationLaw to a long table. Columns: cell, time, conductance and, optionally, start (conductance as
 /// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal
-/// (intended time; else times less than a factor 1.5 apart are one). resistance is known and not used. A table without a
+/// (intended time; else times less than a factor 1.5 apart are one). A table without a
 /// header has cell, time, resistance, conductance, start, level, nominal.
 ///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed) where cells that
 ///         would pass 0 S stay there, and for starts between levels;
@@ -88,8 +89,8 @@ struct RelaxationFit {
 /// sd_model_S and mean_model_S come from other simulated cells (16000 a level, another seed): their sampling error is √((k −
 /// 1)/4/16000) of an sd, 1.3 % for a kurtosis k of 11. UserError for tables that parse_long_table() refuses, for a level with
 /// one time only or without a spread, and where no level has 20 cells.
-RelaxationFit fit_relaxation(const std::string& path);
-RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file);
+RelaxationFit fit_relaxation(const std::string& path, TableLook* look = nullptr);
+RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file, TableLook* look = nullptr);
 
 /// Fit as TOML for a configuration, section [device], with the table as comments.
 std::string relaxation_toml(const RelaxationFit& fit, const std::string& source);

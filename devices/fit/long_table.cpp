@@ -2,6 +2,7 @@
 #include "devices/fit/long_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
@@ -10,10 +11,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
 
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/text.hpp"
 #include "sim/config/suggest.hpp"
 #include "sim/io/inflate.hpp"
 
@@ -23,11 +25,41 @@ namespace {
 /// Largest conductance of a device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
 constexpr double kMostConductance_S = 0.1;
 
-/// Known column at a place of the header, and the factor on its numbers.
-struct HeaderPlace {
-  std::size_t column = 0;
-  double factor = 1;
-};
+/// Name as a word: lower case, without blanks and marks.
+std::string word_of(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#') {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return out;
+}
+
+/// What people call a column, the best name first.
+std::vector<std::string> words_of(const std::string& column) {
+  static const std::map<std::string, std::vector<std::string>> others = {
+      {"conductance", {"g", "cond"}},
+      {"resistance", {"r", "res"}},
+      {"current", {"i", "id", "iread", "readcurrent"}},
+      {"read_voltage", {"vread"}},
+      {"voltage", {"v", "vpulse", "pulsevoltage", "amplitude", "pulseamplitude"}},
+      {"width", {"pulsewidth", "pw", "tpulse", "duration"}},
+      {"pulse", {"pulse#", "pulsenumber", "pulseno", "pulseindex", "n", "#"}},
+      {"direction", {"dir", "polarity"}},
+      {"device", {"dut", "deviceid", "address", "cell", "chip"}},
+      {"cycle", {"cycle#", "cyclenumber", "loop", "run"}},
+      {"cell", {"cellid", "address", "device", "dut"}},
+      {"time", {"t", "elapsed", "timeafterprogramming"}},
+      {"start", {"initial", "gstart", "g0", "programmed"}},
+      {"level", {"state"}},
+      {"nominal", {"nominaltime"}}};
+  std::vector<std::string> words{word_of(column)};
+  if (const auto more = others.find(column); more != others.end()) {
+    words.insert(words.end(), more->second.begin(), more->second.end());
+  }
+  return words;
+}
 
 std::vector<std::string> names_of(const std::vector<LongColumn>& known) {
   std::vector<std::string> names;
@@ -35,45 +67,231 @@ std::vector<std::string> names_of(const std::vector<LongColumn>& known) {
   return names;
 }
 
-HeaderPlace header_place(const std::string& cell, const std::vector<LongColumn>& known, const std::string& where) {
-  for (std::size_t k = 0; k < known.size(); ++k) {
-    if (cell == known[k].name) return {k, 1};
-    if (known[k].unit == Unit::none || !cell.starts_with(known[k].name + "_")) continue;
-    const Quantity q = read_quantity("1 " + cell.substr(known[k].name.size() + 1), known[k].unit);
-    if (!q.problem.empty()) csv_fail(where, fmt::format("column \"{}\": {}", cell, q.problem));
-    return {k, q.value};
+/// Place of a name among the words of a column; nothing: it is none of them.
+std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& column) {
+  const NamedUnit cell = named_unit(name);
+  const std::string word = word_of(column.unit == Unit::none ? cell.name + cell.unit : cell.name);
+  const std::vector<std::string> words = words_of(column.name);
+  const auto at = std::find(words.begin(), words.end(), word);
+  if (at == words.end()) return {};
+  return static_cast<std::size_t>(at - words.begin());
+}
+
+double factor_of(const std::string& unit, Unit of, const std::string& name, const std::string& where) {
+  if (unit.empty() || of == Unit::none) return 1;
+  const Quantity q = read_quantity("1 " + unit, of);
+  if (!q.problem.empty()) csv_fail(where, fmt::format("column \"{}\": {}", name, q.problem));
+  return q.value;
+}
+
+/// Search for the columns of one table.
+class Finder {
+ public:
+  Finder(const MeasuredText& text, const std::vector<LongColumn>& known)
+      : text_(text),
+        known_(known),
+        names_(text.header.cells),
+        taken_(names_.size(), false),
+        where_(text.place(text.header)) {
+    found_.place.assign(known.size(), FoundColumns::absent);
+    found_.unit.assign(known.size(), "");
   }
-  csv_fail(where, fmt::format("unknown column \"{}\" (known: {})", cell, fmt::join(names_of(known), ", ")));
+
+  /// Takes "g=COL3,t=COL1 ms".
+  void choose(const std::string& choice) {
+    if (choice.empty()) return;
+    std::vector<std::string> parts;
+    boost::split(parts, choice, boost::is_any_of(","));
+    for (const std::string& part : parts) {
+      const std::size_t equal = part.find('=');
+      const std::string key = boost::trim_copy(part.substr(0, equal));
+      const auto k =
+          std::find_if(known_.begin(), known_.end(), [&](const LongColumn& one) { return rank_of(key, one); });
+      if (equal == std::string::npos || k == known_.end()) {
+        throw UserError(fmt::format("--columns \"{}\": \"{}\" (write NAME=COLUMN UNIT, like g=COL3 uS; names: {})",
+                                    choice, boost::trim_copy(part), fmt::join(names_of(known_), ", ")));
+      }
+      std::string column = boost::trim_copy(part.substr(equal + 1)), unit;
+      std::size_t at = place_of(column);
+      if (const std::size_t blank = column.rfind(' '); at == FoundColumns::absent && blank != std::string::npos) {
+        unit = column.substr(blank + 1);
+        column = boost::trim_copy(column.substr(0, blank));
+        at = place_of(column);
+      }
+      if (at == FoundColumns::absent) {
+        csv_fail(where_,
+                 fmt::format("--columns: there is no column \"{}\" (columns: {})", column, fmt::join(names_, ", ")));
+      }
+      take(static_cast<std::size_t>(k - known_.begin()), at, unit);
+    }
+  }
+
+  /// Takes each known column by the best of its names.
+  void find() {
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      if (found_.has(k)) continue;
+      std::size_t best = FoundColumns::absent, rank = 0;
+      for (std::size_t c = 0; c < names_.size(); ++c) {
+        const auto own = taken_[c] ? std::nullopt : rank_of(names_[c], known_[k]);
+        if (!own || (best != FoundColumns::absent && *own > rank)) continue;
+        if (best != FoundColumns::absent && *own == rank) {
+          csv_fail(where_, fmt::format("column \"{}\" occurs twice", known_[k].name));
+        }
+        best = c;
+        rank = *own;
+      }
+      if (best != FoundColumns::absent) take(k, best, "");
+    }
+  }
+
+  /// Refuses a column that may be a slip for one that is missing, and a table of which none is known; names the others.
+  FoundColumns done(const std::string& hint) {
+    const std::vector<std::string> missed = missing();
+    const bool foreign = missed.size() == known_.size();
+    for (std::size_t c = 0; c < names_.size(); ++c) {
+      if (taken_[c]) continue;
+      const std::string name = named_unit(names_[c]).name;
+      if (foreign || !nearest(name, missed).empty()) {
+        csv_fail(where_, fmt::format("unknown column \"{}\" ({}{})", names_[c],
+                                     did_you_mean(name, foreign ? names_of(known_) : missed), foreign ? hint : ""));
+      }
+      understood_.left_columns.push_back(names_[c]);
+    }
+    return found_;
+  }
+  const Understood& understood() const { return understood_; }
+
+  std::vector<std::string> missing_needed() const {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      if (known_[k].required && !found_.has(k)) names.push_back(known_[k].name);
+    }
+    return names;
+  }
+
+ private:
+  std::vector<std::string> missing() const {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      if (!found_.has(k)) names.push_back(known_[k].name);
+    }
+    return names;
+  }
+
+  std::size_t place_of(const std::string& column) const {
+    const auto named = std::find(names_.begin(), names_.end(), column);
+    if (named != names_.end()) return static_cast<std::size_t>(named - names_.begin());
+    if (!column.starts_with("COL")) return FoundColumns::absent;
+    char* end = nullptr;
+    const long number = std::strtol(column.c_str() + 3, &end, 10);
+    const bool there = *end == 0 && number >= 1 && number <= static_cast<long>(names_.size());
+    return there ? static_cast<std::size_t>(number - 1) : FoundColumns::absent;
+  }
+
+  void take(std::size_t k, std::size_t c, std::string unit) {
+    if (unit.empty()) unit = named_unit(names_[c]).unit;
+    if (unit.empty() && c < text_.units.cells.size() && text_.units.cells[c] != "-" && text_.units.cells[c] != "1") {
+      unit = named_unit("x " + text_.units.cells[c]).unit;
+      if (unit.empty()) unit = named_unit("x" + text_.units.cells[c]).unit;  // (uS), [uS]
+    }
+    if (known_[k].unit == Unit::none) unit.clear();
+    factor_of(unit, known_[k].unit, names_[c], where_);
+    found_.place[k] = c;
+    found_.unit[k] = unit;
+    taken_[c] = true;
+    const std::string_view si = unit_symbol(known_[k].unit);
+    understood_.columns.push_back({known_[k].name, names_[c],
+                                   !unit.empty()                  ? unit
+                                   : known_[k].unit == Unit::none ? ""
+                                                                  : std::string(si)});
+  }
+
+  const MeasuredText& text_;
+  const std::vector<LongColumn>& known_;
+  std::vector<std::string> names_;
+  std::vector<bool> taken_;
+  std::string where_;
+  FoundColumns found_;
+  Understood understood_;
+};
+
+/// Required columns, with those that may stand for a conductance.
+bool conductance_found(const std::vector<LongColumn>& known, const FoundColumns& found) {
+  const auto has = [&](const char* name) {
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      if (known[k].name == name) return found.has(k);
+    }
+    return false;
+  };
+  return has("conductance") || has("resistance") || has("current");
 }
 
 }  // namespace
 
-std::vector<TextLine> table_lines(std::string_view text) {
-  std::vector<TextLine> lines;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  for (int number = 1; !text.empty(); ++number) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") != std::string_view::npos && line.front() != '#') lines.push_back({number, line});
+std::string Understood::text(const std::string& mark) const {
+  std::string out =
+      fmt::format("{}{}: {}, {}{}; {}{}{} rows in lines {} to {}\n", mark, file, encoding, separator,
+                  decimal_comma ? ", decimal comma" : "",
+                  header_line > 0 ? fmt::format("names in line {}, ", header_line) : "no header, ",
+                  unit_line > 0 ? fmt::format("units in line {}, ", unit_line) : "", rows, first_line, last_line);
+  std::vector<std::string> taken;
+  for (const Column& column : columns) {
+    taken.push_back(fmt::format("{}{}{}", column.meaning,
+                                column.name == column.meaning ? "" : fmt::format(" = \"{}\"", column.name),
+                                column.unit.empty() ? "" : fmt::format(" in {}", column.unit)));
   }
-  return lines;
+  out += fmt::format("{}columns: {}\n", mark, fmt::join(taken, ", "));
+  if (!left_columns.empty()) out += fmt::format("{}columns left aside: {}\n", mark, fmt::join(left_columns, ", "));
+  if (!left_lines.empty()) out += fmt::format("{}lines left aside: {}\n", mark, fmt::join(left_lines, ", "));
+  return out;
 }
 
-std::vector<std::string> split_table_line(std::string_view line, char separator) {
-  std::vector<std::string> cells;
-  while (true) {
-    const std::size_t end = line.find(separator);
-    std::string_view cell = line.substr(0, end);
-    while (!cell.empty() && (cell.front() == ' ' || cell.front() == '"')) cell.remove_prefix(1);
-    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '"')) cell.remove_suffix(1);
-    cells.emplace_back(cell);
-    if (end == std::string_view::npos) return cells;
-    line.remove_prefix(end + 1);
+ConductanceColumns add_conductance(std::vector<LongColumn>& known) {
+  const auto place = [&](const char* name, Unit unit) {
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      if (known[k].name == name) return k;
+    }
+    known.push_back({name, unit, false});
+    return known.size() - 1;
+  };
+  return {place("conductance", Unit::siemens), place("resistance", Unit::ohm), place("current", Unit::ampere),
+          place("read_voltage", Unit::volt)};
+}
+
+FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
+                          const std::string& hint) {
+  Finder finder(text, known);
+  finder.choose(look.columns);
+  finder.find();
+  std::vector<std::string> needed = finder.missing_needed();
+  const FoundColumns found = finder.done(hint);
+  if (conductance_found(known, found)) std::erase(needed, "conductance");
+  if (!needed.empty()) {
+    csv_fail(text.place(text.header),
+             fmt::format("column \"{}\" is missing (known: {})", needed.front(), fmt::join(names_of(known), ", ")));
   }
+  Understood said = finder.understood();
+  said.file = text.file;
+  said.encoding = text.encoding;
+  said.separator = text.separator == '\t'  ? "separated by tabs"
+                   : text.separator == ' ' ? "separated by blanks"
+                                           : fmt::format("separated by \"{}\"", text.separator);
+  said.decimal_comma = text.decimal_comma;
+  said.header_line = text.header.line;
+  said.unit_line = text.units.line;
+  said.rows = text.size();
+  said.first_line = text.empty() ? 0 : text.line(0);
+  said.last_line = text.empty() ? 0 : text.line(text.size() - 1);
+  said.left_lines = text.aside;
+  look.understood.push_back(std::move(said));
+  return found;
 }
 
 double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where) {
+  if (is_overflow(cell)) {
+    csv_fail(where, fmt::format("{} \"{}\" is an instrument's overflow: there is no reading (take the row out)",
+                                column.name, cell));
+  }
   char* end = nullptr;
   const double number = std::strtod(cell.c_str(), &end);
   if (cell.empty() || *end != 0) {
@@ -86,7 +304,6 @@ double long_table_number(const std::string& cell, const LongColumn& column, doub
   if (column.unit == Unit::second && value < 0) {
     csv_fail(where, fmt::format("{} {} is negative (must be >= 0)", column.name, cell));
   }
-  // A reader's offset may make a small conductance negative: technology C has such reads.
   if (column.unit == Unit::siemens && std::abs(value) > kMostConductance_S) {
     csv_fail(where, fmt::format("{} {:g} S is that of a wire (name the column {}_uS if these are microsiemens)",
                                 column.name, value, column.name));
@@ -94,82 +311,106 @@ double long_table_number(const std::string& cell, const LongColumn& column, doub
   return value;
 }
 
-LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
-                           const std::vector<std::string>& bare) {
+void check_negative(const std::vector<GroupedReading>& readings) {
+  std::map<double, std::vector<double>> groups;
+  for (const GroupedReading& one : readings) groups[one.group].push_back(one.conductance_S - one.start_S);
+  for (auto& [name, changes] : groups) std::sort(changes.begin(), changes.end());
+  for (const GroupedReading& one : readings) {
+    if (one.conductance_S >= 0) continue;
+    const std::vector<double>& sorted = groups.at(one.group);
+    const double median = sorted[sorted.size() / 2], low = sorted[std::min(sorted.size() / 100 + 1, sorted.size() - 1)];
+    if (one.start_S + median - one.conductance_S <= 3 * (median - low)) continue;
+    csv_fail(
+        fmt::format("{}:{}", one.file, one.line),
+        fmt::format("conductance {:.4g} uS is negative in a cell that began at {:.4g} uS: no offset of a reader does "
+                    "that (take the row out)",
+                    1e6 * one.conductance_S, 1e6 * one.start_S));
+  }
+}
+
+namespace {
+
+/// Numbers of one row, in SI units.
+void add_row(const CsvRow& row, const std::vector<LongColumn>& known, const FoundColumns& found,
+             const std::vector<double>& factors, LongTable& table) {
+  const std::string where = fmt::format("{}:{}", table.file, row.line);
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (found.has(k)) {
+      table.columns[k].push_back(long_table_number(row.cells[found.place[k]], known[k], factors[k], where));
+    }
+  }
+}
+
+/// Puts conductances from resistances, or from currents and the voltages at which they were read.
+void derive_conductance(const ConductanceColumns& at, LongTable& table) {
+  std::vector<double>& g = table.columns[at.conductance];
+  const std::vector<double>&r = table.columns[at.resistance], &i = table.columns[at.current],
+        &v = table.columns[at.read_voltage];
+  if (!g.empty() || (r.empty() && i.empty())) return;
+  for (std::size_t n = 0; n < table.lines.size(); ++n) {
+    const std::string where = fmt::format("{}:{}", table.file, table.lines[n]);
+    if (r.empty() && v.empty()) csv_fail(where, "current needs a column read_voltage");
+    const double value = r.empty() ? i[n] / v[n] : 1 / r[n];
+    if (!std::isfinite(value))
+      csv_fail(where, fmt::format("{} 0 has no conductance", r.empty() ? "read_voltage" : "resistance"));
+    if (std::abs(value) > kMostConductance_S)
+      csv_fail(where, fmt::format("conductance {:g} S is that of a wire", value));
+    g.push_back(value);
+  }
+}
+
+}  // namespace
+
+LongTable parse_long_table(std::string_view bytes, const std::string& file, std::vector<LongColumn> known,
+                           const std::vector<std::string>& bare, TableLook& look) {
+  const ConductanceColumns at = add_conductance(known);
+  MeasuredText text = read_measured_text(bytes, file);
+  if (text.header.cells.empty() && !text.empty()) {
+    text.refuse_two_readings();
+    const CsvRow first = text.row(0);
+    if (first.cells.size() != bare.size()) {
+      csv_fail(text.place(first), fmt::format("{} columns without a header (a table without one has {}: {})",
+                                              first.cells.size(), bare.size(), fmt::join(bare, ", ")));
+    }
+    text.header.cells = bare;
+  }
+  if (text.header.cells.empty())
+    csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(names_of(known), ", ")));
+  const FoundColumns found = find_columns(text, known, look);
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
-  std::vector<HeaderPlace> places;
-  char separator = ',';
-  for (const auto& [number, line] : table_lines(text)) {
-    const std::string where = fmt::format("{}:{}", file, number);
-    if (places.empty()) {
-      separator = line.find('\t') == std::string_view::npos ? ',' : '\t';
-      const std::vector<std::string> first = split_table_line(line, separator);
-      const bool numbers = std::all_of(first.begin(), first.end(), csv_is_number);
-      if (numbers && first.size() != bare.size()) {
-        csv_fail(where, fmt::format("{} columns without a header (a table without one has {}: {})", first.size(),
-                                    bare.size(), fmt::join(bare, ", ")));
-      }
-      std::vector<bool> there(known.size());
-      for (const std::string& cell : numbers ? bare : first) {
-        places.push_back(header_place(cell, known, where));
-        if (there[places.back().column]) csv_fail(where, fmt::format("column \"{}\" occurs twice", cell));
-        there[places.back().column] = true;
-      }
-      for (std::size_t k = 0; k < known.size(); ++k) {
-        if (!known[k].required || there[k]) continue;
-        csv_fail(where,
-                 fmt::format("column \"{}\" is missing (known: {})", known[k].name, fmt::join(names_of(known), ", ")));
-      }
-      if (!numbers) continue;
+  std::vector<double> factors;
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    factors.push_back(factor_of(found.unit[k], known[k].unit, known[k].name, file));
+  }
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (row.cells.size() != text.header.cells.size()) {
+      csv_fail(text.place(row),
+               fmt::format("{} cells, the table has {} columns", row.cells.size(), text.header.cells.size()));
     }
-    const std::vector<std::string> cells = split_table_line(line, separator);
-    if (cells.size() != places.size()) {
-      csv_fail(where, fmt::format("{} cells, the table has {} columns", cells.size(), places.size()));
-    }
-    table.lines.push_back(number);
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const HeaderPlace& at = places[c];
-      table.columns[at.column].push_back(long_table_number(cells[c], known[at.column], at.factor, where));
-    }
+    table.lines.push_back(row.line);
+    add_row(row, known, found, factors, table);
   }
   if (table.lines.empty()) {
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(names_of(known), ", ")));
   }
+  derive_conductance(at, table);
   return table;
 }
 
 std::string read_table_text(const std::string& path) { return inflated_if_gzip(read_csv_text(path), path); }
 
-namespace {
-
-std::string trimmed(std::string_view text) { return boost::trim_copy_if(std::string(text), boost::is_any_of(" \t\r")); }
-
-}  // namespace
-
-std::vector<CsvRow> csv_rows(std::string_view text) {
-  std::vector<CsvRow> rows;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  for (int number = 1; !text.empty();) {
-    const std::string_view start = text;
-    const std::string content = trimmed(text.substr(0, text.find('\n')));
-    if (content.empty() || content[0] == '#') {
-      text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    } else {
-      rows.push_back({number, read_csv_record(text)});
-      for (std::string& cell : rows.back().cells) cell = trimmed(cell);
-    }
-    const std::string_view taken = start.substr(0, start.size() - text.size());
-    number += static_cast<int>(std::count(taken.begin(), taken.end(), '\n'));
-  }
-  return rows;
-}
-
 void csv_fail(const std::string& where, const std::string& what) { throw UserError(where + ": " + what); }
 
 double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
                    const std::string& where) {
+  if (is_overflow(text)) {
+    csv_fail(where, fmt::format("{} \"{}\" is an instrument's overflow: there is no reading (take the record out)",
+                                name, text));
+  }
   const bool bare = text.empty() || std::isalpha(static_cast<unsigned char>(text.back())) == 0;
-  const Quantity q = read_quantity(bare ? text + unit : text, of);
+  const Quantity q = read_quantity(bare ? text + " " + unit : text, of);
   if (!q.problem.empty()) csv_fail(where, fmt::format("{} \"{}\": {}", name, text, q.problem));
   if (!std::isfinite(q.value)) csv_fail(where, fmt::format("{} \"{}\" is not a finite number", name, text));
   return q.value;
@@ -188,15 +429,6 @@ double csv_conductance(const std::string& text, const std::string& unit, const s
             value, value));
   }
   return value;
-}
-
-bool csv_is_number(const std::string& cell) {
-  if (cell.empty()) return false;
-  const std::string word = cell.substr(0, 3);
-  const bool no_number = std::equal(word.begin(), word.end(), "nan", [](char a, char b) { return (a | 0x20) == b; });
-  return std::isdigit(static_cast<unsigned char>(cell[0])) != 0 ||
-         (cell.size() > 1 && std::string_view("+-.").find(cell[0]) != std::string_view::npos) ||
-         (word.size() == 3 && no_number);
 }
 
 std::string read_csv_text(const std::string& path) {

@@ -6,15 +6,64 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/io/measured_text.hpp"
 
 namespace nudge {
 
-/// Column that a table of measurements may have. Its unit stands in its name, "time_ms"; without one it is the SI unit.
+/// Column that a table of measurements may have.
 struct LongColumn {
   std::string name;
   Unit unit = Unit::none;
   bool required = false;
 };
+
+/// What was read in a file: shown to its user, who knows what it holds.
+struct Understood {
+  /// Column that was taken: what for, its name in the file, its unit.
+  struct Column {
+    std::string meaning, name, unit;
+  };
+  std::string file, encoding, separator;
+  bool decimal_comma = false;
+  int header_line = 0, unit_line = 0, first_line = 0, last_line = 0;  ///< 0: none
+  std::size_t rows = 0;
+  std::vector<Column> columns;
+  std::vector<std::string> left_columns;  ///< further columns, which are not read
+  std::vector<int> left_lines;            ///< lines of an instrument around the table
+
+  /// Up to four lines, each after `mark`.
+  std::string text(const std::string& mark) const;
+};
+
+/// What a user says of the columns of files, and what was read in them.
+struct TableLook {
+  std::string columns;  ///< choice of find_columns(); empty: none
+  std::vector<Understood> understood = {};
+};
+
+/// Columns that were found in a table.
+struct FoundColumns {
+  static constexpr std::size_t absent = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> place;  ///< of every known column; absent: it is not there
+  std::vector<std::string> unit;   ///< unit of its cells; empty: SI
+
+  bool has(std::size_t column) const { return place[column] != absent; }
+};
+
+/// Known column of siemens and the columns that may stand for it: conductance; resistance; current and read_voltage.
+struct ConductanceColumns {
+  std::size_t conductance, resistance, current, read_voltage;
+};
+/// Adds the columns that may stand for a conductance.
+ConductanceColumns add_conductance(std::vector<LongColumn>& known);
+
+/// Finds the known columns by their names, common other names of them (G, R, t, V, address, pulse #, ...) and units, in the
+/// name ("G (uS)", "t/ms", "conductance_uS") or in a row below. Further columns are left aside, and named. `look.columns` overrules:
+/// "g=COL3,t=COL1 ms" takes the third column for the conductance and the first as a time in ms; names of columns do as well.
+/// UserError with file:line for a missing or doubled column, an unknown one that may be a slip for a known one, a unit that
+/// does not fit; `hint` ends the message where no column is known. What was read is added to `look`.
+FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
+                          const std::string& hint = {});
 
 /// Rows of measurements by column, in SI units; line numbers as in the file. Absent columns are empty.
 struct LongTable {
@@ -23,13 +72,12 @@ struct LongTable {
   std::vector<std::vector<double>> columns;  ///< in the order of the LongColumns asked for
 };
 
-/// Reads a table separated by commas or tabs, with a header of the known columns in any order. A table without a header
-/// has the columns `bare`, in that order. Lines that start with # are skipped. UserError with file:line for an unknown, missing
-/// or doubled column, another number of cells, a cell that is not a finite number (a unit in a cell too: units of a column
-/// cannot differ from row to row), a negative time, or a conductance beyond 0.1 S (a reader's offset may make a small one
-/// negative).
-LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
-                           const std::vector<std::string>& bare);
+/// Reads a table of measured_text.hpp whose columns are found by find_columns(). A conductance may stand as a resistance or as
+/// a current and its read_voltage. A table without a header has the columns `bare`, in that order. UserError with file:line
+/// for what those two refuse, another number of cells, a cell that is not a finite number (a unit in a cell too: units of a
+/// column cannot differ from row to row), an instrument's overflow, a negative time, or a conductance beyond 0.1 S.
+LongTable parse_long_table(std::string_view text, const std::string& file, std::vector<LongColumn> known,
+                           const std::vector<std::string>& bare, TableLook& look);
 
 /// Text of a table's file, inflated if it is a .gz.
 std::string read_table_text(const std::string& path);
@@ -37,26 +85,15 @@ std::string read_table_text(const std::string& path);
 /// Cell as a number in SI units, checked as parse_long_table() does.
 double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where);
 
-/// Cells of a line, without blanks and quotes around them.
-std::vector<std::string> split_table_line(std::string_view line, char separator);
-
-/// A line of a text and its number, from 1.
-struct TextLine {
-  int number = 0;
-  std::string_view text;
-};
-
-/// Lines that are neither empty nor comments (#), without their ends; a byte order mark is skipped.
-std::vector<TextLine> table_lines(std::string_view text);
-
-/// A row of a CSV file: the number of its line, from 1, and its cells as read_csv_record() takes them.
-struct CsvRow {
+/// Reading of a table that is judged by its change among those of its group, a level.
+struct GroupedReading {
+  double group = 0, conductance_S = 0, start_S = 0;
+  std::string file = {};
   int line = 0;
-  std::vector<std::string> cells;
 };
-
-/// Rows of a text, without empty lines and lines that start with #; a byte order mark is skipped.
-std::vector<CsvRow> csv_rows(std::string_view text);
+/// Refuses a negative conductance that its reader's offset does not explain (technology C has one that it does): one further
+/// below its start than three times the 1 % quantile of its group.
+void check_negative(const std::vector<GroupedReading>& readings);
 
 /// Throws the UserError "WHERE: WHAT".
 [[noreturn]] void csv_fail(const std::string& where, const std::string& what);
@@ -65,12 +102,9 @@ std::vector<CsvRow> csv_rows(std::string_view text);
 double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
                    const std::string& where);
 
-/// Conductance of a cell in siemens; `unit` (" uS") is that of cells without one, empty: S. UserError unless it is a finite
+/// Conductance of a cell in siemens; `unit` ("uS") is that of cells without one, empty: S. UserError unless it is a finite
 /// number ≥ 0 of at most 0.1 S (above: no device, the unit is missing).
 double csv_conductance(const std::string& cell, const std::string& unit, const std::string& where);
-
-/// True if a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan".
-bool csv_is_number(const std::string& cell);
 
 /// Text of a file or a pipe; UserError if it cannot be read, or is longer than read_bound().
 std::string read_csv_text(const std::string& path);

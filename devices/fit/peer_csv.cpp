@@ -18,8 +18,6 @@ namespace {
 /// Conversion of a cell to siemens; `where` names its place for errors.
 using Convert = std::function<double(const std::string& cell, const std::string& where)>;
 
-std::string place(const std::string& name, const CsvRow& row) { return fmt::format("{}:{}", name, row.line); }
-
 double finite_number(const std::string& cell, const std::string& where) {
   char* end = nullptr;
   const double value = std::strtod(cell.c_str(), &end);
@@ -27,26 +25,27 @@ double finite_number(const std::string& cell, const std::string& where) {
   return value;
 }
 
-/// Columns of rows[begin ...], each up to its first empty cell.
-std::vector<std::vector<double>> columns_of(const std::vector<CsvRow>& rows, std::size_t begin, const std::string& name,
-                                            const Convert& convert) {
-  const std::size_t width = rows.front().cells.size();
+/// Columns of a table, each up to its first empty cell.
+std::vector<std::vector<double>> columns_of(const MeasuredText& text, const Convert& convert) {
+  const std::size_t width = text.header.cells.empty() ? text.row(0).cells.size() : text.header.cells.size();
   std::vector<std::vector<double>> columns(width);
   std::vector<int> ended(width, 0);  // line of the first empty cell
-  for (std::size_t r = begin; r < rows.size(); ++r) {
-    const std::string where = place(name, rows[r]);
-    const auto& cells = rows[r].cells;
-    if (cells.size() != width) csv_fail(where, fmt::format("{} cells, the first row has {}", cells.size(), width));
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    const std::string where = text.place(row);
+    if (row.cells.size() != width)
+      csv_fail(where, fmt::format("{} cells, the first row has {}", row.cells.size(), width));
     for (std::size_t c = 0; c < width; ++c) {
-      if (cells[c].empty()) {
-        if (ended[c] == 0) ended[c] = rows[r].line;
+      if (row.cells[c].empty()) {
+        if (ended[c] == 0) ended[c] = row.line;
       } else if (ended[c] > 0) {
         csv_fail(where,
                  fmt::format("column {} goes on behind an empty cell in line {} (every pulse must have its value; "
                              "cells are empty only where a column has ended)",
                              c + 1, ended[c]));
       } else {
-        columns[c].push_back(convert(cells[c], where));
+        columns[c].push_back(convert(row.cells[c], where));
       }
     }
   }
@@ -60,27 +59,21 @@ PulseRecord joined(const std::vector<double>& up, const std::vector<double>& dow
   return record;
 }
 
-/// True if a cell is a stem such as "up", "up_uS" or "up_data"; sets `unit` to " uS" for "up_uS".
+/// True if a cell is a stem such as "up", "up (uS)" or "up_data"; sets `unit`.
 bool names_column(const std::string& cell, const std::string& stem, std::string& unit) {
   if (cell == stem || cell == stem + "_data") return true;
-  for (const char* of : {"S", "mS", "uS", "nS"}) {
-    if (cell != stem + "_" + of) continue;
-    unit = std::string(" ") + of;
-    return true;
-  }
-  return false;
-}
-
-bool is_header(const CsvRow& row) {
-  return std::none_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return csv_is_number(cell); });
+  const NamedUnit named = named_unit(cell);
+  if (named.name != stem) return false;
+  unit = named.unit;
+  return true;
 }
 
 /// True if the first column counts pulses, 0, 1, 2, ..., and is no conductance.
-bool counts_pulses(const std::vector<CsvRow>& rows, std::size_t begin) {
-  if (rows.size() < begin + 2) return false;
-  for (std::size_t r = begin; r + 1 < rows.size(); ++r) {
-    const double here = std::strtod(rows[r].cells[0].c_str(), nullptr);
-    if (here != std::floor(here) || std::strtod(rows[r + 1].cells[0].c_str(), nullptr) != here + 1) return false;
+bool counts_pulses(const MeasuredText& text) {
+  if (text.size() < 2) return false;
+  const auto number = [&](std::size_t r) { return std::strtod(text.row(r).cells[0].c_str(), nullptr); };
+  for (std::size_t r = 0; r + 1 < text.size(); ++r) {
+    if (number(r) != std::floor(number(r)) || number(r + 1) != number(r) + 1) return false;
   }
   return true;
 }
@@ -98,37 +91,38 @@ double up_down_conductance(const std::string& cell, const std::string& unit, con
 
 }  // namespace
 
-bool is_up_down_csv(const std::vector<CsvRow>& rows) {
-  if (rows.empty() || rows.front().cells.size() != 2) return false;
-  const auto& first = rows.front().cells;
+bool is_up_down_csv(const MeasuredText& text) {
+  const std::vector<std::string>& names = text.header.cells;
+  if (names.empty()) return !text.empty() && text.row(0).cells.size() == 2;
+  if (names.size() != 2) return false;
   std::string unit;
-  return (csv_is_number(first[0]) && csv_is_number(first[1])) ||
-         (names_column(first[0], "up", unit) && names_column(first[1], "down", unit)) ||
-         (first[0] == "up_pulse" && first[1] == "down_pulse");
+  return (names_column(names[0], "up", unit) && names_column(names[1], "down", unit)) ||
+         (names[0] == "up_pulse" && names[1] == "down_pulse");
 }
 
-std::vector<LabRecord> parse_up_down_csv(const std::vector<CsvRow>& rows, const std::string& name,
-                                         const CsvScale& scale) {
-  const std::string where = place(name, rows.front());
-  const std::size_t begin = is_header(rows.front()) ? 1 : 0;
+std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScale& scale) {
+  const std::string& name = text.file;
+  const bool named = !text.header.cells.empty();
+  const std::string where = text.place(named ? text.header.line : text.line(0));
+  text.refuse_two_readings();
   std::string unit, other;
-  if (begin == 1 && rows.front().cells[0] == "up_pulse") {
+  if (named && text.header.cells[0] == "up_pulse") {
     csv_fail(where,
              "up_pulse,down_pulse are sizes of steps per segment, not conductances after pulses (fit the measured "
              "response, columns up,down; or write the sizes into device.piecewise.up and down)");
   }
-  if (begin == 1) {
-    names_column(rows.front().cells[0], "up", unit);
-    names_column(rows.front().cells[1], "down", other);
+  if (named) {
+    names_column(text.header.cells[0], "up", unit);
+    names_column(text.header.cells[1], "down", other);
     if (unit != other) csv_fail(where, "the two columns have different units");
   }
-  if (counts_pulses(rows, begin)) {
+  if (counts_pulses(text)) {
     csv_fail(where,
              "the first column counts pulses, but two columns are conductances after pulses up and after pulses "
              "down (give the file the header pulse,conductance,direction)");
   }
   const bool normalised = scale.high_S > 0;
-  auto columns = columns_of(rows, begin, name, [&](const std::string& cell, const std::string& at) {
+  auto columns = columns_of(text, [&](const std::string& cell, const std::string& at) {
     return normalised ? finite_number(cell, at) : up_down_conductance(cell, unit, at);
   });
   PulseRecord record = joined(columns[0], columns[1]);
@@ -148,18 +142,18 @@ struct Runs {
   std::vector<std::vector<double>> conductance_S;
 };
 
-Runs runs_of(std::string_view text, const std::string& name, double volts, Direction direction) {
-  const std::vector<CsvRow> rows = csv_rows(text);
-  if (rows.empty()) csv_fail(name, "empty (a column of currents per run is needed)");
-  const std::size_t begin = is_header(rows.front()) ? 1 : 0;
+Runs runs_of(std::string_view bytes, const std::string& name, double volts, Direction direction) {
+  const MeasuredText text = read_measured_text(bytes, name);
+  const std::vector<std::string>& names = text.header.cells;
+  if (text.empty()) csv_fail(name, "empty (a column of currents per run is needed)");
   Runs runs;
-  runs.conductance_S = columns_of(rows, begin, name, [volts](const std::string& cell, const std::string& where) {
+  runs.conductance_S = columns_of(text, [volts](const std::string& cell, const std::string& where) {
     const double current = finite_number(cell, where), conductance = current / volts;
     if (conductance < 0) csv_fail(where, fmt::format("{:g} A at {:g} V is a negative conductance", current, volts));
     return csv_conductance(fmt::format("{}", conductance), "", where);
   });
   for (std::size_t c = 0; c < runs.conductance_S.size(); ++c) {
-    runs.names.push_back(begin == 1 ? rows.front().cells[c] : fmt::format("{}", c + 1));
+    runs.names.push_back(!names.empty() ? names[c] : fmt::format("{}", c + 1));
     const auto& run = runs.conductance_S[c];
     if (run.empty()) csv_fail(name, fmt::format("run {} has no values", runs.names[c]));
     const bool rises = run.back() > run.front();
@@ -198,14 +192,11 @@ std::vector<LabRecord> parse_set_reset_csv(std::string_view set, const std::stri
   return records;
 }
 
-std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale) {
+std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale, TableLook* look) {
   if (paths.size() > 2) throw UserError("one CSV file, or CrossSim's two (SET.csv RESET.csv), are read");
-  if (paths.size() == 2) {
-    if (scale.high_S > 0) throw UserError("--window is for one file of two columns, up and down");
-    return parse_set_reset_csv(read_csv_text(paths[0]), paths[0], read_csv_text(paths[1]), paths[1], scale);
-  }
-  if (scale.read_voltage_V != 0) throw UserError("--read-voltage is for CrossSim's two files, SET.csv RESET.csv");
-  return parse_lab_csv(read_csv_text(paths.at(0)), paths[0], scale);
+  if (paths.size() == 1) return parse_lab_csv(read_table_text(paths[0]), paths[0], scale, look);
+  if (scale.high_S > 0) throw UserError("--window is for one file of two columns, up and down");
+  return parse_set_reset_csv(read_table_text(paths.at(0)), paths[0], read_table_text(paths[1]), paths[1], scale);
 }
 
 }  // namespace nudge

@@ -4,89 +4,78 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
+#include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
-#include "sim/config/suggest.hpp"
 
 namespace nudge {
 namespace {
 
-constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+enum PulseColumn : std::size_t { pulse_at, direction_at, device_at, cycle_at, voltage_at, width_at };
 
-/// Places of the columns named in the header; kAbsent where there is none.
-struct LabHeader {
-  std::size_t pulse = kAbsent, conductance = kAbsent, direction = kAbsent, device = kAbsent, cycle = kAbsent;
-  std::size_t voltage = kAbsent, width = kAbsent;
-  /// Units of cells without one, from the name of the column: " uS", " mV", " ns".
-  std::string unit = {}, voltage_unit = {}, width_unit = {};
+std::vector<LongColumn> pulse_columns() {
+  return {{"pulse", Unit::none, true},         {"direction", Unit::none, false}, {"device", Unit::none, false},
+          {"cycle", Unit::none, false},        {"voltage", Unit::volt, false},   {"width", Unit::second, false},
+          {"conductance", Unit::siemens, true}};
+}
+
+/// Columns of a file of pulses, and the voltage at which its currents were read.
+struct PulseColumns {
+  FoundColumns found;
+  ConductanceColumns read;
+  double read_voltage_V = 0;
+
+  /// Cell of a column; empty where the file has none.
+  std::string cell(const CsvRow& row, std::size_t column) const {
+    return found.has(column) ? row.cells[found.place[column]] : "";
+  }
+  double number(const CsvRow& row, std::size_t column, Unit of, const char* name, const std::string& where) const {
+    return cell_number(cell(row, column), found.unit[column], of, name, where);
+  }
+  double conductance_S(const CsvRow& row, const std::string& where) const {
+    if (found.has(read.conductance))
+      return csv_conductance(cell(row, read.conductance), found.unit[read.conductance], where);
+    double value = 0;
+    if (found.has(read.resistance)) {
+      value = 1 / number(row, read.resistance, Unit::ohm, "resistance", where);
+    } else {
+      const double volts = found.has(read.read_voltage)
+                               ? number(row, read.read_voltage, Unit::volt, "read_voltage", where)
+                               : read_voltage_V;
+      if (volts == 0)
+        csv_fail(where, "at which voltage was the current read? (a column read_voltage, or --read-voltage)");
+      value = number(row, read.current, Unit::ampere, "current", where) / volts;
+    }
+    if (!std::isfinite(value)) csv_fail(where, "resistance 0 has no conductance");
+    return csv_conductance(fmt::format("{}", value), "", where);
+  }
 };
 
-/// Plain name of a column: "conductance_uS", "G_uS" and "G" are the conductance, "voltage_mV" the voltage, "width_ns" the
-/// width; the unit goes to `at`.
-std::string plain_name(const std::string& cell, LabHeader& at) {
-  struct Stem {
-    const char *stem, *name;
-    std::vector<const char*> units;
-    std::string* unit;
-  };
-  const std::vector<Stem> stems = {{"conductance", "conductance", {"S", "mS", "uS", "nS"}, &at.unit},
-                                   {"G", "conductance", {"S", "mS", "uS", "nS"}, &at.unit},
-                                   {"voltage", "voltage", {"V", "mV"}, &at.voltage_unit},
-                                   {"width", "width", {"s", "ms", "us", "ns"}, &at.width_unit}};
-  for (const Stem& one : stems) {
-    if (cell == one.stem) return one.name;
-    for (const char* of : one.units) {
-      if (cell != fmt::format("{}_{}", one.stem, of)) continue;
-      *one.unit = fmt::format(" {}", of);
-      return one.name;
-    }
+PulseColumns columns_of(const MeasuredText& text, const CsvScale& scale, TableLook& look) {
+  std::vector<LongColumn> known = pulse_columns();
+  PulseColumns out;
+  out.read = add_conductance(known);
+  out.read_voltage_V = scale.read_voltage_V;
+  out.found = find_columns(text, known, look,
+                           "; CrossSim's set.csv and reset.csv are given together: devices fit SET.csv RESET.csv");
+  const auto& found = out.found;
+  const std::string where = text.place(text.header);
+  if (!found.has(voltage_at) && !found.has(direction_at)) {
+    csv_fail(
+        where,
+        "column \"direction\" is missing (the header must be pulse,conductance,direction, with device and cycle for "
+        "several records, voltage and width of pulses that differ)");
   }
-  return cell;
-}
-
-/// Error text for header[c], an unknown column; a header without any known name may be that of another program.
-std::string unknown_column(const std::vector<std::string>& header, std::size_t c,
-                           const std::vector<std::string>& names) {
-  LabHeader ignored;
-  const bool foreign = std::none_of(header.begin(), header.end(), [&](const std::string& cell) {
-    return std::find(names.begin(), names.end(), plain_name(cell, ignored)) != names.end();
-  });
-  return fmt::format(
-      "unknown column \"{}\" ({}{})", header[c], did_you_mean(plain_name(header[c], ignored), names),
-      foreign ? "; CrossSim's set.csv and reset.csv are given together: devices fit SET.csv RESET.csv" : "");
-}
-
-LabHeader columns_of(const std::vector<std::string>& header, const std::string& where) {
-  LabHeader at;
-  const std::vector<std::pair<std::string, std::size_t*>> known{
-      {"pulse", &at.pulse}, {"conductance", &at.conductance}, {"direction", &at.direction}, {"device", &at.device},
-      {"cycle", &at.cycle}, {"voltage", &at.voltage},         {"width", &at.width}};
-  std::vector<std::string> names;
-  names.reserve(known.size());
-  for (const auto& [name, place] : known) names.push_back(name);
-  for (std::size_t c = 0; c < header.size(); ++c) {
-    const std::string name = plain_name(header[c], at);
-    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == name; });
-    if (found == known.end()) csv_fail(where, unknown_column(header, c, names));
-    if (*found->second != kAbsent) csv_fail(where, fmt::format("column \"{}\" occurs twice", header[c]));
-    *found->second = c;
-  }
-  const bool signed_pulses = at.voltage != kAbsent;
-  for (const auto& [name, place] : known) {
-    const bool needed = name == "pulse" || name == "conductance" || (name == "direction" && !signed_pulses);
-    if (*place == kAbsent && needed) {
-      csv_fail(where,
-               fmt::format("column \"{}\" is missing (the header must be pulse,conductance,direction, with device and "
-                           "cycle for several records, voltage and width of pulses that differ)",
-                           name));
-    }
-  }
-  if ((at.voltage == kAbsent) != (at.width == kAbsent)) {
+  if (found.has(voltage_at) != found.has(width_at)) {
     csv_fail(where, fmt::format("column \"{}\" is missing (voltage and width of a pulse go together)",
-                                signed_pulses ? "width" : "voltage"));
+                                found.has(voltage_at) ? "width" : "voltage"));
   }
-  return at;
+  if (scale.read_voltage_V != 0 && !found.has(out.read.current)) {
+    throw UserError("--read-voltage is for a column of currents and for CrossSim's two files, SET.csv RESET.csv");
+  }
+  return out;
 }
 
 long long pulse_number(const std::string& text, const std::string& where) {
@@ -105,23 +94,21 @@ Direction direction_of(const std::string& text, const std::string& where) {
 }
 
 /// Appends the pulse of a row: its direction and, where the file has them, volts and width.
-void add_pulse(const LabHeader& at, const std::vector<std::string>& cells, const std::string& where,
-               PulseRecord& record) {
+void add_pulse(const PulseColumns& at, const CsvRow& row, const std::string& where, PulseRecord& record) {
   const bool first = record.direction.empty();  // before the first pulse
-  const std::string direction = at.direction == kAbsent ? "" : cells[at.direction];
-  if (at.voltage == kAbsent) {
+  const std::string direction = at.cell(row, direction_at);
+  if (!at.found.has(voltage_at)) {
     record.direction.push_back(first && direction.empty() ? Direction::up : direction_of(direction, where));
     return;
   }
-  const std::string &volts = cells[at.voltage], &width = cells[at.width];
   if (first) {
     record.direction.push_back(Direction::up);
     record.volts.push_back(0);
     record.width_s.push_back(0);
     return;
   }
-  const double size = cell_number(volts, at.voltage_unit, Unit::volt, "voltage", where);
-  const double seconds = cell_number(width, at.width_unit, Unit::second, "width", where);
+  const double size = at.number(row, voltage_at, Unit::volt, "voltage", where);
+  const double seconds = at.number(row, width_at, Unit::second, "width", where);
   if (size == 0) csv_fail(where, "voltage 0 V is no pulse");
   if (!(seconds > 0)) csv_fail(where, fmt::format("width {:g} s (must be > 0)", seconds));
   const bool unsigned_down = size > 0 && !direction.empty() && direction_of(direction, where) == Direction::down;
@@ -146,25 +133,34 @@ void check_record(const PulseRecord& record, const std::string& name) {
   }
 }
 
-std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name, const CsvScale& scale) {
-  const std::vector<CsvRow> rows = csv_rows(text);
-  if (rows.empty()) csv_fail(name, "empty (the first line must be pulse,conductance,direction)");
-  if (is_up_down_csv(rows)) return parse_up_down_csv(rows, name, scale);
+std::vector<LabRecord> parse_lab_csv(std::string_view bytes, const std::string& name, const CsvScale& scale,
+                                     TableLook* look) {
+  const MeasuredText text = read_measured_text(bytes, name);
+  if (text.empty() && text.header.cells.empty()) {
+    csv_fail(name, "empty (the first line must be pulse,conductance,direction)");
+  }
+  if (is_up_down_csv(text)) return parse_up_down_csv(text, scale);
   if (scale.high_S > 0) csv_fail(name, "--window is for files of two columns, up and down, without units");
-  const LabHeader at = columns_of(rows.front().cells, fmt::format("{}:{}", name, rows.front().line));
+  if (text.header.cells.empty()) {
+    csv_fail(text.place(text.line(0)),
+             "a table without names of its columns (write pulse,conductance,direction above it)");
+  }
+  TableLook unasked;
+  const PulseColumns at = columns_of(text, scale, look != nullptr ? *look : unasked);
   std::vector<LabRecord> records;
   std::vector<long long> last;  // pulse number, per record
-  for (std::size_t r = 1; r < rows.size(); ++r) {
-    const std::string where = fmt::format("{}:{}", name, rows[r].line);
-    const auto& cells = rows[r].cells;
-    const std::size_t columns = rows.front().cells.size();
-    if (cells.size() != columns) csv_fail(where, fmt::format("{} cells, the header has {}", cells.size(), columns));
-    const std::string device = at.device == kAbsent ? "" : cells[at.device];
-    const std::string cycle = at.cycle == kAbsent ? "" : cells[at.cycle];
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    const std::string where = text.place(row);
+    const std::size_t columns = text.header.cells.size();
+    if (row.cells.size() != columns)
+      csv_fail(where, fmt::format("{} cells, the header has {}", row.cells.size(), columns));
+    const std::string device = at.cell(row, device_at), cycle = at.cell(row, cycle_at);
     auto own = std::find_if(records.begin(), records.end(),
                             [&](const LabRecord& one) { return one.device == device && one.cycle == cycle; });
     const auto k = static_cast<std::size_t>(own - records.begin());
-    const long long pulse = pulse_number(cells[at.pulse], where);
+    const long long pulse = pulse_number(at.cell(row, pulse_at), where);
     if (own == records.end()) {
       records.push_back({device, cycle, {}});
       last.push_back(pulse);
@@ -174,8 +170,8 @@ std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& n
     }
     last[k] = pulse;
     PulseRecord& record = records[k].pulses;
-    record.conductance_S.push_back(csv_conductance(cells[at.conductance], at.unit, where));
-    add_pulse(at, cells, where, record);
+    record.conductance_S.push_back(at.conductance_S(row, where));
+    add_pulse(at, row, where, record);
   }
   if (records.empty()) check_record({}, name);
   for (const LabRecord& record : records) {

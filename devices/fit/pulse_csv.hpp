@@ -34,15 +34,16 @@ struct CsvScale {
 /// Throws UserError if a record has fewer than 4 pulses or 2 of one direction.
 void check_record(const PulseRecord& record, const std::string& name);
 
-/// Reads CSV with the header `pulse,conductance,direction` and, for several records, `device` and `cycle` (columns in any order):
-/// rows of one device and cycle belong together, in the order of the file; pulse counts up by one within a record; conductance is in
-/// siemens or has a unit, in the cell ("12.5 uS") or in the name of the column (`conductance_uS`, `G_uS`); direction is that of the
-/// pulse before the value, up or down (+1, -1); `voltage` and `width` (together; with units likewise) give the pulse's amplitude, whose
-/// sign may stand for the direction. Lines that start with # and empty lines are skipped. UserError with name:line for a
-/// missing or unknown column, a gap or step back of the pulse number, a number that is not finite, a negative conductance, one above
-/// 0.1 S (no device: the unit is missing), an unknown direction, or a record of fewer than 4 pulses or 2 of one direction.
-/// A file of two columns, up and down, is read by parse_up_down_csv; only there the scale may have a window.
-std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name, const CsvScale& scale = {});
+/// Reads a table of measured_text.hpp with the columns pulse, conductance and direction and, for several records, device and
+/// cycle, found by find_columns(). Rows of one device and cycle belong together, in the order of the file; pulse counts up by
+/// one within a record; a conductance may have its unit in the cell ("12.5 uS"), and may stand as a resistance or as a
+/// current with its read voltage; direction is that of the pulse before the value, up or down (+1, -1); voltage and width
+/// (together) give the pulse's amplitude, whose sign may stand for the direction. UserError with name:line for what
+/// find_columns() refuses, a gap or step back of the pulse number, a number that is not finite, a negative conductance, one
+/// above 0.1 S (no device: the unit is missing), an unknown direction, or a record of fewer than 4 pulses or 2 of one
+/// direction. A file of two columns, up and down, is read by parse_up_down_csv; only there the scale may have a window.
+std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name, const CsvScale& scale = {},
+                                     TableLook* look = nullptr);
 
 /// Reads measured pulses as parse_lab_csv() does, from a file; UserError if it cannot be read.
 std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& scale = {});
@@ -51,14 +52,13 @@ std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& sca
 /// and after successive pulses down that follow them, one row per pulse. There is no header, or one of the names up,down and
 /// up_data,down_data, to which a unit may be added (up_uS,down_uS). The first value is the conductance before the first known
 /// pulse. A column may end before the other (empty cells).
-bool is_up_down_csv(const std::vector<CsvRow>& rows);
+bool is_up_down_csv(const MeasuredText& text);
 
 /// Reads a two-column file (is_up_down_csv()) as one record. Numbers are siemens or have a unit. With a window they have none and may be
 /// negative; then the smallest and largest of the file stand for its ends (aihwkit's own files hold weights in [-1, 1]). UserError with
 /// name:line for another number of cells, a value after an empty cell, or a number that is not finite, negative or that of a wire. UserError
 /// also for a first column that counts pulses, one that holds steps (up_pulse,down_pulse), or fewer than 4 pulses or 2 of one direction.
-std::vector<LabRecord> parse_up_down_csv(const std::vector<CsvRow>& rows, const std::string& name,
-                                         const CsvScale& scale);
+std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScale& scale);
 
 /// Reads CrossSim's set.csv and reset.csv: a column per run, the first row may name them; the values are the currents after
 /// successive pulses, read at scale.read_voltage_V. Run k of the second file, which falls, follows run k of the first, which
@@ -68,6 +68,7 @@ std::vector<LabRecord> parse_set_reset_csv(std::string_view set, const std::stri
                                            const std::string& reset_name, const CsvScale& scale);
 
 /// Reads one file of any kind that parse_lab_csv() knows, or CrossSim's two. UserError for options that the files have no use for.
-std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale);
+std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale,
+                                      TableLook* look = nullptr);
 
 }  // namespace nudge

@@ -38,17 +38,17 @@ void check_record(const ReadRecord& record) {
 }
 
 /// Rows of numbers: level, offset, reads.
-std::vector<ReadRecord> parse_rows(const std::vector<TextLine>& lines, const std::string& file, char separator,
-                                   double rate_Hz) {
+std::vector<ReadRecord> parse_rows(const MeasuredText& text, double rate_Hz) {
   const LongColumn level{"level", Unit::none, true};
   const LongColumn read{"conductance", Unit::siemens, true};
   std::vector<ReadRecord> records;
-  for (const auto& [number, line] : lines) {
-    ReadRecord record{0, 1 / rate_Hz, {}, fmt::format("{}:{}", file, number)};
-    const std::vector<std::string> cells = split_table_line(line, separator);
-    record.level = long_table_number(cells[0], level, 1, record.where);
-    for (std::size_t c = 2; c < cells.size(); ++c) {
-      record.conductance_S.push_back(long_table_number(cells[c], read, 1, record.where));
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    ReadRecord record{0, 1 / rate_Hz, {}, text.place(row)};
+    record.level = long_table_number(row.cells[0], level, 1, record.where);
+    for (std::size_t c = 2; c < row.cells.size(); ++c) {
+      record.conductance_S.push_back(long_table_number(row.cells[c], read, 1, record.where));
     }
     check_record(record);
     records.push_back(std::move(record));
@@ -105,15 +105,13 @@ std::vector<ReadRecord> records_of(const LongTable& table) {
 
 }  // namespace
 
-std::vector<ReadRecord> parse_read_records(std::string_view text, const std::string& file, double rate_Hz) {
-  const std::vector<TextLine> lines = table_lines(text);
-  const std::string_view first = lines.empty() ? std::string_view() : lines.front().text;
-  const char separator = first.find('\t') == std::string_view::npos ? ',' : '\t';
-  const std::vector<std::string> cells = split_table_line(first, separator);
-  const bool rows = cells.size() > bare_columns.size() && csv_is_number(cells[0]) && csv_is_number(cells[1]);
-  if (rows) return parse_rows(lines, file, separator, rate_Hz > 0 ? rate_Hz : published_rate_Hz);
+std::vector<ReadRecord> parse_read_records(std::string_view bytes, const std::string& file, double rate_Hz,
+                                           TableLook& look) {
+  const MeasuredText text = read_measured_text(bytes, file);
+  const bool rows = text.header.cells.empty() && !text.empty() && text.row(0).cells.size() > bare_columns.size();
+  if (rows) return parse_rows(text, rate_Hz > 0 ? rate_Hz : published_rate_Hz);
   if (rate_Hz > 0) csv_fail(file, "--rate is for rows of reads: this table has its times in a column");
-  return records_of(parse_long_table(text, file, read_columns(), bare_columns));
+  return records_of(parse_long_table(bytes, file, read_columns(), bare_columns, look));
 }
 
 }  // namespace nudge

@@ -261,7 +261,9 @@ TEST_CASE("devices fit --noise and --bake print measured beside model and write 
   folder.write("reads.csv", reads);
   const Outcome noise = run_nudge(folder, "devices fit reads.csv --noise --out noise.toml --json");
   REQUIRE(noise.exit_code == 0);
-  const auto spectrum = nlohmann::json::parse(noise.output);
+  const auto answer = nlohmann::json::parse(noise.output);
+  CHECK(answer["understood"][0]["columns"][0]["name"] == "time_ms");
+  const auto spectrum = answer["rows"];
   REQUIRE(spectrum.size() > 3);
   for (const char* key : {"level_S", "frequency_Hz", "psd_measured", "psd_model"}) CHECK(spectrum[0][key] > 0);
   CHECK(spectrum[0]["psd_unit"] == "S^2/Hz");
@@ -277,7 +279,7 @@ TEST_CASE("devices fit --noise and --bake print measured beside model and write 
   folder.write("bake.csv", bake);
   const Outcome baked = run_nudge(folder, "devices fit bake.csv --bake --out bake.toml --activation '1.1 eV' --json");
   REQUIRE(baked.exit_code == 0);
-  const auto rows = nlohmann::json::parse(baked.output);
+  const auto rows = nlohmann::json::parse(baked.output)["rows"];
   REQUIRE(rows.size() == 2);  // one group of cells
   CHECK(rows[1]["temperature_K"] == Approx(423.15));
   CHECK_THAT(run_nudge(folder, "config check bake.toml").output, Contains("device.relaxation_activation = 1.1"));
@@ -289,7 +291,7 @@ TEST_CASE("devices fit --noise and --bake print measured beside model and write 
   };
   refused("reads.csv --noise --bake", "one of --relaxation, --noise and --bake");
   refused("reads.csv --bake", "reads.csv:1: column \"cell\" is missing");
-  refused("bake.csv --noise", "bake.csv:1: unknown column");
+  refused("bake.csv --noise", "bake.csv:2: 2 reads of one cell");
   refused("bake.csv --bake --activation warm", "--activation \"warm\"");
   refused("reads.csv --noise --rate '5 s'", "--rate \"5 s\"");
   refused("reads.csv --noise --out noise.toml", "noise.toml");

@@ -14,29 +14,11 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/base/text.hpp"
 #include "sim/config/suggest.hpp"
+#include "sim/io/measured_text.hpp"
 #include "training/data/raw_array.hpp"
 
 namespace nudge {
 namespace {
-
-std::string_view trimmed(std::string_view field) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = field.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  field = field.substr(first, field.find_last_not_of(blanks) - first + 1);
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
-  return field;
-}
-
-std::vector<std::string_view> fields_of(std::string_view line, char separator) {
-  std::vector<std::string_view> fields;
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t end = std::min(line.find(separator, at), line.size());
-    fields.push_back(trimmed(line.substr(at, end - at)));
-    at = end + 1;
-  }
-  return fields;
-}
 
 /// Reads a field as a number, "nan" and "inf" included.
 std::optional<double> number_of(std::string_view field) {
@@ -47,73 +29,52 @@ std::optional<double> number_of(std::string_view field) {
   return value;
 }
 
-char separator_of(std::string_view line) {
-  for (const char c : {',', ';', '\t'}) {
-    if (line.find(c) != std::string_view::npos) return c;
-  }
-  return ',';
-}
-
-/// Lines of a CSV, and the kind of its first one.
+/// Rows of a CSV (sim/io/measured_text.hpp) as numbers.
 class Table {
  public:
-  /// Meaning of a first line that is not all numbers.
-  enum class First { header, header_without_numbers };
+  Table(std::string_view bytes, const std::string& name) : text_(read_measured_text(bytes, name)), name_(name) {
+    const bool named = !text_.header.cells.empty();
+    if (text_.empty()) {
+      throw UserError(fmt::format("{}: has {}no line with numbers", name_, named ? "a header and " : ""));
+    }
+    columns_ = named ? text_.header.cells.size() : text_.row(0).cells.size();
+  }
 
-  Table(std::string_view text, const std::string& name, First first_line = First::header) : name_(name) {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    for (std::size_t at = 0, line = 1; at < text.size(); ++line) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      std::string_view one = text.substr(at, end - at);
-      at = end + 1;
-      if (one.starts_with('#') || trimmed(one).empty()) continue;
-      if (one.ends_with('\r')) one.remove_suffix(1);
-      lines_.push_back({line, one});
-    }
-    if (lines_.empty()) throw UserError(fmt::format("{}: has no line with numbers", name_));
-    separator_ = separator_of(lines_.front().text);
-    const auto first = fields_of(lines_.front().text, separator_);
-    columns_ = first.size();
-    const auto is_number = [](auto field) { return number_of(field).has_value(); };
-    const auto is_name = [&](auto field) { return !field.empty() && !is_number(field); };
-    if (std::all_of(first.begin(), first.end(), is_number)) return;
-    if (first_line == First::header_without_numbers &&
-        (std::any_of(first.begin(), first.end(), is_number) || std::none_of(first.begin(), first.end(), is_name))) {
-      return;
-    }
-    std::string_view header = lines_.front().text;
-    names_ = read_csv_record(header, separator_);
-    columns_ = names_.size();
-    lines_.erase(lines_.begin());
-    if (lines_.empty()) throw UserError(fmt::format("{}: has a header and no line with numbers", name_));
+  void refuse_two_readings() const { text_.refuse_two_readings(); }
+  void refuse_other_lines() const {
+    if (text_.aside.empty()) return;
+    throw UserError(
+        fmt::format("{}, line {}: is neither the header nor a row with numbers", name_, text_.aside.front()));
   }
 
   std::size_t columns() const { return columns_; }
-  std::size_t rows() const { return lines_.size(); }
+  std::size_t rows() const { return text_.size(); }
 
   /// Place of a row: "data file "x.csv", line 12".
-  std::string place(std::size_t row) const { return fmt::format("{}, line {}", name_, lines_[row].number); }
+  std::string place(std::size_t row) const { return fmt::format("{}, line {}", name_, line(row)); }
 
   std::size_t column(const std::string& wanted, const std::string& key) const {
-    if (names_.empty()) {
+    const std::vector<std::string>& names = text_.header.cells;
+    if (names.empty()) {
       throw UserError(
           fmt::format("{}: has no header line to find the column {} = \"{}\" in (add one, or put the label first and "
                       "leave {} empty)",
                       name_, key, wanted, key));
     }
-    const auto found = std::find(names_.begin(), names_.end(), wanted);
-    if (found == names_.end()) {
+    const auto found = std::find(names.begin(), names.end(), wanted);
+    if (found == names.end()) {
       throw UserError(
-          fmt::format("{}: has no column {} = \"{}\" ({})", name_, key, wanted, did_you_mean(wanted, names_)));
+          fmt::format("{}: has no column {} = \"{}\" ({})", name_, key, wanted, did_you_mean(wanted, names)));
     }
-    return static_cast<std::size_t>(found - names_.begin());
+    return static_cast<std::size_t>(found - names.begin());
   }
 
-  std::size_t line(std::size_t row) const { return lines_[row].number; }
+  std::size_t line(std::size_t row) const { return static_cast<std::size_t>(text_.line(row)); }
 
   /// Reads the numbers of a row, columns() many.
-  void numbers(std::size_t row, std::vector<double>& out, EmptyFields empty = EmptyFields::refused) const {
-    const auto fields = fields_of(lines_[row].text, separator_);
+  void numbers(std::size_t row, std::vector<double>& out, EmptyFields empty = EmptyFields::refused) {
+    text_.row(row, row_);
+    const std::vector<std::string>& fields = row_.cells;
     if (fields.size() != columns_) {
       throw UserError(fmt::format("{}: {} fields (must be {}, as many as the first line has)", place(row),
                                   fields.size(), columns_));
@@ -130,14 +91,9 @@ class Table {
   }
 
  private:
-  struct Line {
-    std::size_t number;
-    std::string_view text;
-  };
+  MeasuredText text_;
+  CsvRow row_;
   std::string name_;
-  std::vector<Line> lines_;
-  std::vector<std::string> names_;
-  char separator_ = ',';
   std::size_t columns_ = 0;
 };
 
@@ -145,8 +101,9 @@ std::vector<std::size_t> target_columns(const Table& table, const DataSource& so
   if (source.labels.empty()) return {0};
   if (target == Target::label) return {table.column(source.labels, source.labels_key)};
   std::vector<std::size_t> columns;
-  for (const std::string_view one : fields_of(source.labels, ',')) {
-    columns.push_back(table.column(std::string(one), source.labels_key));
+  std::string_view names = source.labels;
+  for (const std::string& one : read_csv_record(names)) {
+    columns.push_back(table.column(one, source.labels_key));
     if (std::count(columns.begin(), columns.end(), columns.back()) > 1) {
       throw UserError(fmt::format("{} = \"{}\" names a column twice", source.labels_key, source.labels));
     }
@@ -157,7 +114,8 @@ std::vector<std::size_t> target_columns(const Table& table, const DataSource& so
 }  // namespace
 
 NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty) {
-  const Table table(text, name, Table::First::header_without_numbers);
+  Table table(text, name);
+  table.refuse_two_readings();
   NumberTable out;
   out.values.resize(static_cast<Index>(table.rows()), static_cast<Index>(table.columns()));
   std::vector<double> row;
@@ -171,7 +129,8 @@ NumberTable parse_csv_matrix(std::string_view text, const std::string& name, Emp
 }
 
 LabelledData parse_csv(std::string_view text, const std::string& name, const DataSource& source, Target target) {
-  const Table table(text, name);
+  Table table(text, name);
+  table.refuse_other_lines();
   const std::vector<std::size_t> targets = target_columns(table, source, target);
   if (table.columns() <= targets.size()) {
     throw UserError(

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/io/measured_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/algorithm/string.hpp>
+#include <boost/locale/encoding_utf.hpp>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr std::size_t kLooked = 400;  // rows that tell how a text is laid out
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw UserError(where + ": " + what); }
+
+/// UTF-16 of one byte order as UTF-8.
+std::string of_utf16(std::string_view bytes, bool big_endian) {
+  std::u16string units;
+  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
+    const auto first = static_cast<unsigned char>(bytes[i]), second = static_cast<unsigned char>(bytes[i + 1]);
+    units += static_cast<char16_t>(big_endian ? first << 8 | second : second << 8 | first);
+  }
+  return boost::locale::conv::utf_to_utf<char>(units);
+}
+
+bool is_utf8(std::string_view bytes) {
+  try {
+    boost::locale::conv::utf_to_utf<char32_t>(bytes.data(), bytes.data() + bytes.size(), boost::locale::conv::stop);
+    return true;
+  } catch (const boost::locale::conv::conversion_error&) {
+    return false;
+  }
+}
+
+std::string of_latin1(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x80) {
+      out += c;
+    } else {
+      out += static_cast<char>(0xC0 | code >> 6);
+      out += static_cast<char>(0x80 | (code & 0x3F));
+    }
+  }
+  return out;
+}
+
+/// Share of the bytes at even or odd places that are 0, which tells UTF-16 without a mark.
+double zeros(std::string_view bytes, std::size_t from) {
+  std::size_t zero = 0, all = 0;
+  for (std::size_t i = from; i < std::min<std::size_t>(bytes.size(), 4096); i += 2, ++all) zero += bytes[i] == 0;
+  return all == 0 ? 0 : static_cast<double>(zero) / static_cast<double>(all);
+}
+
+std::string decoded(std::string_view bytes, MeasuredText& out) {
+  using namespace std::string_view_literals;
+  constexpr const char* save = "save the sheet as CSV (UTF-8) and read that";
+  if (bytes.starts_with("PK\x03\x04"sv)) refuse(out.file, fmt::format("is an Excel workbook or zip archive: {}", save));
+  if (bytes.starts_with("\xD0\xCF\x11\xE0"sv))
+    refuse(out.file, fmt::format("is an old Excel workbook (.xls): {}", save));
+  if (bytes.starts_with("\xEF\xBB\xBF"sv)) bytes.remove_prefix(3);
+  const bool little = bytes.starts_with("\xFF\xFE"sv), big = bytes.starts_with("\xFE\xFF"sv);
+  const bool guessed_little = zeros(bytes, 1) > 0.4, guessed_big = zeros(bytes, 0) > 0.4;
+  if (little || big || guessed_little != guessed_big) {
+    out.encoding = "UTF-16";
+    return of_utf16(bytes.substr(little || big ? 2 : 0), big || (!little && guessed_big));
+  }
+  if (bytes.find('\0') != std::string_view::npos) refuse(out.file, "is no text (it holds bytes of 0)");
+  if (is_utf8(bytes)) return std::string(bytes);
+  out.encoding = "Latin-1";
+  return of_latin1(bytes);
+}
+
+/// Line ends of Windows and old Macs as line feeds.
+std::string with_line_feeds(std::string text) {
+  boost::replace_all(text, "\r\n", "\n");
+  std::replace(text.begin(), text.end(), '\r', '\n');
+  return text;
+}
+
+/// True of digits, one comma and digits, with sign and exponent.
+bool has_decimal_comma(const std::string& cell) {
+  const std::size_t comma = cell.find(',');
+  if (comma == std::string::npos || cell.find('.') != std::string::npos ||
+      cell.find(',', comma + 1) != std::string::npos)
+    return false;
+  std::string point = cell;
+  point[comma] = '.';
+  const bool digits = comma + 1 < cell.size() && std::isdigit(static_cast<unsigned char>(cell[comma + 1])) != 0;
+  return digits && is_measured_number(point);
+}
+
+bool is_number(const std::string& cell, char separator) {
+  return is_measured_number(cell) || (separator != ',' && has_decimal_comma(cell));
+}
+
+bool has_number(const CsvRow& row, char separator) {
+  return std::any_of(row.cells.begin(), row.cells.end(), [&](const auto& cell) { return is_number(cell, separator); });
+}
+
+/// Number of cells that most rows with numbers have, that of the first row among equals; 0: no row has a number.
+std::size_t usual_cells(const std::vector<CsvRow>& rows, char separator) {
+  std::map<std::size_t, std::size_t> count;
+  for (const CsvRow& row : rows) {
+    if (has_number(row, separator)) count[row.cells.size()] += 2;
+  }
+  if (const auto first = rows.empty() ? count.end() : count.find(rows[0].cells.size()); first != count.end()) {
+    ++first->second;
+  }
+  const auto most =
+      std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == count.end() ? 0 : most->first;
+}
+
+/// Share of cells that are numbers or empty, over rows of the usual number of cells.
+double share_of_numbers(const std::vector<CsvRow>& rows, char separator, std::size_t usual) {
+  double sum = 0;
+  for (const CsvRow& row : rows) {
+    if (row.cells.size() != usual || !has_number(row, separator)) continue;
+    const auto good = std::count_if(row.cells.begin(), row.cells.end(),
+                                    [&](const auto& cell) { return cell.empty() || is_number(cell, separator); });
+    sum += static_cast<double>(good) / static_cast<double>(usual);
+  }
+  return rows.empty() ? 0 : sum / static_cast<double>(rows.size());
+}
+
+bool is_unit(std::string cell) {
+  if (cell.size() > 2 && (cell.front() == '(' || cell.front() == '[')) cell = cell.substr(1, cell.size() - 2);
+  boost::replace_all(cell, "\u00B5", "u");
+  boost::replace_all(cell, "\u03BC", "u");
+  static const std::array<const char*, 20> units = {"S", "Ohm", "ohm", "\u03A9", "\u2126",  "V", "A",
+                                                    "F", "s",   "Hz",  "J",      "W",       "K", "m",
+                                                    "%", "min", "h",   "degC",   "\u00B0C", "C"};
+  const auto known = [&](std::string_view of) { return std::find(units.begin(), units.end(), of) != units.end(); };
+  return known(cell) || (cell.size() > 1 && std::string_view("fpnumkMG").find(cell[0]) != std::string_view::npos &&
+                         known(std::string_view(cell).substr(1)));
+}
+
+bool is_row_of_units(const CsvRow& row) {
+  const auto blank = [](const std::string& cell) {
+    return cell.empty() || cell == "-" || cell == "1" || cell == "a.u.";
+  };
+  return std::any_of(row.cells.begin(), row.cells.end(), is_unit) &&
+         std::all_of(row.cells.begin(), row.cells.end(),
+                     [&](const std::string& cell) { return blank(cell) || is_unit(cell); });
+}
+
+/// True of digits with a sign.
+bool is_whole(const std::string& cell) {
+  const std::size_t first = !cell.empty() && (cell[0] == '-' || cell[0] == '+') ? 1 : 0;
+  return cell.size() > first && cell.find_first_not_of("0123456789", first) == std::string::npos;
+}
+
+}  // namespace
+
+std::string MeasuredText::place(int line) const { return fmt::format("{}:{}", file, line); }
+
+void MeasuredText::cells(const Span& span, char by, std::vector<std::string>& out) const {
+  std::string_view rest = std::string_view(text_).substr(span.begin, span.length);
+  if (by == ' ') {
+    const std::string trimmed = boost::trim_copy(std::string(rest));
+    boost::split(out, trimmed, boost::is_any_of(" \t"), boost::token_compress_on);
+    return;
+  }
+  if (rest.find('"') != std::string_view::npos || rest.find('\'') != std::string_view::npos) {
+    out = read_csv_record(rest, by);
+    for (std::string& cell : out) boost::trim(cell);
+    return;
+  }
+  std::size_t n = 0;
+  while (true) {
+    const std::size_t end = std::min(rest.find(by), rest.size());
+    std::string_view cell = rest.substr(0, end);
+    while (!cell.empty() && (cell.front() == ' ' || cell.front() == '\t')) cell.remove_prefix(1);
+    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '\t')) cell.remove_suffix(1);
+    if (n < out.size()) {
+      out[n] = cell;
+    } else {
+      out.emplace_back(cell);
+    }
+    ++n;
+    if (end == rest.size()) break;
+    rest.remove_prefix(end + 1);
+  }
+  out.resize(n);
+}
+
+void MeasuredText::row(std::size_t i, CsvRow& out) const {
+  out.line = spans_[i].line;
+  cells(spans_[i], separator, out.cells);
+  if (trailing_ > 0 && out.cells.size() == trailing_ && out.cells.back().empty()) out.cells.pop_back();
+  if (!decimal_comma) return;
+  for (std::string& cell : out.cells) {
+    if (has_decimal_comma(cell)) {
+      cell[cell.find(',')] = '.';
+    } else if (cell.find(',') != std::string::npos && cell.find_first_not_of("0123456789.,+-") == std::string::npos) {
+      refuse(place(out), fmt::format("\"{}\" has a comma and a point: write numbers without marks of thousands", cell));
+    }
+  }
+}
+
+CsvRow MeasuredText::row(std::size_t i) const {
+  CsvRow out;
+  row(i, out);
+  return out;
+}
+
+void MeasuredText::find_records() {
+  std::string_view rest = text_;
+  for (int number = 1; !rest.empty();) {
+    const std::size_t begin = text_.size() - rest.size();
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    const std::size_t first = line.find_first_not_of(" \t");
+    const bool skipped = first == std::string_view::npos || line[first] == '#';
+    std::size_t length = line.size();
+    if (!skipped && line.find('"') != std::string_view::npos) {  // a cell in quotes may go on in the next line
+      for (const char by : {',', ';', '\t'}) {
+        std::string_view ahead = rest;
+        read_csv_record(ahead, by);
+        length = std::max(length, rest.size() - ahead.size() - (ahead.empty() && !text_.ends_with('\n') ? 0 : 1));
+      }
+    }
+    if (!skipped) spans_.push_back({number, begin, length});
+    number += static_cast<int>(std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(length), '\n')) + 1;
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+  }
+}
+
+void MeasuredText::find_separator() {
+  const auto rows_by = [&](char by) {
+    std::vector<CsvRow> rows(std::min(spans_.size(), kLooked));
+    for (std::size_t i = 0; i < rows.size(); ++i) cells(spans_[i], by, rows[i].cells);
+    return rows;
+  };
+  double most = 0;
+  for (const char by : {'\t', ';', ',', ' '}) {
+    const std::vector<CsvRow> rows = rows_by(by);
+    const std::size_t usual = usual_cells(rows, by);
+    const double share = usual < 2 ? 0 : share_of_numbers(rows, by, usual);
+    if (share <= most) continue;
+    separator = by;
+    most = share;
+  }
+  if (most > 0 || spans_.empty()) return;
+  // One column, or names alone.
+  const std::vector<CsvRow> one = rows_by(';');
+  const auto comma = [](const CsvRow& row) { return row.cells.size() == 1 && has_decimal_comma(row.cells[0]); };
+  const std::string_view first = std::string_view(text_).substr(spans_[0].begin, spans_[0].length);
+  const bool tab = first.find('\t') != std::string_view::npos, semicolon = first.find(';') != std::string_view::npos;
+  separator = tab ? '\t' : semicolon || std::any_of(one.begin(), one.end(), comma) ? ';' : ',';
+}
+
+void MeasuredText::find_table() {
+  std::vector<CsvRow> rows(std::min(spans_.size(), kLooked));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].line = spans_[i].line;
+    cells(spans_[i], separator, rows[i].cells);
+  }
+  const std::size_t usual = usual_cells(rows, separator);
+  const auto is_data = [&](const CsvRow& row) {
+    return has_number(row, separator) && !is_row_of_units(row) &&
+           (row.cells.size() > 1 || is_number(row.cells[0], separator));
+  };
+  const auto fits = [&](std::size_t i) {
+    return usual == 0 || rows[i].cells.size() == usual || rows[i].cells.size() + 1 == usual;
+  };
+  std::size_t begin = 0;
+  const auto starts = [&](const CsvRow& row) {
+    return is_data(row) && (row.cells.size() == usual || is_number(row.cells[0], separator));
+  };
+  while (begin < rows.size() && !starts(rows[begin])) ++begin;
+  if (begin == rows.size()) begin = rows.empty() ? 0 : 1;  // names alone
+  std::size_t names = begin;
+  if (names > 0 && fits(names - 1)) --names;
+  if (names < begin && names > 0 && is_row_of_units(rows[names]) && fits(names - 1)) {
+    units = rows[names];
+    --names;
+  }
+  if (names < begin) header = rows[names];
+  for (std::size_t i = 0; i < names; ++i) aside.push_back(spans_[i].line);
+  std::size_t end = spans_.size();
+  std::vector<int> behind;
+  for (CsvRow last; end > begin; --end) {
+    cells(spans_[end - 1], separator, last.cells);
+    if (is_data(last)) break;
+    behind.insert(behind.begin(), spans_[end - 1].line);
+  }
+  aside.insert(aside.end(), behind.begin(), behind.end());
+  spans_ = std::vector<Span>(spans_.begin() + static_cast<std::ptrdiff_t>(begin),
+                             spans_.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+void MeasuredText::find_trailing() {
+  if (header.cells.empty() || empty()) return;
+  const std::size_t named = header.cells.size(), width = row(0).cells.size();
+  if (named + 1 != width && !(named == width && header.cells.back().empty())) return;
+  for (std::size_t i = 0; i < std::min(size(), kLooked); ++i) {
+    const std::vector<std::string> own = row(i).cells;
+    if (own.size() + 1 != width && !(own.size() == width && own.back().empty())) return;
+  }
+  trailing_ = width;
+  if (named == width) header.cells.pop_back();
+  if (units.cells.size() == width) units.cells.pop_back();
+}
+
+void MeasuredText::find_commas() {
+  // Names of one column above "12,5" tell that the comma is a decimal one.
+  if (separator == ',' && header.cells.size() == 1 && !empty() && row(0).cells.size() == 2) separator = ';';
+  for (std::size_t i = 0; separator != ',' && i < std::min(size(), kLooked) && !decimal_comma; ++i) {
+    const CsvRow one = row(i);
+    decimal_comma = std::any_of(one.cells.begin(), one.cells.end(), has_decimal_comma);
+  }
+}
+
+void MeasuredText::refuse_two_readings() const {
+  if (separator != ',' || empty() || header.cells.size() == 2) return;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const CsvRow one = row(i);
+    if (one.cells.size() != 2 || !is_whole(one.cells[0]) || !is_whole(one.cells[1]) || one.cells[1][0] == '-') return;
+    const std::string_view written = std::string_view(text_).substr(spans_[i].begin, spans_[i].length);
+    if (written.find_first_of(" \t\"") != std::string_view::npos) return;
+  }
+  const CsvRow first = row(0);
+  refuse(place(first),
+         fmt::format(
+             "\"{0},{1}\" is two columns, {0} and {1}, or one number, {0}.{1}: write \"{0}, {1}\" for two columns, "
+             "{0}.{1} for one",
+             first.cells[0], first.cells[1]));
+}
+
+MeasuredText read_measured_text(std::string_view bytes, const std::string& file) {
+  MeasuredText out;
+  out.file = file;
+  out.text_ = with_line_feeds(decoded(bytes, out));
+  out.find_records();
+  out.find_separator();
+  out.find_table();
+  out.find_trailing();
+  out.find_commas();
+  return out;
+}
+
+bool is_overflow(const std::string& cell) {
+  const std::string word = boost::to_upper_copy(cell);
+  for (const char* known : {"OVLD", "OVL", "OVERFLOW", "OVRFLW", "OVFL", "OL", "---", "----", "-----"}) {
+    if (word == known) return true;
+  }
+  char* end = nullptr;
+  const double value = std::strtod(cell.c_str(), &end);
+  return !cell.empty() && *end == 0 && std::isfinite(value) && std::abs(value) >= 9.9e37;
+}
+
+bool is_measured_number(const std::string& cell) {
+  if (cell.empty()) return false;
+  if (is_overflow(cell)) return true;
+  const std::string lower = boost::to_lower_copy(cell);
+  if (lower == "nan" || lower == "inf" || lower == "+inf" || lower == "-inf") return true;
+  if (std::string_view("+-.0123456789").find(cell[0]) == std::string_view::npos) return false;
+  char* end = nullptr;
+  std::strtod(cell.c_str(), &end);
+  if (end == cell.c_str()) return false;
+  const std::string rest = boost::trim_copy(std::string(end));
+  return rest.empty() || is_unit(rest);
+}
+
+NamedUnit named_unit(const std::string& cell) {
+  std::string text = cell;
+  for (const char* micro : {"\u00B5", "\u03BC"}) boost::replace_all(text, micro, "u");
+  for (const char* ohm : {"\u03A9", "\u2126"}) boost::replace_all(text, ohm, "Ohm");
+  const auto trimmed = [](const std::string& part) { return boost::trim_copy(part); };
+  for (const auto& [open, close] : {std::pair{'(', ')'}, {'[', ']'}}) {
+    const std::size_t at = text.find(open);
+    if (at == std::string::npos || at == 0 || text.back() != close) continue;
+    return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1, text.size() - at - 2))};
+  }
+  for (const char mark : {'/', '_', ' '}) {
+    const std::size_t at = text.rfind(mark);
+    if (at == std::string::npos || at == 0 || !is_unit(trimmed(text.substr(at + 1)))) continue;
+    return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
+  }
+  return {text, ""};
+}
+
+}  // namespace nudge

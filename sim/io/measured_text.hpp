@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nudge {
+
+/// Row of a table: the number of its line in the file, from 1, and its cells.
+struct CsvRow {
+  int line = 0;
+  std::vector<std::string> cells;
+};
+
+/// Table of measurements as instruments and spreadsheets write it, and how its text was read. Rows are split when they are
+/// asked for: a file of 10^8 cells is held once.
+class MeasuredText {
+ public:
+  std::string file;
+  std::string encoding = "UTF-8";  ///< "UTF-8", "UTF-16" or "Latin-1"
+  char separator = ',';            ///< ',', ';', '\t', or ' ' for any blanks
+  bool decimal_comma = false;      ///< numbers are written as 2,5; row() gives 2.5
+  CsvRow header;                   ///< names of the columns; no cells: none
+  CsvRow units;                    ///< row of units below the names; no cells: none
+  std::vector<int> aside;          ///< lines before the header and behind the last row that are no part of the table
+
+  std::size_t size() const { return spans_.size(); }  ///< number of rows
+  bool empty() const { return spans_.empty(); }
+  /// Row i, without the empty cell behind a separator that ends all rows.
+  void row(std::size_t i, CsvRow& out) const;
+  CsvRow row(std::size_t i) const;
+  int line(std::size_t i) const { return spans_[i].line; }
+
+  std::string place(int line) const;  ///< "FILE:LINE"
+
+  /// Refuses one comma a row between whole numbers, "12,500": two columns or 12.5? For tables that may have one column.
+  void refuse_two_readings() const;
+
+  std::string place(const CsvRow& row) const { return place(row.line); }
+
+ private:
+  friend MeasuredText read_measured_text(std::string_view bytes, const std::string& file);
+  struct Span {
+    int line;
+    std::size_t begin, length;
+  };
+  void cells(const Span& span, char by, std::vector<std::string>& out) const;
+  void find_records();
+  void find_separator();
+  void find_table();
+  void find_trailing();
+  void find_commas();
+  CsvRow at(std::size_t i) const;
+
+  std::string text_;
+  std::vector<Span> spans_;
+  std::size_t trailing_ = 0;  ///< number of cells of rows that end with a separator; 0: they do not
+};
+
+/// Reads a text as a table. Found by looking at its first 400 rows: encoding (UTF-8, UTF-16, Latin-1), separator (tab,
+/// semicolon, comma, blanks: the one by which most cells are numbers), decimal comma, header, a row of units below it, lines
+/// of an instrument before and behind the table, separators at the ends of all rows. Empty lines and lines that begin with #
+/// are left out; a cell in quotes may hold separators and line ends (RFC 4180). UserError for a spreadsheet (.xlsx, .xls) and
+/// for bytes that are no text.
+MeasuredText read_measured_text(std::string_view bytes, const std::string& file);
+
+/// True if a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan", an instrument's overflow.
+bool is_measured_number(const std::string& cell);
+
+/// True if a cell is what instruments write where a reading failed: 9.9E37 or larger, OVLD, OVERFLOW, ---.
+bool is_overflow(const std::string& cell);
+
+/// Name of a column and its unit: "G (uS)", "G [uS]", "t/ms", "conductance_uS"; the unit is empty where none is told. Micro and
+/// ohm signs of the unit are "u" and "Ohm".
+struct NamedUnit {
+  std::string name, unit;
+};
+NamedUnit named_unit(const std::string& cell);
+
+}  // namespace nudge
