@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "apps/columns.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/toml_reader.hpp"
@@ -50,6 +53,11 @@ std::string sections_text() {
     if (std::find(sections.begin(), sections.end(), section) == sections.end()) sections.push_back(section);
   }
   return fmt::format("Sections of a config: {}; `nudge config keys` explains every key.\n", fmt::join(sections, ", "));
+}
+
+std::string help_of(const CLI::App& app) {
+  const std::size_t columns = terminal_columns(STDOUT_FILENO);
+  return wrapped(app.help(), columns > 0 ? columns : usual_columns);
 }
 
 void warn_of_rounding(const Config& config) {

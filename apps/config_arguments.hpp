@@ -35,6 +35,9 @@ void add_weights_option(CLI::App& app, std::vector<std::string>& settings);
 /// Text of the sections that a config may have, in the order of the reference, for the end of a help text.
 std::string sections_text();
 
+/// Help of the command that was asked for, wrapped to the terminal behind standard output, or the usual width.
+std::string help_of(const CLI::App& app);
+
 /// Warns where rounding takes a part of what the nudge measures (training/config/rounding.hpp).
 void warn_of_rounding(const Config& config);
 

@@ -242,9 +242,16 @@ ExitCode dispatch(int argc, char** argv) {
     complain(unknown);
     return ExitCode::user_input;
   }
+  if (words.empty()) {
+    answer("{}", help_of(app));
+    return ExitCode::ok;
+  }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& request) {  // --help, --version
+  } catch (const CLI::CallForHelp&) {
+    answer("{}", help_of(app));
+    return ExitCode::ok;
+  } catch (const CLI::Success& request) {  // --version
     app.exit(request);
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "apps/columns.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/text.hpp"
 
@@ -42,7 +43,8 @@ void write_error(const std::string& text) {
 void say_text(const std::string& text) { write_error(printable(text)); }
 
 void say_over(const std::string& text) {
-  write_error("\r\x1b[K" + printable(text));
+  const bool stays = text.ends_with('\n');
+  write_error("\r\x1b[K" + (stays ? printable(text) : cut_to(printable(text), terminal_columns(STDERR_FILENO))));
   std::fflush(stderr);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,8 +11,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/columns.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
+#include "apps/report/sections.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/base/statistics.hpp"
@@ -122,7 +125,20 @@ std::string caption(const Comparison& c) {
   return out;
 }
 
-std::string table_text(const Comparison& c) {
+/// Order in which results are worth a column beside the entrant: what was chosen and decides.
+int compare_rank(const std::string& name) {
+  if (name.starts_with("difference")) return 0;
+  if (name.starts_with("test ")) return name == "test loss" ? 2 : 1;
+  return name.starts_with("validation ") || name == "one run, 95 %" ? 4 : 3;
+}
+
+/// The answer of a comparison: its ranking, as the report has it.
+std::string compare_ranking(const std::string& file) {
+  const report::Opening found = report::compare_section({report::load_run_file(file)}).opening;
+  return wrapped(found.title + ".\n" + found.sentence + "\n", terminal_columns(STDOUT_FILENO));
+}
+
+std::string table_text(const Comparison& c, bool all) {
   std::vector<std::vector<std::string>> rows(1, {"entrant"});
   rows[0].insert(rows[0].end(), c.keys.begin(), c.keys.end());
   rows[0].insert(rows[0].end(), {"seeds", "validation loss", "test loss"});
@@ -165,7 +181,7 @@ std::string table_text(const Comparison& c) {
   if (above) notes += std::string(kUnigramNote) + "\n";
   if (c.lines) notes += lines_text(*c.lines) + "\n";
   if (c.references) notes += references_text(*c.references) + "\n";
-  return text_table(rows, 1) + caption(c) + notes;
+  return short_table(rows, 1 + c.keys.size(), 1, all, compare_rank) + caption(c) + notes;
 }
 
 /// JSON of a difference; the infinite interval of one seed is null.
@@ -237,12 +253,14 @@ std::string part_text(const Comparison& c) {
       own.shard.text(), own.count_own(), own.points.size(), failed);
 }
 
-ExitCode finish(const Comparison& comparison, const std::string& config, const std::string& file, bool json) {
-  if (json) {
+ExitCode finish(const Comparison& comparison, const std::string& config, const std::string& file,
+                const StudyOptions& options) {
+  if (options.json) {
     answer("{}\n", json_text(json_of(comparison, file), 2));
   } else if (!comparison.interrupted) {
-    answer("{}{}{}\n", comparison.waits ? part_text(comparison) : table_text(comparison),
-           outside_note(comparison.count_outside(), "compare", config, file), file);
+    const bool whole = !comparison.waits && comparison.test.count_ok() > 0;
+    answer("{}{}{}{}\n", comparison.waits ? part_text(comparison) : table_text(comparison, options.all),
+           outside_note(comparison.count_outside(), "compare", config, file), whole ? compare_ranking(file) : "", file);
   }
   const Shard& shard = comparison.tuning.shard;
   if (comparison.interrupted) {
@@ -278,7 +296,7 @@ ExitCode run_compare(const StudyOptions& options) {
     StudyLog log(options.log, source);
     comparison = run_compare(source, files, comparison_observer(log));
   }
-  return is_leader() ? finish(comparison, source.name, files.output.string(), options.json) : ExitCode::ok;
+  return is_leader() ? finish(comparison, source.name, files.output.string(), options) : ExitCode::ok;
 }
 
 std::function<ExitCode()> add_compare(CLI::App& app) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "devices/device_config.hpp"
@@ -48,20 +49,18 @@ void tell_forecast(const Config& config, const RunParts& parts) {
 }
 
 /// Checks what the commands that take the config check when they begin: its data and network, the points of its sweep
-/// and of its comparison. Without the data, checks what does not need it.
-void begin(const ConfigArguments& arguments, const Config& config, const std::vector<ConfigDifference>& changes) {
+/// and of its comparison. Without the data, checks what does not need it. Returns the values that the user did not set.
+std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& config,
+                              const std::vector<ConfigDifference>& changes) {
   if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare")) expect_training_reads(config);
   if (const std::string key = missing_data(config); !key.empty()) {
     say("nudge: warning: {} = \"{}\" is not here (relative to the working directory): whether it fits was not "
         "checked\n",
         key, config.text(key));
-    return;
+    return given_values(config);
   }
   const RunParts parts = run_parts(config, Work::learns);
   const Config placed = chosen_circuit(config, parts);
-  for (const ConfigDifference& one : difference(config, placed)) {
-    answer("{} = {}, {}\n", one.key, one.second, placed.origin(one.key).where);
-  }
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   if (nudge.measured()) answer("{}\n", nudge_text(placed, nudge));
   if (const std::string low = nudge_warning(placed, nudge); !low.empty()) say("nudge: warning: {}\n", low);
@@ -69,18 +68,20 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
   if (is_forecast(placed)) tell_forecast(with_nudge(placed, nudge), parts);
   if (changes_section(changes, "sweep")) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
+  return given_values(config, with_nudge(placed, nudge), &parts);
 }
 
 /// Prints that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.
 ExitCode check(const ConfigArguments& arguments) {
   const Config config = load_config(arguments);
   const auto changes = difference(standard_program_config(), config);
-  begin(arguments, config, changes);
+  const std::vector<GivenValue> given = begin(arguments, config, changes);
   answer("{}: ok, {} of {} keys differ from the defaults\n", arguments.file, changes.size(), config.keys().size());
   for (const ConfigDifference& change : changes) {
     answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
            set_by(config, change.key));
   }
+  answer("{}", auto_text(given));
   if (const auto idle = idle_keys(config); !idle.empty()) {
     say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",
         arguments.file, fmt::join(idle, ", "));
@@ -141,7 +142,7 @@ std::function<ExitCode()> add_config(CLI::App& app) {
     if (check_app->parsed()) return check(options->check);
     if (dump_app->parsed()) return dump(options->dump, options->bare);
     if (presets_app->parsed()) return print_presets();
-    answer("{}", keys_app->parsed() ? describe_table(program_table()) : app.help());
+    answer("{}", keys_app->parsed() ? describe_table(program_table()) : help_of(app));
     return ExitCode::ok;
   };
 }

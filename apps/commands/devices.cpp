@@ -2,6 +2,7 @@
 #include "apps/commands.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/columns.hpp"
 #include "apps/commands/device_fits.hpp"
+#include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "circuits/spice/exports.hpp"
@@ -37,7 +40,7 @@ struct DevicesOptions {
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
-  bool json = false, relaxation = false, noise = false, bake = false;
+  bool json = false, all = false, relaxation = false, noise = false, bake = false;
 };
 
 /// Device to measure, and the laboratory's record that it was fitted to, if any.
@@ -96,6 +99,46 @@ Subject subject_named(const DevicesOptions& options) {
   if (!is_preset(name) && !is_model) device_show_text(name);  // throws with the closest names
   const std::string toml = fmt::format("[device]\n{} = \"{}\"\n", is_preset(name) ? "preset" : "model", name);
   return {device_spec(parse_program_config(name, toml, options.settings))};
+}
+
+/// Text of a number with the unit of this symbol: "1.91 uS", "1000".
+std::string with_prefix(double value, const std::string& symbol) {
+  for (int k = 0; k <= static_cast<int>(Unit::metre); ++k) {
+    if (unit_symbol(static_cast<Unit>(k)) == symbol) return format_quantity(value, static_cast<Unit>(k), 4);
+  }
+  return fmt::format("{:.4g} {}", value, symbol);
+}
+
+/// Text of a preset: where it is from, and the parameters that differ from the defaults of its model.
+std::string preset_text(const nlohmann::ordered_json& device) {
+  const auto text = [&device](const char* field) { return device[field].get<std::string>(); };
+  std::string out = fmt::format("{} (preset): {}\n", text("name"), text("summary"));
+  for (const char* field : {"citation", "note", "model", "update", "equation", "limits", "not_modelled"})
+    out += fmt::format("  {:<13} {}\n", field, text(field));
+  std::vector<std::vector<std::string>> rows{{"  parameter", "value", "default", "meaning"}};
+  std::size_t same = 0;
+  for (const auto& row : device["parameters"]) {
+    if (row["value"] == row["default"]) {
+      ++same;
+      continue;
+    }
+    const std::string unit = row["unit"].get<std::string>();
+    const auto shown = [&](const nlohmann::ordered_json& value) {
+      return value.is_array() ? fmt::format("{} numbers", value.size()) : with_prefix(value.get<double>(), unit);
+    };
+    rows.push_back({"  " + row["name"].get<std::string>(), shown(row["value"]), shown(row["default"]),
+                    row["doc"].get<std::string>()});
+  }
+  out += "\n" + text_table(rows, rows.front().size());
+  return out + fmt::format("{} more parameters have their defaults: --all\n", same);
+}
+
+/// Text of a model or preset: of a preset what differs from the defaults, else all.
+std::string show_text(const std::string& name, bool all) {
+  const std::size_t terminal = terminal_columns(STDOUT_FILENO);
+  const auto device = nlohmann::ordered_json::parse(device_show_json(name));
+  const bool short_form = device["kind"] == "preset" && !all;
+  return wrapped(short_form ? preset_text(device) : device_show_text(name), terminal > 0 ? terminal : usual_columns);
 }
 
 void write_measured(H5Document& file, const Subject& subject) {
@@ -282,6 +325,7 @@ std::function<ExitCode()> add_devices(CLI::App& app) {
   CLI::App* show = app.add_subcommand("show", "Show one model or preset: equation, parameters, source, limits");
   show->footer("Example: nudge devices show soft_bounds");
   show->add_option("NAME", options->name, "Model or preset")->required();
+  show->add_flag("--all", options->all, "Of a preset: all parameters, those with their defaults too");
   show->add_flag("--json", options->json, "Print JSON");
   CLI::App* measure = add_characterize(app, options);
   CLI::App* fit = add_fit(app, options);
@@ -293,11 +337,11 @@ std::function<ExitCode()> add_devices(CLI::App& app) {
     if (measure->parsed()) return characterize_command(*options);
     if (fit->parsed()) return fit_command(*options);
     if (show->parsed()) {
-      answer("{}", options->json ? device_show_json(options->name) : device_show_text(options->name));
+      answer("{}", options->json ? device_show_json(options->name) : show_text(options->name, options->all));
     } else if (list->parsed() || options->json) {
       answer("{}", options->json ? device_list_json() : device_list_text());
     } else {
-      answer("{}", app.help());
+      answer("{}", help_of(app));
     }
     return ExitCode::ok;
   };

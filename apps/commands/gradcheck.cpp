@@ -2,6 +2,7 @@
 #include "apps/commands.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -9,8 +10,10 @@
 #include <memory>
 #include <utility>
 
+#include "apps/columns.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/info/gradient_errors.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/base/text.hpp"
@@ -64,6 +67,21 @@ std::string rows_text(const GradcheckReport& report) {
   return text_table(table, 2) + note;
 }
 
+/// The answer first: which estimator is closest, the verdict on the equilibrium, and why the others are wrong.
+std::string answer_of(const GradcheckReport& report) {
+  const std::vector<GradientError> errors = gradient_errors(report);
+  const GradcheckAnswer found = gradcheck_answer(errors);
+  const std::string text = fmt::format("{}\n{}\nequilibrium: {}\n", found.title, found.sentence, report.verdict);
+  std::string out = wrapped(text, terminal_columns(STDOUT_FILENO));
+  std::vector<std::vector<std::string>> why = {{"below 0.99", "cosine", "largest part of the error"}};
+  for (const GradientError& one : errors) {
+    const std::string part = main_error(one, errors);
+    if (one.cosine < 0.99 && !part.empty()) why.push_back({one.estimator, short_cosine(one.cosine), part});
+  }
+  if (why.size() > 1) out += text_table(why, 3);
+  return out + "\n";
+}
+
 std::string phases_text(const GradcheckReport& report) {
   std::vector<std::vector<std::string>> table = {
       {"phases", "beta", "free residual", "nudged residual", "|z-z*|/|z*|", "snr", "gates flipped", "diverged"}};
@@ -109,7 +127,6 @@ std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
   for (const Eigenvalue& e : s.leading) out += fmt::format(" {:.4f}{:+.4f}i", e.value.real(), e.value.imag());
   out += fmt::format(" 1/tau{}; abscissa {:.4f}; rho = max|1 + eps lambda| = {:.4f} per step\n",
                      s.converged ? "" : " (not all converged)", s.abscissa, s.decay);
-  out += report.verdict + "\n";
   const MultistabilityReport& m = report.multistability;
   if (m.starts == 0) return out;
   return out +
@@ -132,19 +149,20 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   GradcheckReport report;
   {
     ProgressLine progress;
-    report = gradcheck(config, {}, [&progress, leads, choices = choices_text(config)](const std::string& what) mutable {
-      if (!leads) return;
-      say("{}", std::exchange(choices, {}));
-      progress.show(what);
-    });
+    report = gradcheck(config, {},
+                       [&progress, leads, choices = given_text(given_values(config))](const std::string& what) mutable {
+                         if (!leads) return;
+                         say("{}", std::exchange(choices, {}));
+                         progress.show(what);
+                       });
   }
   if (!leads) return ExitCode::ok;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json) {
     answer("{}\n", json_text(json_of(report), 2));
   } else {
-    answer("{}\n{}\n{}{}{:.1f} s\n", rows_text(report), phases_text(report), reference_text(report),
-           diagnostics_text(report, phase_options(config).phases.free.max_steps), seconds);
+    answer("{}{}\n{}\n{}{}{:.1f} s\n", answer_of(report), rows_text(report), phases_text(report),
+           reference_text(report), diagnostics_text(report, phase_options(config).phases.free.max_steps), seconds);
   }
   if (!out.empty()) {
     write_gradcheck_file(report, config, started, seconds, out);

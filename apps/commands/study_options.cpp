@@ -36,6 +36,7 @@ void add_study_files(CLI::App& app, StudyOptions& options) {
       "--dry-run", options.dry_run,
       "Run nothing: print the points, and the time, memory and disk they take (a short run per kind of point)");
   add_log_format(app, options.log);
+  app.add_flag("--all", options.all, "Print every column of the result");
   app.add_flag("--json", options.json, "Print the result as JSON");
 }
 
@@ -74,7 +75,9 @@ SweepFiles study_files(const std::string& command, const StudyOptions& options, 
 }
 
 StudyLog::StudyLog(const std::string& format, const ConfigSource& source) : json_(format == "json") {
-  if (!json_ && is_leader()) choices_ = choices_text(parse_program_config(source.name, source.text, source.settings));
+  if (json_ || !is_leader()) return;
+  const Config config = parse_program_config(source.name, source.text, source.settings);
+  choices_ = given_text(given_values(config));
 }
 
 void StudyLog::begin() { say("{}", std::exchange(choices_, {})); }

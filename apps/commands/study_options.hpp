@@ -18,7 +18,7 @@ namespace nudge {
 struct StudyOptions {
   ConfigArguments arguments;
   std::string out, resume, shard, log = "text";
-  bool json = false, dry_run = false, drop = false;
+  bool json = false, dry_run = false, drop = false, all = false;
 };
 
 /// Declares --out, --resume, --dry-run, --log-format and --json; add_study_options() also CONFIG, --set, --drop and

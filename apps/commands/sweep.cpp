@@ -2,14 +2,17 @@
 #include "apps/commands.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "apps/columns.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
+#include "apps/report/sections.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
@@ -31,7 +34,20 @@ std::string place_text(const Sweep& sweep, const std::vector<std::string>& value
   return out.empty() ? "baseline  " : out;
 }
 
-std::string table_text(const Sweep& sweep) {
+/// Order in which results are worth a column: scores, losses, cosines, the others.
+int sweep_rank(const std::string& name) {
+  if (name.ends_with("_accuracy") || name.ends_with("_rmse")) return 0;
+  if (name.ends_with("_loss")) return 1;
+  return name.find("cosine") != std::string::npos ? 2 : 3;
+}
+
+/// The answer of a sweep: its ranking, as the report has it.
+std::string sweep_ranking(const std::string& file) {
+  const report::Opening found = report::sweep_section({report::load_run_file(file)}).opening;
+  return wrapped(found.title + ".\n" + found.sentence + "\n", terminal_columns(STDOUT_FILENO));
+}
+
+std::string table_text(const Sweep& sweep, bool all) {
   const bool alone = sweep.mode == "one_at_a_time";
   std::vector<std::vector<std::string>> rows(1, alone ? std::vector<std::string>{"point"} : sweep.keys);
   const std::size_t texts = rows[0].size();
@@ -68,7 +84,7 @@ std::string table_text(const Sweep& sweep) {
   if (median) notes += std::string(kMedianNote) + "\n";
   if (sweep.lines && trained) notes += lines_text(*sweep.lines) + "\n";
   if (sweep.references && trained) notes += references_text(*sweep.references) + "\n";
-  return text_table(rows, texts) + skipped + notes;
+  return short_table(rows, texts, texts, all, sweep_rank) + skipped + notes;
 }
 
 /// True for metrics that the line of a point shows: the first three, and the score of samples.
@@ -93,13 +109,15 @@ SweepObserver observer_for(StudyLog& log) {
   return observer;
 }
 
-ExitCode finish(const Sweep& sweep, const std::string& config, const std::string& file, bool json) {
-  if (json) {
+ExitCode finish(const Sweep& sweep, const std::string& config, const std::string& file, const StudyOptions& options) {
+  const bool whole = !sweep.interrupted && sweep.shard.count == 1 && sweep.count_ok() > 0;
+  if (options.json) {
     nlohmann::json out = json_of(sweep);
     out["file"] = file;
     answer("{}\n", json_text(out, 2));
   } else {
-    answer("{}{}{}\n", table_text(sweep), outside_note(sweep.outside.size(), "sweep", config, file), file);
+    answer("{}{}{}{}\n", table_text(sweep, options.all), outside_note(sweep.outside.size(), "sweep", config, file),
+           whole ? sweep_ranking(file) : "", file);
   }
   const std::string shard = sweep.shard.count > 1 ? " --shard " + sweep.shard.text() : "";
   if (sweep.interrupted) {
@@ -134,7 +152,7 @@ ExitCode run_sweep(const StudyOptions& options) {
     StudyLog log(options.log, source);
     sweep = run_sweep(source, files, observer_for(log));
   }
-  return is_leader() ? finish(sweep, source.name, files.output.string(), options.json) : ExitCode::ok;
+  return is_leader() ? finish(sweep, source.name, files.output.string(), options) : ExitCode::ok;
 }
 
 std::function<ExitCode()> add_sweep(CLI::App& app) {

@@ -84,6 +84,7 @@ void write_file(const TestArguments& arguments, const AgedTest& test, const std:
   add_run_record(file, {"test", config, 0, "as the run", 1, started, wall_s});
   file.attribute("run", arguments.file);
   file.attribute("metric", test.metric);
+  if (test.equilibrium.known()) file.attribute("equilibrium", sentence(test.equilibrium));
   const auto column = [&](const std::string& name, auto member, const char* unit, const char* description) {
     std::vector<double> values;
     for (const AgedTestRow& row : test.rows) values.push_back(row.*member);

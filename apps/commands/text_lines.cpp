@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "apps/columns.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/units.hpp"
 
@@ -32,32 +33,44 @@ std::string unigram_mark(double loss, const std::optional<TextEntropy>& line) {
   return line && loss >= line->unigram ? " !" : "";
 }
 
-namespace {
-
-/// Number of characters of UTF-8: bytes that do not continue one.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-}  // namespace
-
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], text_columns(row[c]));
   }
   std::string out;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string padding(widths[c] - width(row[c]), ' ');
+      const std::string padding(widths[c] - text_columns(row[c]), ' ');
       line += (c > 0 ? "  " : "") + (c < left ? row[c] + padding : padding + row[c]);
     }
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return out;
+}
+
+std::string short_table(const std::vector<std::vector<std::string>>& rows, std::size_t kept, std::size_t left, bool all,
+                        const std::function<int(const std::string& name)>& rank) {
+  constexpr std::size_t most = 5;
+  if (all) return text_table(rows, left);
+  std::vector<std::size_t> others;
+  for (std::size_t c = kept; c < rows.front().size(); ++c) {
+    const auto differs = [&](const auto& row) { return row[c] != rows[1][c]; };
+    if (rows.size() == 2 || std::any_of(rows.begin() + 1, rows.end(), differs)) others.push_back(c);
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [&](std::size_t a, std::size_t b) { return rank(rows[0][a]) < rank(rows[0][b]); });
+  if (others.size() > most) others.resize(most);
+  std::sort(others.begin(), others.end());
+  std::vector<std::vector<std::string>> out;
+  for (const auto& row : rows) {
+    out.emplace_back(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(kept));
+    for (const std::size_t c : others) out.back().push_back(row[c]);
+  }
+  const std::size_t more = rows.front().size() - out.front().size();
+  return text_table(out, left) + (more > 0 ? fmt::format("{} more columns: --all\n", more) : "");
 }
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -180,8 +193,44 @@ std::string energy_lines(const TrainSummary& s) {
       "digital work", of("digital"), operations,
       fmt::format("{:.3g} operations: {} at 1 pJ; circuit.digital_energy", operations, joules(operations * example_J)));
   std::string text = fmt::format("energy per step: {}\n", fmt::join(counted, ", "));
-  if (!missing.empty()) text += fmt::format("not counted: {}\n", fmt::join(missing, ", "));
+  if (!missing.empty()) text += fmt::format("not counted:\n  {}\n", fmt::join(missing, "\n  "));
   return text;
+}
+
+std::string given_text(const std::vector<GivenValue>& values) {
+  constexpr std::size_t most_named = 6;
+  const std::size_t terminal = terminal_columns(STDERR_FILENO), columns = terminal > 0 ? terminal : usual_columns;
+  std::string out, by, line;
+  std::size_t of_it = 0;
+  const auto end = [&] {
+    if (by.empty()) return;
+    const std::string more = of_it > most_named && by != "auto" ? fmt::format(", {} more", of_it - most_named) : "";
+    out += wrapped(line + more, columns) + "\n";
+  };
+  for (const GivenValue& one : values) {
+    if (one.by != by) {
+      end();
+      by = one.by;
+      of_it = 0;
+      line = "  " + by + ": ";
+    }
+    if (++of_it > most_named && by != "auto") continue;
+    // One without a value is a rule in words, of which a run shows the beginning.
+    const std::string rule = one.value.substr(0, std::min(one.value.find(", "), one.value.find(" (")));
+    line += fmt::format("{}{} = {}", of_it > 1 ? ", " : "", one.key, rule);
+    if (one.measured && !one.reason.empty()) line += fmt::format(" ({})", one.reason);
+  }
+  end();
+  return out.empty() ? out : "set for you (nudge config check has all, with reasons):\n" + out;
+}
+
+std::string auto_text(const std::vector<GivenValue>& values) {
+  std::string out;
+  for (const GivenValue& one : values) {
+    if (one.by != "auto") continue;
+    out += fmt::format("  {} = {}{}\n", one.key, one.value, one.reason.empty() ? "" : ": " + one.reason);
+  }
+  return out.empty() ? out : "decided by the program (auto):\n" + out;
 }
 
 }  // namespace nudge

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "training/config/set_by.hpp"
 #include "training/data/scores.hpp"
 #include "training/data/text_dataset.hpp"
 #include "training/sweep/spread.hpp"
@@ -24,7 +26,13 @@ constexpr const char* kUnigramNote = "!: above the unigram line: learnt nothing 
 /// others right.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::size_t left);
 
-/// Shows what a command is doing on stderr: one line that is kept current on a terminal, nothing in a pipe.
+/// Table with its first `kept` columns and at most `most` of the others: those whose cells differ between the rows, of
+/// which the names that `rank` puts first, 0 before 1. A note below says how many --all shows. All columns where `all`.
+std::string short_table(const std::vector<std::vector<std::string>>& rows, std::size_t kept, std::size_t left, bool all,
+                        const std::function<int(const std::string& name)>& rank);
+
+/// Shows what a command is doing on stderr: one line that is kept current on a terminal, within its width; nothing in a
+/// pipe.
 class ProgressLine {
  public:
   ProgressLine();
@@ -72,8 +80,15 @@ std::string linear_text(const ReferenceScores& references, const std::string& pa
 /// Text of the use of arrays by tokens: "32 tokens in turn", "T = 32 replicas", "32 tokens at once: an idealisation".
 std::string tokens_text(const TrainSummary& summary);
 
-/// Two lines: what a step takes, item by item, and what is not counted, with the key that counts it and how large it
-/// would be at a round figure (1 pJ a conversion or operation, 1 uW an amplifier, 0.1 fF a cell).
+/// Lines on what a step takes, item by item, and a list of what is not counted, with the key that counts it and how
+/// large it would be at a round figure (1 pJ a conversion or operation, 1 uW an amplifier, 0.1 fF a cell).
 std::string energy_lines(const TrainSummary& summary);
+
+/// Block for the start of a run on standard error: values that the user did not set, by what set them, wrapped to the
+/// terminal or the usual width. All of auto, six of each preset or level; what was measured has its reason. Empty: none.
+std::string given_text(const std::vector<GivenValue>& values);
+
+/// All values of auto with their reasons, a line each; empty: none.
+std::string auto_text(const std::vector<GivenValue>& values);
 
 }  // namespace nudge

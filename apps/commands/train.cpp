@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "apps/columns.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
@@ -24,7 +25,6 @@
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
 #include "training/config/run_options.hpp"
-#include "training/config/set_by.hpp"
 #include "training/train/train_json.hpp"
 #include "training/train/train_run.hpp"
 
@@ -68,47 +68,62 @@ std::string text_of(const TrainProgress& p, bool validated) {
   return line;
 }
 
-/// Makes an observer that prints a line every `every` steps in a pipe, text or JSON. On a terminal the last line of a
-/// text is kept current between them, with the rate and the time left. `heading`: what a text begins with. A signal that
-/// came to this rank stops all.
-TrainObserver printer(std::uint64_t every, const std::string& format, const std::string& heading = "") {
-  if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
-  const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
-  return [=, head = json ? "" : heading, told = false, validated = 0.0,
-          rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
-    say("{}", std::exchange(head, {}));
+/// Shows the progress of a run. On a terminal: one line, kept current within its width, with the rate and the time left;
+/// the last one stays. In a pipe: a line every `every` steps, text or JSON. A signal that came to this rank stops all.
+class Printer {
+ public:
+  Printer(std::uint64_t every, const std::string& format) : every_(every), json_(format == "json") {}
+
+  bool show(const TrainProgress& p) {
+    if (!json_) say("{}", given_text(p.given));
     if (!p.warning.empty()) {
-      say("nudge: warning: {}\n", p.warning);
-      return !interrupted();
-    }
-    if (!p.doing.empty()) {
-      if (terminal && !json) say("\r\x1b[K{}", p.doing);
-      if (!told && !terminal && !json) say("{}\n", p.doing);
-      told = true;
-      if (terminal) std::fflush(stderr);
-      return !interrupted();
-    }
-    if (!rate) rate.emplace(p.done);  // the first step includes the preparations
-    const bool stays = p.done % every == 0 || p.finished;
-    const bool is_new = p.validated > validated;  // that before the first step is no score of a later one
-    if (stays && is_new) validated = p.validated;
-    if (stays && json) {
-      nlohmann::json line = json_of(p);
-      line["steps_per_s"] = rate->per_second(p.done);
-      line["seconds_left"] = rate->seconds_left(p.done, p.steps);
-      say("{}\n", json_text(line));
-    } else if (stays) {
-      terminal ? say_over(text_of(p, is_new) + "\n") : say("{}\n", text_of(p, is_new));
-    } else if (terminal && !json) {
-      say_over(fmt::format("{}  {}", text_of(p, is_new), rate->text(p.done, p.steps)));
+      line_.print("nudge: warning: " + p.warning);
+    } else if (!p.doing.empty()) {
+      if (!json_) told_ || line_.terminal() ? line_.show(p.doing) : line_.print(p.doing);
+      told_ = true;
+    } else {
+      step(p);
     }
     return !interrupted();
-  };
+  }
+
+ private:
+  void step(const TrainProgress& p) {
+    if (!rate_) rate_.emplace(p.done);  // the first step includes the preparations
+    if (line_.terminal() && !json_) {
+      const std::string text = text_of(p, std::isfinite(p.validated));
+      line_.show(fmt::format("{}  {}", text, rate_->text(p.done, p.steps)));
+      if (p.finished) line_.print(cut_to(text, terminal_columns(STDERR_FILENO)));
+      return;
+    }
+    if (p.done % every_ != 0 && !p.finished) return;
+    const bool is_new = p.validated > validated_;  // that before the first step is no score of a later one
+    if (is_new) validated_ = p.validated;
+    if (!json_) {
+      line_.print(text_of(p, is_new));
+      return;
+    }
+    nlohmann::json line = json_of(p);
+    line["steps_per_s"] = rate_->per_second(p.done);
+    line["seconds_left"] = rate_->seconds_left(p.done, p.steps);
+    say("{}\n", json_text(line));
+  }
+
+  std::uint64_t every_;
+  bool json_, told_ = false;
+  double validated_ = 0;
+  std::optional<WorkRate> rate_;
+  ProgressLine line_;
+};
+
+TrainObserver printer(std::uint64_t every, const std::string& format) {
+  if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
+  return [shown = std::make_shared<Printer>(every, format)](const TrainProgress& p) { return shown->show(p); };
 }
 
 /// Text of the writes: "4.02e+06 pulses (12.1 uJ), 3.1e+05 verify reads".
 std::string writes_text(double pulses, double energy, double reads) {
-  std::string out = pulses > 0 ? fmt::format("{:.3g} pulses", pulses) : "no pulse";
+  std::string out = fmt::format("{:.3g} pulses", pulses);
   if (energy > 0) out += fmt::format(" ({})", format_quantity(energy, Unit::joule, 3));
   if (reads > 0) out += fmt::format(", {:.3g} verify reads", reads);
   return out;
@@ -121,7 +136,8 @@ void print_hardware(const TrainSummary& s) {
   if (s.of("array_energy") == 0 && pulses + first == 0) return;
   answer("on the simulated circuit: {} per sequence ({}), {:.3g} devices\n",
          format_quantity(of("phase_time_s"), Unit::second, 3), tokens_text(s), of("devices"));
-  answer("written: {}; learning: {}", writes_text(first, of("programming/energy_J"), of("programming/verify_reads")),
+  answer("programming: {}; training: {}",
+         writes_text(first, of("programming/energy_J"), of("programming/verify_reads")),
          writes_text(pulses, of("write_energy_J"), s.of("verify_reads")));
   if (failures > 0) answer("; {:.3g} failures", failures);
   answer("\n{}", energy_lines(s));
@@ -223,16 +239,19 @@ ExitCode run_train(const TrainArguments& options) {
   }
   if (options.config.empty()) {
     if (!options.settings.empty()) throw UserError("train: --set needs the CONFIG that it changes");
-    return finish(resume(options.resume, nullptr, printer(50, options.log)), options.resume, options.json);
+    const TrainSummary summary = resume(options.resume, nullptr, printer(50, options.log));
+    return finish(summary, options.resume, options.json);
   }
   const Config config = load_program_config(options.config, options.settings);
   const std::uint64_t every = run_options(config).print_every;
   if (leads_batches()) warn_of_rounding(config);
   if (!options.resume.empty()) {
-    return finish(resume(options.resume, &config, printer(every, options.log)), options.resume, options.json);
+    const TrainSummary summary = resume(options.resume, &config, printer(every, options.log));
+    return finish(summary, options.resume, options.json);
   }
   const std::string out = output_path(options, config);
-  return finish(train(config, out, printer(every, options.log, choices_text(config))), out, options.json);
+  const TrainSummary summary = train(config, out, printer(every, options.log));
+  return finish(summary, out, options.json);
 }
 
 std::function<ExitCode()> add_train(CLI::App& app) {

@@ -46,16 +46,27 @@ std::string difference_text(const std::string& result, double difference) {
                                       : fmt::format("{:+.3g}", difference);
 }
 
+/// What a value does to a result, "costs 14 points of validation accuracy" or "raises the validation loss by 0.0123 nat".
+std::string does_text(const Table& points, const std::string& result, double difference) {
+  const double size = std::abs(difference);
+  if (result.ends_with("accuracy"))
+    return fmt::format("{} {:.3g} points of {}", difference < 0 ? "costs" : "gains", 100 * size, words(result));
+  return fmt::format("{} the {} by {:.3g}{}", difference < 0 ? "lowers" : "raises", words(result), size,
+                     unit_behind(points.unit(result)));
+}
+
 /// Title and first sentence of an effect: what it does, and over how many seeds.
 Opening effect_opening(const Table& points, const std::string& result, const KeyEffect& effect, bool largest) {
-  const std::string title = fmt::format("{} {}", effect.key, largest ? "matters most" : "has the largest sure effect");
+  const std::string value = fmt::format("{} = {}", effect.key, effect.to);
+  const std::string rank = largest ? "No other value matters more" : "Of what is sure this is the largest";
   if (effect.difference.failed > 0) {
-    return {title + ": runs fail at " + effect.to, capitalised(failing_text(effect)) + ".", ""};
+    return {fmt::format("{} makes runs fail", value), fmt::format("{}: {}.", rank, failing_text(effect)), ""};
   }
-  return {fmt::format("{}: the {} goes from {} at {} to {} at {}", title, words(result),
+  return {fmt::format("{} {}", value, does_text(points, result, effect.difference.mean)),
+          fmt::format("{}: the {} is {} at {} and {} at {}, difference {} (mean of {}{}).", rank, words(result),
                       result_text(points, result, effect.from_spread.mean), effect.from,
-                      result_text(points, result, effect.to_spread.mean), effect.to),
-          fmt::format("Difference {} (mean of {}{}).", difference_text(result, effect.difference.mean),
+                      result_text(points, result, effect.to_spread.mean), effect.to,
+                      difference_text(result, effect.difference.mean),
                       count(static_cast<std::size_t>(effect.difference.seeds), "seed"),
                       interval_text(result, effect.difference)),
           ""};

@@ -73,6 +73,10 @@ std::string agreement_sentence(const Lane& trainee) {
                      all ? ", over all parameters of the equilibrium" : " (of one parameter group)");
 }
 
+std::string equilibrium_sentence(const RunFile& run) {
+  return run.equilibrium.empty() ? "" : fmt::format(" Equilibrium: {}.", run.equilibrium);
+}
+
 std::string trouble_sentence(const NamedLane& trainee, const Score& score) {
   std::string out;
   const double skipped = trainee.trainee->count("skipped"), broken = trainee.trainee->count("nonfinite");
@@ -105,7 +109,8 @@ Opening of_one_run(const std::vector<NamedLane>& trainees) {
   const std::size_t steps = first.trainee->steps;
   if (!first.run->failure.empty()) {
     return {who + ": the run failed",
-            fmt::format("It failed after {}: {}. Its numbers are no result.", count(steps, "step"), first.run->failure),
+            fmt::format("It failed after {}: {}. Its numbers are no result.{}", count(steps, "step"),
+                        first.run->failure, equilibrium_sentence(*first.run)),
             ""};
   }
   if (!std::isfinite(score.value)) {
@@ -123,7 +128,8 @@ Opening of_one_run(const std::vector<NamedLane>& trainees) {
     }
   }
   if (first.run->null) out.sentence += fmt::format("; {}", first.run->null->text);
-  out.sentence += fmt::format(".{}{}", agreement_sentence(*first.trainee), trouble_sentence(first, score));
+  out.sentence += fmt::format(".{}{}{}", agreement_sentence(*first.trainee), equilibrium_sentence(*first.run),
+                              trouble_sentence(first, score));
   return out;
 }
 

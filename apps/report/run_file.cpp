@@ -371,6 +371,8 @@ RunFile load_run_file(const std::filesystem::path& path) {
   run.rows = load_table_with(file, "rows", {}, {});
   run.points = load_table_with(file, "points", {}, {});
   run.steps = load_steps(file);
+  run.equilibrium = equilibrium_of(file);
+  if (run.kind == "gradcheck") run.errors = gradient_errors(file);
   run.arrays = load_table_with(file, "arrays", {}, {});
   run.tuning = load_table_with(file, "tuning", {"entrant", "status"}, {"seed", "validation_loss"});
   run.test = load_table_with(file, "test", {"entrant", "status"}, {"seed"});

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/info/gradient_errors.hpp"
 #include "apps/report/pictures.hpp"
 #include "sim/base/matrix.hpp"
 #include "training/data/scores.hpp"
@@ -102,6 +103,9 @@ struct RunFile {
   std::vector<std::pair<std::size_t, Event>> events;  ///< (trainee, event)
   std::size_t events_left_out = 0;                    ///< number of events that the log of a long run no longer holds
   Table rows, points;
+  std::vector<GradientError> errors;  ///< what a gradcheck tells of every estimator
+  /// Verdict on the equilibrium, as the command printed it; empty in earlier versions and without free phases.
+  std::string equilibrium;
   std::vector<StepCurves> steps;  ///< gradients per step of a gradcheck that recorded some
   Table tuning, test, entrants;   ///< tables of a comparison
   std::string intervals_hold;  ///< sentence on what the intervals of its differences cover; empty in earlier versions

@@ -171,12 +171,21 @@ Opening opening_of(const RunFile& run) {
     return entrants.empty() ? "" : fmt::format(", {} {}", entrants.size(), what);
   };
   Opening out;
-  out.title = fmt::format(
-      "{} against {} ({}): {} better, {} worse, {} not to be told apart{}{}", count(all.rows - 1, "entrant"),
-      names.front(), marked_loss(baseline, run.lines ? run.lines->test : std::nullopt), better.size(), worse.size(),
-      same.size(), more(open, "without an interval"), more(missing, "without a result"));
+  const std::string base =
+      fmt::format("{} ({})", names.front(), marked_loss(baseline, run.lines ? run.lines->test : std::nullopt));
+  const std::string others = fmt::format("{} worse, {} not significantly different{}{}", worse.size(), same.size(),
+                                         more(open, "without an interval"), more(missing, "without a result"));
+  if (!better.empty()) {
+    out.title = fmt::format("{} beat{} {}; {}", fmt::join(better, ", "), better.size() == 1 ? "s" : "", base, others);
+  } else if (!worse.empty()) {
+    out.title = fmt::format("None is better than {}: {}", base, others);
+  } else if (same.empty()) {
+    out.title = fmt::format("Nothing tells a method from {} yet: {}", base, others);
+  } else {
+    out.title = fmt::format("None differs significantly from {}: {}", base, others);
+  }
   out.sentence = "Differences of the test loss, paired by seed, with 95 % intervals." + list("Better", better) +
-                 list("Not to be told apart", same) + list("Worse", worse) + list("Without an interval", open) +
+                 list("Not significantly different", same) + list("Worse", worse) + list("Without an interval", open) +
                  list("Without a result beside the baseline's", missing);
   return out;
 }

@@ -8,6 +8,8 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "sim/base/errors.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge::report {
 namespace {
@@ -70,27 +72,42 @@ std::string agreement_table(const Agreement& agreement) {
          "group is zero.</p>\n";
 }
 
-Opening opening_of(const Agreement& agreement) {
-  const bool whole = std::find(agreement.groups.begin(), agreement.groups.end(), "all") != agreement.groups.end();
-  std::vector<std::pair<double, std::string>> ranked;
-  for (std::size_t e = 0; e < agreement.estimators.size(); ++e) {
-    const double cosine = whole ? agreement.at(e, "all") : finite_range(agreement.cosine[e]).low;
-    if (std::isfinite(cosine)) ranked.emplace_back(cosine, words(agreement.estimators[e]));
-  }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  Opening out;
-  out.title = count(agreement.estimators.size(), "gradient estimator") + " against the exact gradient";
-  if (ranked.empty()) {
-    out.sentence = "No cosine was measured.";
-    return out;
-  }
-  const std::string of = whole ? "over all parameters of the equilibrium" : "in its worst parameter group";
-  const auto good = static_cast<std::size_t>(
-      std::count_if(ranked.begin(), ranked.end(), [](const auto& one) { return one.first >= 0.99; }));
-  out.sentence = fmt::format("{} of {} reach a cosine of 0.99 {}: closest is {} ({}), farthest {} ({}).", good,
-                             count(ranked.size(), "estimator"), of, ranked.front().second,
-                             cell_text(ranked.front().first), ranked.back().second, cell_text(ranked.back().first));
+Opening gradcheck_opening(const RunFile& run) {
+  const GradcheckAnswer found = gradcheck_answer(run.errors);
+  Opening out{found.title, found.sentence, ""};
+  if (!run.equilibrium.empty()) out.sentence += fmt::format(" Equilibrium: {}.", run.equilibrium);
   return out;
+}
+
+/// Sentence on how long the phases are; empty when this version cannot read the file's config.
+std::string schedule_text(const RunFile& run) {
+  try {
+    const Config config = parse_program_config(run.name, run.config);
+    return fmt::format(
+        "Free phase: {} steps, nudged phase: {} steps (relaxation.solver = {}, relaxation.schedule = {}).",
+        config.as_text("relaxation.free_steps"), config.as_text("relaxation.nudged_steps"),
+        config.as_text("relaxation.solver"), config.as_text("relaxation.schedule"));
+  } catch (const UserError&) {
+    return "";
+  }
+}
+
+/// Table of why: what was measured of each estimator, and the largest part of its error.
+std::string why_table(const RunFile& run) {
+  std::vector<std::vector<std::string>> cells{
+      {"why", "cosine", "largest part of the error", "beta", "signal-to-noise", "free residual", "nudged residual"}};
+  for (const GradientError& one : run.errors) {
+    if (one.checks_reference()) continue;
+    const auto shown = [](double value) { return std::isfinite(value) && value > 0 ? number(value) : "–"; };
+    const std::string part = main_error(one, run.errors);
+    cells.push_back({words(one.estimator), short_cosine(one.cosine), part.empty() ? "–" : part, shown(one.beta),
+                     shown(one.snr), shown(one.free_residual), shown(one.nudged_residual)});
+  }
+  if (cells.size() == 1) return "";
+  return "<h3>Why</h3>\n" + paragraph(schedule_text(run)) + table(cells) +
+         "<p class=\"note\">The part that explains most of 1 − cosine: noise at most 1 − s/√(1 + s²) at the "
+         "signal-to-noise s of the nodes; the free phase what implicit loses, which is exact at the same state; the "
+         "nudged phase half the square of its residual. What none of them explains is bias.</p>\n";
 }
 
 std::string all_measures(const Table& rows) {
@@ -144,7 +161,7 @@ Section gradcheck_section(const std::vector<RunFile>& runs) {
       continue;
     }
     const Agreement agreement = agreement_of(run.rows);
-    const Opening opening = opening_of(agreement);
+    const Opening opening = gradcheck_opening(run);
     if (first) {
       out.opening = opening;
       out.opening.figure = agreement_table(agreement);
@@ -152,7 +169,7 @@ Section gradcheck_section(const std::vector<RunFile>& runs) {
       out.opening.sentence += " " + run.name + ": " + opening.sentence;
       out.body += agreement_table(agreement);
     }
-    out.body += step_figures(run) + all_measures(run.rows) + "</section>\n";
+    out.body += why_table(run) + step_figures(run) + all_measures(run.rows) + "</section>\n";
   }
   return out;
 }

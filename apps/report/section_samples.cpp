@@ -215,6 +215,8 @@ Section age_section(const std::vector<RunFile>& runs) {
       fmt::format("Of {} the {} is {} after {}, {} after {}.", tests.front()->name, words(columns.front()),
                   text(first.mean.front()), format_quantity(first.age.front(), Unit::second, 3),
                   text(first.mean.back()), format_quantity(first.age.back(), Unit::second, 3));
+  if (!tests.front()->equilibrium.empty())
+    out.opening.sentence += fmt::format(" Equilibrium: {}.", tests.front()->equilibrium);
   out.opening.figure = age_figure(tests, columns.front());
   std::string figures;
   for (std::size_t c = 1; c < columns.size(); ++c) figures += age_figure(tests, columns[c]);

@@ -19,6 +19,9 @@ TEST_CASE("a good config is accepted with what it changes") {
   CHECK_THAT(outcome.output, StartsWith("run.toml: ok, 4 of "));
   CHECK_THAT(outcome.output, Contains("seed = 3 (default 1; run.toml:1:1)"));
   CHECK_THAT(outcome.output, Contains("train.batch = 4 (default 16; --set)"));
+  // Every value that is left open, resolved, with the reason: nothing is "and 9 more".
+  CHECK_THAT(outcome.output, Contains("\ndecided by the program (auto):\n") &&
+                                 Contains("  beta = 0.0001: 1e-4 in float") && !Contains(" more\n"));
 }
 
 TEST_CASE("keys of devices and crossbars without a device are named") {

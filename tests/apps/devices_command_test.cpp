@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "apps/columns.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/apps/run_nudge.hpp"
 #include "tests/support/catch.hpp"
@@ -295,4 +298,18 @@ TEST_CASE("devices fit --noise and --bake print measured beside model and write 
   refused("bake.csv --bake --activation warm", "--activation \"warm\"");
   refused("reads.csv --noise --rate '5 s'", "--rate \"5 s\"");
   refused("reads.csv --noise --out noise.toml", "noise.toml");
+}
+
+TEST_CASE("a preset is shown by what differs from the defaults, with prefixes, within 80 columns", "[devices]") {
+  const Folder folder;
+  const Outcome outcome = run_nudge(folder, "devices show ecram");
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.output, Contains("g_min") && Contains("1.911 uS") && Contains("250 nS") && !Contains("  g_max ") &&
+                                 Contains("more parameters have their defaults: --all"));
+  std::istringstream lines(outcome.output);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(text_columns(line) <= 80);
+  }
+  CHECK_THAT(run_nudge(folder, "devices show ecram --all").output, Contains("g_max"));
 }

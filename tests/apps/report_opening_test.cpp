@@ -129,8 +129,10 @@ TEST_CASE("names that a result goes with are told from names that it does not", 
 TEST_CASE("the verdict on a sweep names the key that matters and does not claim what the seeds do not show",
           "[report]") {
   const Opening clear = sweep_opening(two_keys(), std::nullopt);
-  CHECK(clear.title == "noise matters most: the validation loss goes from 2.1051 nat at 0 to 2.6052 nat at 0.1");
-  CHECK(has(clear.sentence, "Difference +0.5 (mean of 2 seeds, 95 % interval [+0.49"));
+  CHECK(clear.title == "noise = 0.1 raises the validation loss by 0.5 nat");
+  CHECK(has(clear.sentence, "difference +0.5 (mean of 2 seeds, 95 % interval [+0.49"));
+  CHECK(
+      has(clear.sentence, "No other value matters more: the validation loss is 2.1051 nat at 0 and 2.6052 nat at 0.1"));
   CHECK(has(clear.sentence, "for all 2 effects together"));
   CHECK(has(clear.sentence, "bits = 4 +0.00996"));
   CHECK(has(clear.sentence, "Sweep of noise, bits: single runs from 2.0000 nat to 2.7103 nat."));

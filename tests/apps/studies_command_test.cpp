@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "apps/report/run_file.hpp"
 #include "tests/apps/run_nudge.hpp"
@@ -29,12 +31,19 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
                            "rho = ", "settled: residual", " nat\n"}) {
     CHECK_THAT(table.output, Contains(part));
   }
+  // The answer comes first, and what checks the reference is no competitor.
+  const std::string first = table.output.substr(0, table.output.find('\n'));
+  CHECK_THAT(first, Contains(" is closest to the exact gradient: cosine ") && !Contains("finite_difference"));
+  CHECK_THAT(table.output, Contains("Finite differences of the cost check the exact gradient") &&
+                               Contains("\nequilibrium: settled: residual"));
   CHECK_THAT(table.errors, Contains("set for you") && !Contains("warning"));
   const auto file = nudge::report::load_run_file(folder.file("a.h5"));
   CHECK(file.kind == "gradcheck");
   CHECK(file.rows.rows == 9 * 7);
   CHECK(run_nudge(folder, "report a.h5 -o a.html").exit_code == 0);
-  CHECK_THAT(read_file(folder.file("a.html")), Contains("Gradient check"));
+  CHECK_THAT(read_file(folder.file("a.html")),
+             Contains("Gradient check") && Contains(first) && Contains("Equilibrium: settled: residual") &&
+                 Contains("largest part of the error") && Contains("relaxation.schedule = "));
   const Outcome again = run_nudge(folder, "gradcheck a.toml --out a.h5");
   CHECK(again.exit_code == 2);
   CHECK_THAT(again.errors, Contains("exists already"));
@@ -62,9 +71,15 @@ TEST_CASE("sweep prints means with their spread and writes a file that the repor
   folder.write("s.toml", kSweep);
   const Outcome outcome = run_nudge(folder, "sweep s.toml --out s.h5");
   CHECK(outcome.exit_code == 0);
-  for (const char* part : {"train.batch", "final_loss", "validation_loss", "cosine", " ± "}) {
+  for (const char* part : {"train.batch", "final_loss", "validation_loss", " ± "}) {
     CHECK_THAT(outcome.output, Contains(part));
   }
+  // At most five results, those that differ, the others with --all; below them the answer, as the report has it.
+  std::istringstream heading(outcome.output.substr(0, outcome.output.find('\n')));
+  CHECK(std::distance(std::istream_iterator<std::string>(heading), {}) <= 1 + 5);
+  CHECK_THAT(outcome.output, Contains("more columns: --all") && Contains("the validation loss"));
+  CHECK_THAT(run_nudge(folder, "sweep s.toml --resume s.h5 --all").output,
+             Contains("cosine") && !Contains("more columns"));
   CHECK_THAT(outcome.errors, Contains("4/4") && Contains("train.batch = 2"));
   const auto file = nudge::report::load_run_file(folder.file("s.h5"));
   CHECK(file.kind == "sweep");
@@ -123,6 +138,10 @@ TEST_CASE("losses stand beside what counting letters scores, in train, sweep and
   }
   CHECK(run_nudge(folder, "report t.h5 -o t.html").exit_code == 0);
   CHECK_THAT(read_file(folder.file("t.html")), Contains("unigram: letter frequencies") && Contains("test loss"));
+  // The verdict on the equilibrium is the sentence of the file.
+  const auto trained = nudge::report::load_run_file(folder.file("t.h5"));
+  REQUIRE_FALSE(trained.equilibrium.empty());
+  CHECK_THAT(read_file(folder.file("t.html")), Contains("Equilibrium: " + trained.equilibrium.substr(0, 20)));
   const json parsed = json::parse(run_nudge(folder, "train t.toml --out u.h5 --json").output);
   CHECK(parsed["test_loss"] > 0);
   CHECK(parsed["text"]["validation"]["bigram"] < parsed["text"]["validation"]["unigram"]);

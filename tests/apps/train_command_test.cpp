@@ -7,8 +7,10 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
+#include "apps/columns.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/apps/run_nudge.hpp"
@@ -321,4 +323,53 @@ TEST_CASE("a run whose messages nobody reads stops and saves all the same", "[tr
   CHECK(run.end(SIGTERM) == 0);
   CHECK(steps_done(folder.file("run.h5")) >= 4096 / 100);  // lines have fewer than 100 characters
   for (const int end : pipe) ::close(end);
+}
+
+TEST_CASE("on a terminal a training is one line within its width, and the last stays", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  constexpr unsigned short columns = 60;
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(master >= 0);
+  REQUIRE(::grantpt(master) == 0);
+  REQUIRE(::unlockpt(master) == 0);
+  const int terminal = ::open(::ptsname(master), O_RDWR | O_NOCTTY);
+  REQUIRE(terminal >= 0);
+  const winsize size{24, columns, 0, 0};
+  REQUIRE(::ioctl(master, TIOCSWINSZ, &size) == 0);
+  const std::string where = folder.file("");
+  const pid_t process = ::fork();
+  if (process == 0) {
+    const int nothing = ::open("/dev/null", O_RDWR);
+    for (const int descriptor : {0, 1}) ::dup2(nothing, descriptor);
+    ::dup2(terminal, 2);
+    if (::chdir(where.c_str()) == 0)
+      ::execl(NUDGE_PROGRAM, NUDGE_PROGRAM, "train", "run.toml", "--set", "train.steps=40", "--set",
+              "train.beside=implicit", nullptr);
+    ::_exit(127);
+  }
+  ::close(terminal);
+  std::string shown;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::read(master, buffer, sizeof buffer)) > 0;) shown.append(buffer, got);
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  ::close(master);
+  CHECK(WEXITSTATUS(status) == 0);
+  // What a row of the terminal shows is what stands behind the last return of its line.
+  std::istringstream lines(shown);
+  int steps = 0;
+  for (std::string line; std::getline(lines, line);) {
+    for (std::size_t at = 0; at < line.size();) {
+      const std::size_t end = std::min(line.find('\r', at), line.size());
+      const std::string part = line.substr(at, end - at);
+      const std::string text = part.starts_with("\x1b[K") ? part.substr(3) : part;
+      INFO(text);
+      CHECK(text_columns(text) <= columns);
+      at = end + 1;
+    }
+    steps += line.find("step    ") != std::string::npos ? 1 : 0;
+  }
+  CHECK(steps == 1);
+  CHECK_THAT(shown, Contains("step     39/40") && Contains("step     40/40"));
 }

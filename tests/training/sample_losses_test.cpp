@@ -75,20 +75,90 @@ TEST_CASE("one sample has no interval, and only a null that ran away is beaten",
   CHECK_FALSE(loss_gain(one, other).significant());
 }
 
-TEST_CASE("the best constant answer is the frequencies of the classes, or the mean", "[train]") {
+namespace {
+
+/// Σ |y − t|.
+class Absolute final : public NodeCost {
+ public:
+  double value(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    return (y - target).cwiseAbs().sum();
+  }
+  Matrix<double> gradient(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    return (y - target).array().sign().matrix();
+  }
+};
+
+/// ½ Σ (y − t)ᵀ A (y − t) + ¼ Σ |y − t|⁴ of two columns that couple.
+class Coupled final : public NodeCost {
+ public:
+  double value(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    const Matrix<double> off = y - target;
+    return 0.5 * (off * a_).cwiseProduct(off).sum() + 0.25 * off.rowwise().squaredNorm().array().square().sum();
+  }
+  Matrix<double> gradient(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    const Matrix<double> off = y - target;
+    const Eigen::VectorXd squares = off.rowwise().squaredNorm();
+    return off * a_ + squares.asDiagonal() * off;
+  }
+
+ private:
+  Matrix<double> a_ = (Matrix<double>(2, 2) << 1.0, 0.9, 0.9, 1.0).finished();
+};
+
+Batch of_values(const Matrix<float>& values) {
+  return Batch{values.rows(), 1, {}, {}, Matrix<float>::Ones(values.rows(), 1), values};
+}
+
+}  // namespace
+
+TEST_CASE("the best constant answer has the least cost on the training part: frequencies, mean, median", "[train]") {
   const std::vector<Batch> part{five_samples()};
-  const SampleLosses nats = constant_losses(part, {true, nullptr}, 3, false);
+  // Frequencies with one added: (2, 4, 2)/8.
+  const Matrix<double> logits = best_constant(part, {true, nullptr}, 3);
+  const SampleLosses nats = constant_losses(part, {true, nullptr}, logits, false);
   REQUIRE(nats.count() == 5);
-  for (const std::size_t i : {0, 3}) CHECK(nats.loss[i] == Approx(std::log(5.0)).epsilon(1e-14));
-  for (const std::size_t i : {1, 2, 4}) CHECK(nats.loss[i] == Approx(std::log(5.0 / 3)).epsilon(1e-14));
+  for (const std::size_t i : {0, 3}) CHECK(nats.loss[i] == Approx(std::log(4.0)).epsilon(1e-14));
+  for (const std::size_t i : {1, 2, 4}) CHECK(nats.loss[i] == Approx(std::log(2.0)).epsilon(1e-14));
   // Mean (1, 3, 1)/5: half of (4/5)² + (3/5)² + (1/5)² for class 0, half of (1/5)² + (2/5)² + (1/5)² for class 1.
-  const SampleLosses squares = constant_losses(part, {}, 3, false);
+  const SampleLosses squares = constant_losses(part, {}, best_constant(part, {}, 3), false);
   CHECK(squares.loss[0] == Approx(0.52).epsilon(1e-14));
   CHECK(squares.loss[1] == Approx(0.12).epsilon(1e-14));
-  const SampleLosses sequences = constant_losses(part, {true, nullptr}, 3, true);
+  const SampleLosses sequences = constant_losses(part, {true, nullptr}, logits, true);
   REQUIRE(sequences.count() == 2);
   CHECK(sequences.rows == std::vector<double>{3, 2});
-  CHECK(sequences.loss[1] == Approx(std::log(5.0) + std::log(5.0 / 3)).epsilon(1e-14));
+  CHECK(sequences.loss[1] == Approx(std::log(4.0) + std::log(2.0)).epsilon(1e-14));
+  // Medians 2 and 0.5 where the means are 21.6 and 2.5.
+  const Absolute absolute;
+  Matrix<float> values(5, 2);
+  values << 1, 0.5F, 2, -3, 3, 14, 100, 0.25F, 2, 0.75F;
+  const Matrix<double> median = best_constant({of_values(values)}, {false, &absolute}, 2);
+  CHECK(median(0, 0) == Approx(2).margin(1e-9));
+  CHECK(median(0, 1) == Approx(0.5).margin(1e-9));
+}
+
+TEST_CASE("a constant answer is searched where columns couple", "[train]") {
+  // Targets in pairs about a centre: its gradient is 0 there, and the cost is convex.
+  const Coupled coupled;
+  Matrix<float> values(4, 2);
+  values << 1, 5, 3, -1, 2.5F, 1.5F, 1.5F, 2.5F;
+  const Matrix<double> centre = best_constant({of_values(values)}, {false, &coupled}, 2);
+  CHECK(centre(0, 0) == Approx(2).epsilon(1e-5));
+  CHECK(centre(0, 1) == Approx(2).epsilon(1e-5));
+  // Without the symmetry, no step of 1e-3 along any direction lowers the cost.
+  values(0, 0) = 9;
+  const std::vector<Batch> part{of_values(values)};
+  const Matrix<double> best = best_constant(part, {false, &coupled}, 2);
+  const auto cost = [&](double dx, double dy) {
+    const Matrix<double> moved = best + (Matrix<double>(1, 2) << dx, dy).finished();
+    const SampleLosses all = constant_losses(part, {false, &coupled}, moved, false);
+    double sum = 0;
+    for (const double one : all.loss) sum += one;
+    return sum;
+  };
+  for (int k = 0; k < 8; ++k) {
+    const double angle = 0.785398 * k;
+    CHECK(cost(1e-3 * std::cos(angle), 1e-3 * std::sin(angle)) > cost(0, 0));
+  }
 }
 
 TEST_CASE("samples count one by one, however many settle side by side", "[train]") {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/circuit_spec.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"
+#include "training/config/stored_config.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -155,4 +157,24 @@ TEST_CASE("a training of many steps has a file that does not grow, whole counts,
   CHECK(file.texts("events/text").size() == 64);
   // Eight times the steps: rows 33 to 64 of 8 bytes in each column, and another chunk's share.
   CHECK(std::filesystem::file_size(dir / "straight.h5") < 2 * early);
+}
+
+TEST_CASE("the time of an inference has the sampling of the amplifiers' offsets", "[train]") {
+  const TemporaryDirectory dir;
+  Config of_run = tiny_config();
+  const auto time = [&](const std::string& zero) {
+    const auto path = dir / (zero + ".h5");
+    train(tiny_config({"hardware.level=mixed", "device.preset=ecram", "estimator=aep_transposed", "train.steps=1",
+                       "nudge.below_noise=true", "beta=0.1", "crossbar.forward_offset=5 mV",
+                       "crossbar.transposed_offset=5 mV", "circuit.auto_zero=" + zero}),
+          path);
+    const H5Reader file(path);
+    if (zero == "true") of_run = stored_program_config(file);
+    return file.reals<double>("train/inference_time").front();
+  };
+  // The phases take the same steps either way: without relaxation.tolerance none ends early.
+  const double with = time("true"), without = time("false");
+  const CircuitSpec circuit = circuit_spec(of_run);
+  REQUIRE(circuit.amplifier_bandwidth_Hz > 0);
+  CHECK(with - without == Approx(auto_zero_s(circuit, 5e-3)).epsilon(1e-9));
 }

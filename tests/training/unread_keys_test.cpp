@@ -156,6 +156,18 @@ TEST_CASE("what nothing reads is named with what would read it", "[unread]") {
       small("block", {"model.mixer=mha", "model.heads=2", "mixer.key_value_heads=2"}));  // what auto stands for
 }
 
+TEST_CASE("a gain-bandwidth that no pole and no power takes is refused", "[unread]") {
+  const std::string digits =
+      "hardware.level = 'ideal'\nestimator = 'ep'\nnetwork.kind = 'hopfield'\ntask.kind = 'classification'\n"
+      "device.preset = 'ecram'\n[relaxation]\nstep = 1.0\n";
+  const auto checked = [&digits](const Settings& settings) { return parse_program_config("a.toml", digits, settings); };
+  const std::string key = "circuit.gain_bandwidth=1 GHz", sweep = "relaxation.schedule=sweep";
+  CHECK_THROWS_WITH(checked({sweep, key}), Contains("circuit.gain_bandwidth = 1 GHz (nothing reads it"));
+  CHECK_THROWS_WITH(checked({"circuit.amplifier_bandwidth=1 MHz", key}), Contains("circuit.gain_bandwidth = 1 GHz"));
+  CHECK_NOTHROW(checked({key}));
+  CHECK_NOTHROW(checked({sweep, "circuit.amplifier=ota_180nm", key}));
+}
+
 TEST_CASE("a network that does not settle refuses what only circuits read, but where one config is for several") {
   const auto checked = [](const std::string& text) { return parse_program_config("a.toml", text, {}); };
   const std::string kind = "[network]\nkind = 'sequence_model'\n";

@@ -42,6 +42,13 @@ CrossbarSpec model_arrays(const Config& config) {
   return spec;
 }
 
+double auto_zero_time(const CrossbarSpec& arrays) {
+  if (arrays.device.model == digital_model) return 0;
+  const PeripherySpec& ports = arrays.periphery;
+  const double raw_V = std::max(ports.forward.amplifier.offset_V, ports.transposed.amplifier.offset_V);
+  return auto_zero_s(arrays.circuit, raw_V) / arrays.circuit.time_constant_s;
+}
+
 void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes) {
   if (spec.device.model == digital_model) return;
   std::vector<std::string> names;
@@ -277,10 +284,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   options.reads = read_policy(config);
   if (arrays.device.model != digital_model) {
     options.hold = hold_spec(arrays.circuit);
-    const PeripherySpec& ports = arrays.periphery;
-    options.zero_time =
-        auto_zero_s(arrays.circuit, std::max(ports.forward.amplifier.offset_V, ports.transposed.amplifier.offset_V)) /
-        arrays.circuit.time_constant_s;
+    options.zero_time = auto_zero_time(arrays);
   }
   const bool reads_states = kind != nullptr && kind->nudge != Nudge::none;
   if (arrays.device.model != digital_model && reads_states) options.correlator = correlator_section().read(config);

@@ -22,6 +22,9 @@ void use_product_kernel(const Config& config);
 /// in slots as long as a step of the relaxation at the initial damping.
 CrossbarSpec model_arrays(const Config& config);
 
+/// Time of an example in which the amplifiers of arrays sample their offsets, in units of tau; 0 of exact numbers.
+double auto_zero_time(const CrossbarSpec& arrays);
+
 /// UserError when the arrays that hold one matrix of the model (replicas of all tokens included) are larger than this
 /// machine's memory: before anything of it is made.
 void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes);

@@ -42,6 +42,20 @@ std::vector<Member<CrossbarSpec>> at_edges() {
 
 }  // namespace
 
+/// What takes the gain-bandwidth: the pole of nodes that move by steps, or the power of a named amplifier.
+Condition with_gain_bandwidth() {
+  const auto taken = [](const Config& c) {
+    const EstimatorOptions phases = phase_options(c).phases;
+    const bool moves = phases.free.solver == SettleSolver::euler && !phase_options(c).sweeps();
+    const bool open = circuit_section().read(c).amplifier_bandwidth_Hz == 0;
+    return (moves && open) || c.text("circuit.amplifier") != "none";
+  };
+  return {
+      "circuit.amplifier", taken,
+      "a published amplifier, whose power it sets, or relaxation.solver = euler with relaxation.schedule = parallel "
+      "and circuit.amplifier_bandwidth = auto"};
+}
+
 Condition devices_or_warning() {
   Condition devices = with_devices();
   devices.unread = Unread::warned;
@@ -60,6 +74,7 @@ ParamTable device_rows() {
   }
   Section<CrossbarSpec> arrays = crossbar_section();
   arrays.where(with_edges(), at_edges());
+  arrays.where(with_gain_bandwidth(), {{&CrossbarSpec::circuit, &CircuitSpec::gain_bandwidth_Hz}});
   const std::vector<Member<CrossbarSpec>> circuit = {&CrossbarSpec::circuit, &CrossbarSpec::tokens};
   add_rows(table, read_with(devices_or_warning(), arrays.rows_without(circuit)));
   add_rows(table, arrays.rows_of(circuit));

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/config/config.hpp"
+#include "sim/io/h5_document.hpp"
+#include "sim/io/h5_reader.hpp"
+#include "training/config/run_parts.hpp"
 
 namespace nudge {
 
@@ -11,9 +15,23 @@ namespace nudge {
 /// "hardware.level = mixed", "device.preset ecram".
 std::string set_by(const Config& config, const std::string& key);
 
-/// Block of at most ten lines on what the user did not say and a training reads: keys that a preset or the level of
-/// hardware set, by what set them, and keys that are left to the program (auto). Empty: none. It is made from the
-/// origins of the values alone; `nudge config check` has every value.
-std::string choices_text(const Config& config);
+/// Value that a training reads and the user did not set.
+struct GivenValue {
+  std::string by;  ///< "device.preset ecram", "hardware.level = mixed", or "auto"
+  std::string key;
+  std::string value;   ///< as text; of auto without one value for the whole run: what decides, "ranged by each read"
+  std::string reason;  ///< why auto has this value; may be empty
+  /// True if the value was measured on the network or its first batch.
+  bool measured = false;
+};
+
+/// Values that the user did not set, by what set them: presets and levels first, then auto. A sweep's axes are left
+/// out. `made`: the config with the choices of a run made, or the same; parts: null where they are not made yet.
+std::vector<GivenValue> given_values(const Config& asked, const Config& made, const RunParts* parts = nullptr);
+inline std::vector<GivenValue> given_values(const Config& asked) { return given_values(asked, asked); }
+
+/// Writes the tables /given/key, value, by and reason, and reads them back; nothing where there are none.
+void write_given(const std::vector<GivenValue>& values, H5Document& document);
+std::vector<GivenValue> read_given(const H5Reader& file);
 
 }  // namespace nudge

@@ -39,12 +39,13 @@ RowCost EquilibriumRun<S>::row_cost() const {
 }
 
 template <class S>
-SampleLosses EquilibriumRun<S>::constant(const std::vector<Batch>& part) const {
+SampleLosses EquilibriumRun<S>::constant(const std::vector<Batch>& training, const std::vector<Batch>& part) const {
   const NodeReadout readout = network_->plan().readout();
   const Index width = readout.parameter >= 0
                           ? network_->map(readout.parameter).outputs()
                           : network_->circuit().nodes()[static_cast<std::size_t>(readout.node)].columns.count;
-  return constant_losses(part, row_cost(), width, network_->plan().couples_rows());
+  const RowCost cost = row_cost();
+  return constant_losses(part, cost, best_constant(training, cost, width), network_->plan().couples_rows());
 }
 
 template <class S>
@@ -63,11 +64,11 @@ void EquilibriumRun<S>::evaluate_test(std::uint64_t done, const std::vector<Batc
   record_part("test", done, all.loss, loss_unit(), all.scores, std::move(all.losses));
 }
 
-#define NUDGE_EQUILIBRIUM_EVALUATION(S)                                                                    \
-  template typename EquilibriumRun<S>::Evaluation EquilibriumRun<S>::evaluation(const std::vector<Batch>&, \
-                                                                                std::size_t);              \
-  template SampleLosses EquilibriumRun<S>::constant(const std::vector<Batch>&) const;                      \
-  template void EquilibriumRun<S>::evaluate(std::uint64_t, const std::vector<Batch>&);                     \
+#define NUDGE_EQUILIBRIUM_EVALUATION(S)                                                                          \
+  template typename EquilibriumRun<S>::Evaluation EquilibriumRun<S>::evaluation(const std::vector<Batch>&,       \
+                                                                                std::size_t);                    \
+  template SampleLosses EquilibriumRun<S>::constant(const std::vector<Batch>&, const std::vector<Batch>&) const; \
+  template void EquilibriumRun<S>::evaluate(std::uint64_t, const std::vector<Batch>&);                           \
   template void EquilibriumRun<S>::evaluate_test(std::uint64_t, const std::vector<Batch>&, std::size_t);
 NUDGE_BOTH_PRECISIONS(NUDGE_EQUILIBRIUM_EVALUATION)
 

@@ -17,7 +17,8 @@ namespace nudge {
 namespace {
 
 /// Logs the cost of a batch without learning: reads of its free phases and of its outputs, per example.
-void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& circuit) {
+/// zero_time: of an example in which amplifiers sample their offsets, in units of tau.
+void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& circuit, double zero_time) {
   if (r.passes <= 0) return;
   const auto examples = static_cast<double>(r.passes);
   ReadTotals reads = r.reads.at(ReadClass::free);
@@ -33,8 +34,8 @@ void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& ci
   add("driver_energy", energy.drivers_J, "J", "of the same reads (circuit.line_capacitance)");
   add("digital_energy", energy.digital_J, "J", "of what was read so (circuit.digital_energy)");
   const double outputs = r.reads.times[static_cast<std::size_t>(ReadClass::loss)];
-  add("time", (r.time * examples + outputs) * circuit.time_constant_s, "s",
-      "simulated time of an example's free phase and of the reads of its outputs");
+  add("time", ((r.time + zero_time) * examples + outputs) * circuit.time_constant_s, "s",
+      "simulated time of an example: sampling of offsets (circuit.auto_zero), free phase, reads of its outputs");
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ void EquilibriumRun<S>::record(std::uint64_t step, const BatchReport& r, double 
   const ReadTotals reads = r.reads.total();
   if (reads.reads > 0) {
     record_energy(reads, decision);
-    record_inference(log_, r, circuit_spec(config_));
+    record_inference(log_, r, circuit_spec(config_), auto_zero_time(crossbar_spec(config_)));
     for (std::size_t kind = 0; kind < read_classes; ++kind) {
       log_.add(std::string("train/reads_") + read_class_names()[kind], static_cast<double>(r.reads.of[kind].reads), "1",
                "those of the class " + std::string(read_class_names()[kind]));

@@ -67,7 +67,7 @@ class EquilibriumRun final : public LearningRun {
   void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) override;
   std::string stuck() const override;
   Index weights() const override { return count_weights(network_->plan()); }
-  SampleLosses constant(const std::vector<Batch>& part) const override;
+  SampleLosses constant(const std::vector<Batch>& training, const std::vector<Batch>& part) const override;
   void write(H5Document& document, const std::string& prefix) override;
   void restore(const H5Reader& file, const std::string& prefix) override;
 

@@ -81,8 +81,11 @@ class LearningRun {
   /// they are known, before that step.
   void expect(double cosine, const std::string& noise);
 
-  /// Losses of the best constant answer on a part, in the cost of this run (constant_losses()); empty: not known.
-  virtual SampleLosses constant(const std::vector<Batch>& /*part*/) const { return {}; }
+  /// Losses on a part of the constant answer that costs the least on the training batches, in the cost of this run
+  /// (best_constant()); empty: not known.
+  virtual SampleLosses constant(const std::vector<Batch>& /*training*/, const std::vector<Batch>& /*part*/) const {
+    return {};
+  }
 
   const TrainLog& log() const { return log_; }
   /// Losses of each sample in the last evaluation of a part, "validation" or "test"; empty before one.

@@ -20,6 +20,20 @@ constexpr const char* kConstant = "constant";
 /// The part that a run is judged by.
 std::string judged_part(const LearningRun& run) { return run.losses("test").count() > 0 ? "test" : "validation"; }
 
+/// Losses of the best constant answer on the part that the run is judged by; empty: not known. The answer is of 65536
+/// training rows: of k classes such frequencies cost (k − 1)/2n more than those of all data, 5e-4 nat of 65 letters.
+SampleLosses constant_on(const TrainingLoop& loop, const std::string& part) {
+  constexpr Index enough = 65536;
+  std::vector<Batch> training;
+  Index rows = 0;
+  for (std::uint64_t step = 0; rows < enough && step < enough; ++step) {
+    training.push_back(loop.task().training(step));
+    training.back().features.resize(0, 0);
+    rows += training.back().counted();
+  }
+  return loop.main_run().constant(training, part == "test" ? loop.task().test() : loop.task().validation());
+}
+
 std::vector<std::string> names_in_words(const std::vector<std::string>& names) {
   std::vector<std::string> words;
   for (const std::string& name : names) words.push_back(null_words(name));
@@ -144,7 +158,7 @@ std::optional<NullResult> null_result(const TrainingLoop& loop, const NetworkPla
     }
   }
   if (nulls.empty()) return std::nullopt;
-  SampleLosses constant = run.constant(part == "test" ? loop.task().test() : loop.task().validation());
+  SampleLosses constant = constant_on(loop, part);
   if (constant.count() > 0) nulls.emplace_back(kConstant, std::move(constant));
   const Index each = loop.task().samples_that_overlap(part == "test");
   const SampleLosses own = run.losses(part).joined(each);
@@ -157,7 +171,7 @@ std::optional<NullResult> null_result(const TrainingLoop& loop, const NetworkPla
 std::optional<ConstantGain> constant_gain(const TrainingLoop& loop) {
   const LearningRun& run = loop.main_run();
   const std::string part = judged_part(run);
-  const SampleLosses constant = run.constant(part == "test" ? loop.task().test() : loop.task().validation());
+  const SampleLosses constant = constant_on(loop, part);
   if (constant.count() == 0 || run.losses(part).count() != constant.count()) return std::nullopt;
   const Index each = loop.task().samples_that_overlap(part == "test");
   return ConstantGain{part, loss_gain(run.losses(part).joined(each), constant.joined(each))};

@@ -25,7 +25,7 @@ struct NullKind {
 };
 
 /// All nulls that are runs: frozen_devices, readout, noise_gradient. One more costs nothing and is no run: constant,
-/// the best constant answer (constant_losses()).
+/// the constant answer with the least cost on the training part (best_constant()).
 const std::vector<NullKind>& null_kinds();
 
 /// Words of a null, of "constant" too.

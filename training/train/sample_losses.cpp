@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "sim/base/softmax.hpp"
 #include "sim/base/statistics.hpp"
+#include "training/data/linear_model.hpp"
 
 namespace nudge {
 namespace {
@@ -75,28 +77,80 @@ SampleLosses SampleLosses::joined(Index each) const {
   return out;
 }
 
-SampleLosses constant_losses(const std::vector<Batch>& part, const RowCost& cost, Index width, bool coupled) {
-  Matrix<double> answer = Matrix<double>::Zero(1, width);
-  double count = 0;
+namespace {
+
+/// Targets of the rows that count, at most `most` of them, (n, width).
+Matrix<double> stacked_targets(const std::vector<Batch>& part, Index width, Index most) {
+  Index count = 0;
+  for (const Batch& batch : part) count += batch.counted();
+  Matrix<double> out(std::min(count, most), width);
+  Index n = 0;
   for (const Batch& batch : part) {
     for (Index b = 0; b < batch.sequences; ++b) {
       for_each_counted(batch, b, [&](Index, Index row) {
-        answer += target_of(batch, row, width);
-        count += 1;
+        if (n < out.rows()) out.row(n++) = target_of(batch, row, width);
       });
     }
   }
-  answer /= count;
-  SampleLosses all;
-  const auto cost_of = [&](const Batch& batch, Index row) {
-    if (cost.cross_entropy) return -std::log(answer(0, batch.targets[static_cast<std::size_t>(row)]));
-    return cost.of(answer, batch, row);
+  return out;
+}
+
+/// Sum of the targets of the rows that count, (1, width), and their number.
+std::pair<Matrix<double>, double> summed_targets(const std::vector<Batch>& part, Index width) {
+  std::pair<Matrix<double>, double> out{Matrix<double>::Zero(1, width), 0};
+  for (const Batch& batch : part) {
+    for (Index b = 0; b < batch.sequences; ++b) {
+      for_each_counted(batch, b, [&](Index, Index row) {
+        out.first += target_of(batch, row, width);
+        out.second += 1;
+      });
+    }
+  }
+  return out;
+}
+
+/// Searches the answer that costs the least against these targets (best_constant()), from `start` on.
+Matrix<double> searched_constant(const NodeCost& cost, const Matrix<double>& targets, const Matrix<double>& start) {
+  const Objective objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd& gradient) {
+    const Matrix<double> y = x.transpose().replicate(targets.rows(), 1);
+    gradient = cost.gradient(y, targets).colwise().sum().transpose();
+    return cost.value(y, targets);
   };
+  Eigen::VectorXd low = targets.colwise().minCoeff().transpose(), high = targets.colwise().maxCoeff().transpose();
+  Eigen::VectorXd answer = start.transpose(), middle, gradient;
+  constexpr int halvings = 52;  // the digits of a double
+  for (int i = 0; i < halvings; ++i) {
+    middle = (low + high) / 2;
+    objective(middle, gradient);
+    for (Index c = 0; c < middle.size(); ++c) (gradient(c) > 0 ? high : low)(c) = middle(c);
+  }
+  if (objective(middle, gradient) < objective(answer, gradient)) answer = middle;
+  const double before = objective(answer, gradient);
+  Eigen::VectorXd lower = answer;
+  // 1e-12 of the cost is far below any interval; a search that has not ended by 200 evaluations is as good as its best.
+  const Minimum found = minimise(objective, lower, {1e-12 * std::abs(before), 200, {}});
+  return (found.value < before ? lower : answer).transpose();
+}
+
+}  // namespace
+
+Matrix<double> best_constant(const std::vector<Batch>& training, const RowCost& cost, Index width) {
+  constexpr Index most_searched = 4096;
+  const auto [sum, count] = summed_targets(training, width);
+  if (cost.cross_entropy) return ((sum.array() + 1) / (count + static_cast<double>(width))).log().matrix();
+  const Matrix<double> mean = sum / count;
+  if (cost.other == nullptr || !(count > 0)) return mean;
+  return searched_constant(*cost.other, stacked_targets(training, width, most_searched), mean);
+}
+
+SampleLosses constant_losses(const std::vector<Batch>& part, const RowCost& cost, const Matrix<double>& answer,
+                             bool coupled) {
+  SampleLosses all;
   for (const Batch& batch : part) {
     for (Index b = 0; b < batch.sequences; ++b) {
       double summed = 0;
       for_each_counted(batch, b, [&](Index, Index row) {
-        const double one = cost_of(batch, row);
+        const double one = cost.of(answer, batch, row);
         summed += one;
         if (!coupled) all.add(one, 1);
       });

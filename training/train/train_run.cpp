@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
@@ -86,12 +87,16 @@ class TrainRun {
     earlier_ = file.real_attribute("wall_time_s");
     lines_ = read_text_lines(file);
     references_ = read_reference_scores(file);
+    given_ = read_given(file);
     asked_ = references_.has_value();
   }
 
+  /// Keeps the values that the user did not set, and tells them with the first progress.
+  void give(std::vector<GivenValue> values) { given_ = untold_ = std::move(values); }
+
   void expect(const GradientForecast& forecast) { loop_.main_run().expect(forecast.cosine, noise_text(forecast)); }
 
-  void warn(const std::string& what, const TrainObserver& observer) const {
+  void warn(const std::string& what, const TrainObserver& observer) {
     if (what.empty() || !observer) return;
     TrainProgress p = progress();
     p.warning = what;
@@ -157,6 +162,7 @@ class TrainRun {
     record_.wall_time_s = seconds();
     add_run_record(document, record_);
     document.attribute("ideal_parts", fmt::format("{}", fmt::join(ideal_parts(config_), ", ")));
+    write_given(given_, document);
     if (!stages_.empty()) write_step_stages(stages_, document);
     if (!lines_) lines_ = task_->lines();
     if (lines_) write_text_lines(*lines_, document);
@@ -195,9 +201,10 @@ class TrainRun {
     earlier_ -= std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  TrainProgress progress() const {
+  TrainProgress progress() {
     TrainProgress p{loop_.done(), loop_.steps(), loop_.finished(), log().last("train/validation_step")};
     p.metric = metric_;
+    p.given = std::exchange(untold_, {});
     const auto add = [&p](const std::string& lane, const TrainLog& log, const std::string& column) {
       Measured one = log.measured("train/" + column);
       one.name = lane + column;
@@ -222,6 +229,7 @@ class TrainRun {
   std::optional<TextLines> lines_;
   std::string metric_;
   std::vector<StepStage> stages_;
+  std::vector<GivenValue> given_, untold_;
   /// Reference scores, made after the first file: a sweep's points need none.
   std::optional<ReferenceScores> references_;
   bool asked_ = false;  ///< true: the references are there, or there are none
@@ -288,7 +296,9 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   const Config ours = resolved(config);
   RunParts parts = run_parts(ours, Work::learns);
   if (parts.plan == nullptr) {
+    std::vector<GivenValue> given = given_values(config, ours, &parts);
     TrainRun tapes(ours, std::move(parts), final_test);
+    tapes.give(std::move(given));
     return run(tapes);
   }
   const Config placed = chosen_circuit(ours, parts);
@@ -299,7 +309,9 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   const GradientForecast forecast =
       begins_with_forecast(chosen) ? forecast_gradient(chosen, parts, what) : GradientForecast{};
   check_placed(chosen, [&forecast](const Config& c) { check_forecast(c, forecast); });
+  std::vector<GivenValue> given = given_values(config, chosen, &parts);
   TrainRun circuit(chosen, std::move(parts), final_test);
+  circuit.give(std::move(given));
   circuit.warn(nudge_warning(chosen, nudge), observer);
   circuit.expect(forecast);
   circuit.warn(forecast_warning(chosen, forecast), observer);

@@ -5,9 +5,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/base/matrix.hpp"
 #include "sim/config/config.hpp"
+#include "training/config/set_by.hpp"
 #include "training/data/scores.hpp"
 #include "training/train/train_summary.hpp"
 #include "training/train/training_loop.hpp"
@@ -24,7 +26,9 @@ struct TrainProgress {
   RunValues values = {};
   std::string metric = {};   ///< of a task of samples
   std::string warning = {};  ///< not empty: to be said before the first step
-  std::string doing = {};    ///< not empty: no step has ended, this is being done beside the run
+  /// Not empty: values that the user did not set, to be said before the first step.
+  std::vector<GivenValue> given = {};
+  std::string doing = {};  ///< not empty: no step has ended, this is being done beside the run
 };
 
 /// Callback after every step, and during work beside the run (TrainProgress::doing). It returns false to stop; the run

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why gradient estimators are wrong, as far as a gradient check tells.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/io/h5_reader.hpp"
+#include "training/gradcheck/gradcheck.hpp"
+
+namespace nudge {
+
+/// What a gradient check measured of one estimator. NaN or 0: not measured, or it has none.
+struct GradientError {
+  std::string estimator;
+  double cosine = 0;  ///< of all parameters of the equilibrium, or of the worst group where the file has no such row
+  double beta = 0, snr = 0;
+  double free_residual = 0, nudged_residual = 0;  ///< |F|/|z|, |f|/|z − z*|
+
+  /// Finite differences check the reference: they are no competitor.
+  bool checks_reference() const { return estimator == "finite_difference"; }
+};
+
+std::vector<GradientError> gradient_errors(const GradcheckReport& report);
+/// The same of a file of kind gradcheck; empty where it has no rows.
+std::vector<GradientError> gradient_errors(const H5Reader& file);
+
+/// Verdict on the equilibrium that a command left in its file; empty in earlier versions and without free phases.
+std::string equilibrium_of(const H5Reader& file);
+
+/// Largest part of 1 − cosine, in words with its number; empty where it is below 1e-4. Parts are compared by the loss of
+/// cosine that each can explain: noise at most 1 − s/√(1 + s²) at the signal-to-noise s of the nodes; an unsettled free
+/// phase what `implicit` loses, which is exact at that state; an unsettled nudged phase r²/2 of its residual r. What none
+/// of them explains is bias of the rule, at its beta and at the residual of the free phase.
+std::string main_error(const GradientError& one, const std::vector<GradientError>& all);
+
+/// Text of a cosine: "0.9712", "1-3.1e-05" where it is closer to 1, "1", "-".
+std::string short_cosine(double cosine);
+
+/// Answer of a gradient check. title: the closest estimator; sentence: how many reach 0.99, the farthest, and what
+/// finite differences say of the reference.
+struct GradcheckAnswer {
+  std::string title, sentence;
+};
+GradcheckAnswer gradcheck_answer(const std::vector<GradientError>& all);
+
+}  // namespace nudge
