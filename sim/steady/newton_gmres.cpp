@@ -18,7 +18,8 @@ constexpr double kSufficientDecrease = 1e-4;
 constexpr double kMaxForcing = 0.9;
 constexpr double kMinForcing = 1e-4;
 constexpr int kMaxHalvings = 20;
-constexpr double kNear = 0.1;  // of a state's norm: from there the next step is exact to about its square (chosen by us)
+constexpr double kNear =
+    0.1;                    // of a state's norm: from there the next step is exact to about its square (chosen by us)
 constexpr int kCycles = 4;  // GMRES restarts per Newton step at most (chosen by us)
 
 /// η_k of choice 2: follows the square of the last reduction of ‖F‖, but does not drop faster than its own square.
