@@ -22,11 +22,19 @@ constexpr Index kKrylov = 24;
 /// Most products with J of the solve for the distance, and its tolerance: a distance to a few per cent needs no more.
 constexpr int kProducts = 60;
 constexpr double kSolved = 0.01;
+/// Steps of Newton's method from a state that has not settled to the equilibrium that it has left.
+constexpr int kNewton = 6;
 /// Residual that the sentence names as the aim of a free phase: below it a gradient is exact to some 1e-3.
 constexpr double kAim = 1e-3;
 
-/// Largest real part of an eigenvalue of J on every sample of a linearised system, from a Krylov space of its own; samples
-/// share the products. Less what their residuals leave open, κ(λ) ‖J x − λ x‖: an estimate from below.
+/// Largest real part of an eigenvalue, and whether it is one of a complex pair.
+struct Growth {
+  double rate = Equilibrium::unknown;
+  bool turns = false;
+};
+
+/// Growth on every sample of a linearised system, from a Krylov space of its own; samples share the products with J. Less what the
+/// residuals leave open, κ(λ) ‖J x − λ x‖: an estimate from below.
 class Abscissas {
  public:
   Abscissas(Linearization<double>& at, const Matrix<double>& moving, Index rows, Index cols, bool coupled)
@@ -34,7 +42,7 @@ class Abscissas {
     for (Index b = 0; b < count_; ++b) spaces_.emplace_back(Space{dimension_of(b)});
   }
 
-  std::vector<double> find() {
+  std::vector<Growth> find() {
     Matrix<double> v(rows(), cols_), jv(rows(), cols_);
     fill_normal<double>({0, Purpose::probe, 4}, 0, 0, {v.data(), static_cast<std::size_t>(v.size())});
     if (moving_.size() > 0) v.array() *= moving_.array();
@@ -52,7 +60,7 @@ class Abscissas {
       at_.jvp(v, jv);
       for (Index b = 0; b < count_; ++b) extend(spaces_[static_cast<std::size_t>(b)], j, part(jv, b));
     }
-    std::vector<double> out;
+    std::vector<Growth> out;
     for (const Space& space : spaces_) out.push_back(rightmost(space));
     return out;
   }
@@ -100,17 +108,18 @@ class Abscissas {
     }
   }
 
-  static double rightmost(const Space& space) {
-    if (space.most == 0) return Equilibrium::unknown;
+  static Growth rightmost(const Space& space) {
+    if (space.most == 0) return {};
     const EigenPairs pairs = eigenpairs(Eigen::MatrixXd(space.h.topLeftCorner(space.used, space.used)));
     const double last = space.h(space.used, space.used - 1);
     const double rounding = 1e-9 * pairs.values.cwiseAbs().maxCoeff();  // of a neutral mode, whose eigenvalue is 0
-    double best = -std::numeric_limits<double>::infinity();
+    Growth best{-std::numeric_limits<double>::infinity()};
     const Eigen::MatrixXcd left =
         pairs.vectors.inverse();  // of a J that is not normal a residual moves λ by κ(λ) times itself
     for (Index i = 0; i < space.used; ++i) {
       const double off = last * std::abs(pairs.vectors(space.used - 1, i)) * left.row(i).norm();
-      best = std::max(best, pairs.values(i).real() - off - rounding);
+      const double rate = pairs.values(i).real() - off - rounding;
+      if (rate > best.rate) best = {rate, std::abs(pairs.values(i).imag()) > off + rounding};
     }
     return best;
   }
@@ -165,19 +174,47 @@ void way_to_rest(Dynamics<double>& dynamics, const Matrix<double>& z, std::vecto
   }
 }
 
-/// Distance of every sample of z from its equilibrium z + d, of the larger of the two; ∞: there is none.
-std::vector<double> distances(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled) {
-  const Index count = coupled ? 1 : z.rows(), each = z.rows() / count;
-  Matrix<double> d = Matrix<double>::Zero(z.rows(), z.cols()), left(z.rows(), z.cols());
-  std::vector<double> forces(static_cast<std::size_t>(count), 1.0), out;
+/// Samples of a state, one a row or, of coupled rows, all in one.
+struct Samples {
+  Index count, each;
+  Samples(const Matrix<double>& z, bool coupled) : count(coupled ? 1 : z.rows()), each(z.rows() / count) {}
+  template <class M>
+  auto of(M& z, Index i) const {
+    return z.middleRows(i * each, each);
+  }
+};
+
+/// Distance of every sample of z from its equilibrium z + d, of the larger of the two; ∞: there is none. An equilibrium at 0 has no size to
+/// compare with: 1e-4 of where the phase `ended` counts as one.
+std::vector<double> distances(Dynamics<double>& dynamics, const Matrix<double>& z, const Matrix<double>& ended,
+                              const Samples& samples, Matrix<double>& d) {
+  d.setZero(z.rows(), z.cols());
+  Matrix<double> left(z.rows(), z.cols());
+  std::vector<double> forces(static_cast<std::size_t>(samples.count), 1.0), out;
   way_to_rest(dynamics, z, forces, d, left);
-  for (Index i = 0; i < count; ++i) {
-    const auto own = [&](const Matrix<double>& x) { return x.middleRows(i * each, each); };
-    const double scale = std::max(own(z).norm(), (own(z) + own(d)).norm());
-    const bool solved = own(left).norm() <= 0.5 * forces[static_cast<std::size_t>(i)];
-    out.push_back(!solved ? std::numeric_limits<double>::infinity() : scale > 0 ? own(d).norm() / scale : 0);
+  for (Index i = 0; i < samples.count; ++i) {
+    const double scale = std::max(
+        {samples.of(z, i).norm(), (samples.of(z, i) + samples.of(d, i)).norm(), 1e-4 * samples.of(ended, i).norm()});
+    const bool solved = samples.of(left, i).norm() <= 0.5 * forces[static_cast<std::size_t>(i)];
+    out.push_back(!solved ? std::numeric_limits<double>::infinity() : scale > 0 ? samples.of(d, i).norm() / scale : 0);
   }
   return out;
+}
+
+/// Moves the samples of z that are off their equilibria by steps of Newton's method, which finds unstable ones too. `d`: their first
+/// step. Sets `off` to how far they are then.
+void seek(Dynamics<double>& dynamics, Matrix<double>& z, const Samples& samples, Matrix<double> d,
+          std::vector<double>& off) {
+  const auto moves = [](double one) { return one > Equilibrium::settled_within && std::isfinite(one); };
+  const Matrix<double> ended = z;
+  for (int step = 0; step < kNewton && std::any_of(off.begin(), off.end(), moves); ++step) {
+    for (Index i = 0; i < samples.count; ++i) {
+      if (moves(off[static_cast<std::size_t>(i)])) samples.of(z, i) += samples.of(d, i);
+    }
+    if (dynamics.box() != nullptr) dynamics.box()->project(z, {0, z.cols()});
+    if (!z.allFinite()) break;
+    off = distances(dynamics, z, ended, samples, d);
+  }
 }
 
 /// Distance that is left by the phase's own contraction, where GMRES could not tell it: steps of ε |F| that shrink by ρ each add up to
@@ -212,31 +249,38 @@ void Equilibrium::add(const Equilibrium& other) {
 Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
                         double lag) {
   Equilibrium out;
-  out.samples = coupled ? 1 : static_cast<int>(z.rows());
+  const Samples samples(z, coupled);
+  out.samples = static_cast<int>(samples.count);
   out.residual = phase.residual;
   out.decay = phase.decay;
   out.steps = phase.steps;
   out.settled = out.unstable = 0;
   out.lost = out.none = 1;
-  if (phase.status == Status::diverged || !z.allFinite()) return out;
-  std::vector<double> off = distances(dynamics, z, coupled);
+  if (!z.allFinite()) return out;
+  Matrix<double> rest = z, d;
+  std::vector<double> there = distances(dynamics, z, z, samples, d), off = there;
   for (double& one : off) one = std::isfinite(one) ? one : left_to_go(phase);
   const auto share = [&off](auto of) {
     return static_cast<double>(std::count_if(off.begin(), off.end(), of)) / static_cast<double>(off.size());
   };
-  out.settled = share([](double d) { return d <= Equilibrium::settled_within; });
-  out.lost = share([](double d) { return !(d <= Equilibrium::lost_beyond); });
-  out.none = share([](double d) { return !std::isfinite(d); });
+  if (phase.status != Status::diverged) {
+    out.settled = share([](double one) { return one <= Equilibrium::settled_within; });
+    out.lost = share([](double one) { return !(one <= Equilibrium::lost_beyond); });
+    out.none = share([](double one) { return !std::isfinite(one); });
+  }
   if (dynamics.traits().feed_forward) return out;
+  seek(dynamics, rest, samples, d, there);
   Lagged all(dynamics, lag);
-  Linearization<double>& at = all.linearize(all.at_rest(z));
+  Linearization<double>& at = all.linearize(all.at_rest(rest));
   const Matrix<double> moving = all.moving();
-  const std::vector<double> found = Abscissas(at, moving, all.rows(), all.cols(), coupled).find();
+  const std::vector<Growth> found = Abscissas(at, moving, all.rows(), all.cols(), coupled).find();
   for (std::size_t i = 0; i < found.size(); ++i) {
-    // Of a state on its way positive ones say nothing.
-    if (std::isnan(found[i]) || !(off[i] <= Equilibrium::settled_within)) continue;
-    out.abscissa = std::isnan(out.abscissa) ? found[i] : std::max(out.abscissa, found[i]);
-    out.unstable += found[i] > 0 ? 1.0 / static_cast<double>(found.size()) : 0;
+    const bool settled = off[i] <= Equilibrium::settled_within;
+    // A state that goes round an equilibrium has left it for good; one that goes straight may be on its way to another.
+    const bool left = there[i] <= Equilibrium::settled_within && found[i].rate > 0 && found[i].turns;
+    if (std::isnan(found[i].rate) || !(settled || left)) continue;
+    out.abscissa = std::isnan(out.abscissa) ? found[i].rate : std::max(out.abscissa, found[i].rate);
+    out.unstable += found[i].rate > 0 ? 1.0 / static_cast<double>(found.size()) : 0;
   }
   return out;
 }
@@ -261,7 +305,8 @@ std::string finding(const Equilibrium& e) {
   if (!e.lives()) return fmt::format("dead: {} of the units have a gradient of exactly 0", percent(e.dead));
   if (e.unstable > 0) {
     return fmt::format(
-        "unstable: {} of the samples end where perturbations grow ({:+.3g} per tau) and no circuit stays",
+        "unstable: {} of the samples end at or around an equilibrium where perturbations grow ({:+.3g} per tau) and no "
+        "circuit stays",
         percent(e.unstable), e.abscissa);
   }
   const std::string residual = std::isfinite(e.residual)

@@ -13,11 +13,13 @@ namespace nudge {
 struct Equilibrium {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-  int samples = 0;            ///< looked at; 0: there is no verdict
-  double settled = unknown;   ///< share no farther than settled_within from an equilibrium
-  double lost = unknown;      ///< share farther than lost_beyond, or without any
-  double none = unknown;      ///< share without any: J is singular, or the state has run away
-  double unstable = unknown;  ///< share at an equilibrium that a circuit leaves: an eigenvalue of positive real part
+  int samples = 0;           ///< looked at; 0: there is no verdict
+  double settled = unknown;  ///< share no farther than settled_within from an equilibrium
+  double lost = unknown;     ///< share farther than lost_beyond, or without any
+  double none = unknown;     ///< share without any: J is singular, or the state has run away
+  /// Share at an equilibrium that a circuit leaves, an eigenvalue having a positive real part; or around one that Newton's method finds
+  /// from where the phase ends, the pair being complex: past a Hopf point.
+  double unstable = unknown;
   double dead = unknown;      ///< share of the units, columns of parameters, whose gradient is exactly 0
   double abscissa = unknown;  ///< largest real part of an eigenvalue that was found, 1/τ
   double residual = 0;        ///< largest ‖F‖/‖z‖ where the phases end
@@ -49,7 +51,8 @@ std::string remedy(const Equilibrium& verdict);
 std::string sentence(const Equilibrium& verdict);
 
 /// Judges z (rows, cols), where a free phase of so many steps ended, by products with J alone: the distance by GMRES, the
-/// eigenvalues by Arnoldi's method on each sample. `coupled`: the rows are one sample, not one each. `lag`: τ_a of the
+/// eigenvalues by Arnoldi's method on each sample, at the equilibrium to which at most six steps of Newton's method lead where the sample
+/// has not settled. `coupled`: the rows are one sample, not one each. `lag`: τ_a of the
 /// amplifiers (sim/lagged.hpp). Noise-free reads; `dead` stays unknown.
 Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
                         double lag = 0);

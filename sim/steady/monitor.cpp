@@ -40,9 +40,15 @@ bool Monitor::observe(double state_norm, double force_norm) {
 }
 
 void Monitor::observe_mean(double state_norm, double force_norm) {
-  if (!std::isfinite(force_norm)) diverged_ = true;
-  if (out_of_bounds(state_norm)) return;
-  residual_ = relative_residual(force_norm, state_norm);
+  if (out_of_bounds(state_norm) || !std::isfinite(force_norm)) diverged_ = true;
+  if (std::isfinite(state_norm) && std::isfinite(force_norm)) residual_ = relative_residual(force_norm, state_norm);
+}
+
+bool Monitor::go_on_from(double state_norm) {
+  limit_ = options_.divergence_ratio * state_norm;
+  diverged_ = false;
+  residuals_.push_back(residual_);
+  return options_.tolerance > 0 && residual_ <= options_.tolerance;
 }
 
 Status Monitor::judge() const {

@@ -49,7 +49,11 @@ class Monitor {
     rounding_ = rounding;
   }
 
+  /// Goes on from a state beyond the bounds to which a solver has jumped, as from a start of its size. True: stop, it has converged.
+  bool go_on_from(double state_norm);
+
   double residual() const { return residual_; }
+  bool diverged() const { return diverged_; }
 
   /// Fills in status, residual and decay.
   SettleResult finish(SettleResult result) const;

@@ -18,6 +18,8 @@ constexpr double kSufficientDecrease = 1e-4;
 constexpr double kMaxForcing = 0.9;
 constexpr double kMinForcing = 1e-4;
 constexpr int kMaxHalvings = 20;
+constexpr double kNear =
+    0.1;                    // of a state's norm: from there the next step is exact to about its square (chosen by us)
 constexpr int kCycles = 4;  // GMRES restarts per Newton step at most (chosen by us)
 
 /// η_k of choice 2: follows the square of the last reduction of ‖F‖, but does not drop faster than its own square.
@@ -51,6 +53,13 @@ class NewtonSystem {
     const GmresResult solved =
         gmres<S>(jacobian, b, d, {.tolerance = eta, .krylov = krylov, .max_iterations = kCycles * krylov});
     result_.force_evaluations += 1 + solved.applications;
+  }
+
+  /// True if the zero that J d = −F points to is near the present z, of its own size. Of a state that runs away it is not, however small F.
+  bool is_near(const Vector<S>& f, int krylov, Vector<S>& d) {
+    if (!z_.allFinite() || !f.allFinite()) return false;
+    direction(f, kNear, krylov, d);
+    return static_cast<double>(d.norm()) <= kNear * frobenius_norm<S>(z_);
   }
 
   /// Backtracks along d from the present z with force norm `norm`; false (and z as it was) when nothing helps.
@@ -91,7 +100,12 @@ SettleResult settle_newton_gmres(Dynamics<S>& dynamics, MatrixRef<S> z, const Se
   Vector<S> d(z.size());
   double norm = system.evaluate(f);
   double eta = 0.1;
-  while (!monitor.observe(frobenius_norm<S>(z), norm) && result.steps < options.max_steps) {
+  const auto stops = [&] {
+    if (!monitor.observe(frobenius_norm<S>(z), norm)) return false;
+    if (!monitor.diverged() || !system.is_near(f, 10 * options.memory, d)) return true;
+    return monitor.go_on_from(frobenius_norm<S>(z));
+  };
+  while (!stops() && result.steps < options.max_steps) {
     system.direction(f, eta, 10 * options.memory, d);
     const double last_norm = norm;
     if (norm == 0 || !system.line_search(d, eta, norm, f)) {

@@ -3,6 +3,8 @@
 #include "sim/equilibrium.hpp"
 #include "tests/support/catch.hpp"
 
+#include <complex>
+
 #include "tests/support/numerics.hpp"
 #include "tests/support/test_dynamics.hpp"
 
@@ -97,6 +99,74 @@ TEST_CASE("an equilibrium is unstable where perturbations grow, and amplifiers a
   auto fast = two_samples(turning(-1, 2), turning(-1, 1));
   CHECK(judged(fast, z, 0.24).unstable == 0);
   CHECK(judged(fast, z, 0.26).unstable == 0.5);
+}
+
+namespace {
+
+/// States that are off their equilibria, as a phase leaves them that neither grows nor shrinks by much.
+Equilibrium unsettled(Dynamics<double>& dynamics, const Matrix<double>& z, double lag = 0,
+                      Status status = Status::oscillating) {
+  SettleResult phase;
+  phase.status = status;
+  phase.residual = 1.5;
+  phase.decay = 0.99;
+  phase.steps = 400;
+  return judge_point(dynamics, z, false, phase, lag);
+}
+
+}  // namespace
+
+TEST_CASE("a circuit past its Hopf point is told unstable though its phase goes round and settles nowhere",
+          "[equilibrium]") {
+  // λ (1 + τ_a λ) = −1 ± 2i crosses the axis at τ_a = 1/4.
+  auto ring = two_samples(turning(-1, 2), turning(-1, 1));
+  Matrix<double> z(2, 2);
+  z << 1.9, 0.4, 1, 1;  // the second has settled at 1, where it is stable up to τ_a = 1
+  const Equilibrium past = unsettled(ring, z, 0.3);
+  CHECK(past.settled == 0.5);
+  CHECK(past.unstable == 0.5);
+  const std::complex<double> root = (std::sqrt(1.0 + 4 * 0.3 * std::complex<double>(-1, 2)) - 1.0) / 0.6;
+  CHECK(past.abscissa == Approx(root.real()).margin(1e-6));  // Arnoldi's space of 4 is the whole
+  CHECK_THAT(sentence(past), Catch::StartsWith("unstable: 50 % of the samples end at or around an equilibrium") &&
+                                 Catch::Contains("circuit.gain_bandwidth"));
+  CHECK(unsettled(ring, z, 0.2).unstable == 0);
+  CHECK(unsettled(ring, z, 0.2).settled == 0.5);
+  z.row(0) *= 1e5;  // run away, as linear systems do
+  CHECK(unsettled(ring, z, 0.3, Status::diverged).unstable == 0.5);
+  CHECK(unsettled(ring, z, 0.3, Status::diverged).none == 1);
+}
+
+TEST_CASE("a limit cycle goes round an unstable equilibrium, a state between two stable ones is on its way",
+          "[equilibrium]") {
+  // dζ/dt = (1/2 + 2i − |ζ|²) ζ: unstable at 0, a cycle of radius √(1/2).
+  SmallDynamics<double> cycle(
+      1, 2,
+      [](const Vec<double>& z) {
+        const double a = 0.5 - z.squaredNorm();
+        return Vec<double>{{a * z(0) - 2 * z(1), 2 * z(0) + a * z(1)}};
+      },
+      [](const Vec<double>& z) {
+        const double a = 0.5 - z.squaredNorm();
+        Dense<double> j(2, 2);
+        j << a - 2 * z(0) * z(0), -2 - 2 * z(0) * z(1), 2 - 2 * z(0) * z(1), a - 2 * z(1) * z(1);
+        return j;
+      });
+  Matrix<double> z(1, 2);
+  z << std::sqrt(0.5), 0;
+  const Equilibrium round = unsettled(cycle, z);
+  CHECK(round.settled == 0);
+  CHECK(round.unstable == 1);
+  CHECK(round.abscissa == Approx(0.5).margin(1e-3));  // at a point of Newton's method within 1e-6 of 0.7, F being cubic
+  CHECK_FALSE(round.sound());
+
+  // F = z − z³ of every unit: 0.2 goes to 1, though Newton's method finds the 0 that it leaves.
+  SmallDynamics<double> latch(
+      1, 2, [](const Vec<double>& x) { return Vec<double>(x.array() - x.array().cube()); },
+      [](const Vec<double>& x) { return Dense<double>((1 - 3 * x.array().square()).matrix().asDiagonal()); });
+  z << 0.2, 0.2;
+  CHECK(unsettled(latch, z).unstable == 0);
+  z.setZero();
+  CHECK(unsettled(latch, z).unstable == 1);  // it rests there
 }
 
 TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") {

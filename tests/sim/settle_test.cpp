@@ -144,6 +144,42 @@ TEST_CASE("An unstable system diverges and leaves a finite state", "[settle]") {
   }
 }
 
+TEMPLATE_TEST_CASE("newton_gmres has one status for a zero, near or far, and one for none", "[settle]", float, double) {
+  using S = TestType;
+  // Zeros at 1, 100, 1e5 and 1e6, the last two beyond 1e4 times the start.
+  for (const double slope : {1.0, 1e-2, 1e-5, 1e-6}) {
+    for (const double tolerance : {0.0, 1e-5}) {
+      CAPTURE(slope, tolerance);
+      const auto k = static_cast<S>(slope);
+      SmallDynamics<S> far(
+          1, 1, [k](const Vec<S>& z) { return Vec<S>(1 - k * z.array()); },
+          [k](const Vec<S>&) { return Dense<S>(Dense<S>::Constant(1, 1, -k)); });
+      Matrix<S> z = Matrix<S>::Constant(1, 1, S(0.3));
+      const SettleOptions options{.solver = SettleSolver::newton_gmres, .max_steps = 50, .tolerance = tolerance};
+      const SettleResult result = run<S>(far, z, options);
+      CHECK(result.status == Status::converged);
+      const auto at = static_cast<double>(z(0, 0));
+      CHECK(std::abs(at * slope - 1) <= std::max(tolerance, 2.4e-6) * at);  // |F| <= max(tolerance, 20 roundings) |z|
+      // The residual is that of the state returned, F being 1 less 1: two roundings.
+      const double rounding = 2 * static_cast<double>(std::numeric_limits<S>::epsilon());
+      CHECK(result.residual == Approx(std::abs(1 - slope * at) / at).margin(rounding / at));
+    }
+  }
+  // 1/(1 + |z|) has no zero, and Newton's steps double z.
+  SmallDynamics<S> none(
+      1, 1, [](const Vec<S>& z) { return Vec<S>(1 / (1 + z.array().abs())); },
+      [](const Vec<S>& z) {
+        const S a = 1 + std::abs(z(0));
+        return Dense<S>(Dense<S>::Constant(1, 1, -1 / (a * a)));
+      });
+  Matrix<S> z = Matrix<S>::Constant(1, 1, S(0.3));
+  const SettleResult result = run<S>(none, z, {.solver = SettleSolver::newton_gmres, .max_steps = 50});
+  CHECK(result.status == Status::diverged);
+  const auto end = static_cast<double>(z(0, 0));
+  CHECK(end > 1e4);
+  CHECK(result.residual == Approx(1 / (1 + end) / end).epsilon(1e-5));
+}
+
 TEST_CASE("A limit cycle is oscillating", "[settle]") {
   auto system = limit_cycle();
   for (const SettleSolver solver : {SettleSolver::euler, SettleSolver::rk4, SettleSolver::dopri5}) {

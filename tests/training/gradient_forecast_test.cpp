@@ -10,6 +10,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
 using Catch::Contains;
@@ -90,6 +91,38 @@ TEST_CASE("a forecast knows what is static: offsets, poles and short phases, and
   const Config brief = placed(block({"relaxation.free_steps=1", "relaxation.average_free=1"}));
   const GradientForecast cut = forecast_gradient(brief, run_parts(brief), LookAt::parts);
   CHECK(find(cut, "short phases") != nullptr);
+}
+
+TEST_CASE("an estimator of one's own gets the same forecast", "[forecast]") {
+  const Config ours = placed(block({}));
+  REQUIRE(ours.text("estimator") == "aep_transposed");
+  const GradientForecast expected = forecast_gradient(ours, run_parts(ours), LookAt::whole);
+  EstimatorKind kind = estimator_kind("aep_transposed");
+  std::erase_if(kind.keys, [](const ParamRow& row) { return row.key == "nudge.below_noise"; });  // it need not have it
+  const LentEstimator lent(kind);
+  const Config own = placed(block({"estimator=own", "beta=" + ours.as_text("beta")}));
+  REQUIRE(is_forecast(own));
+  // What hardware.level chooses for estimators by name (steps that are averaged) is not chosen for it: some 1e-5 of the cosine.
+  CHECK(forecast_gradient(own, run_parts(own), LookAt::whole).cosine == Approx(expected.cosine).margin(1e-3));
+  GradientForecast lost;
+  lost.cosine = 0.05;
+  CHECK_NOTHROW(check_forecast(own, lost));  // it has no key that would run it all the same
+  CHECK(warns(lost));
+  CHECK_FALSE(is_forecast(block({"estimator=implicit"})));  // it computes
+}
+
+TEST_CASE(
+    "a forecast costs five steps of training at most, and its parts are looked at where they cost no more than they "
+    "may",
+    "[forecast]") {
+  const Config sound = placed(block({}));
+  const auto looked = [&](LookAt what) { return forecast_gradient(sound, run_parts(sound), what); };
+  const double steps = looked(LookAt::whole).steps;
+  CHECK(steps > 2);  // an estimate, its nudged phases again for their noise, and an exact gradient in double
+  CHECK(steps <= 5);
+  CHECK_FALSE(looked({3 * steps}).looked);
+  CHECK(looked({100 * steps}).looked);
+  CHECK(looked(LookAt::quick_parts).looked);
 }
 
 TEST_CASE("a nudge that noise drowns is refused whatever the seed, and so is a gradient without direction",

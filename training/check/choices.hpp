@@ -23,6 +23,12 @@ Config chosen_circuit(const Config& config, const Network<S>& network, const Bat
 /// Sets the open keys as above, with the network and first batch of a run, which it makes.
 Config chosen_circuit(const Config& config, const RunParts& parts);
 
+inline constexpr const char* bandwidth_key = "circuit.amplifier_bandwidth";
+
+/// Bandwidth in Hz that circuit.gain_bandwidth leaves the amplifiers of the heaviest line of all arrays of a network.
+template <class S>
+double bandwidth_left_Hz(const Config& config, const Network<S>& network);
+
 /// Sets circuit.amplifier_bandwidth alone, where it is open, with the arrays of a run, which it makes: no batch is needed.
 Config chosen_bandwidth(const Config& config, const RunParts& parts);
 
@@ -73,6 +79,9 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice);
 
 /// Warning text for a run whose nudge has ended below the noise of its nodes.
 std::string drowned_note(double snr);
+
+/// True if the estimator has the key nudge.below_noise, which an estimator of one's own may leave out.
+bool reads_below_noise(const Config& config);
 
 /// Throws UserError if the signal is below a tenth of the noise, unless nudge.below_noise allows it.
 void check_nudge(const Config& config, const NudgeChoice& choice);

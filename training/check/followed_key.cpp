@@ -18,11 +18,8 @@
 namespace nudge {
 namespace {
 
-std::unique_ptr<Network<double>> circuit_copy(const Config& config, const std::shared_ptr<const NetworkPlan>& plan) {
-  return exact_copy(*make_network<double>(config, plan, Weights::configured), ExactSystem::circuit);
-}
-
-/// System of one sequence, made again where the key has another value.
+/// System of one sequence, made again where the key has another value, and with it the bandwidth that the key leaves the amplifiers
+/// (bandwidth_left_Hz).
 class MovedNetwork {
  public:
   MovedNetwork(Config config, std::string key, const RunParts& parts, const Batch& batch, Index sequence,
@@ -41,10 +38,15 @@ class MovedNetwork {
     if (tell_) tell_(fmt::format("{} = {}", key_, text));
     config_.set_from_text(key_, text, "--follow");
     dynamics_.reset();
-    network_ = circuit_copy(config_, network_plan(config_, parts_.task->sizes()));
+    const auto arrays = make_network<double>(config_, network_plan(config_, parts_.task->sizes()), Weights::configured);
+    network_ = exact_copy(*arrays, ExactSystem::circuit);
     dynamics_.emplace(network_->circuit(), network_->rows(), 1);
     bind_ideally(*network_, batch_, sequence_, *dynamics_);
-    all_.emplace(*dynamics_, gradient_options<double>(config_, "").phases.free.lag);
+    Config placed = config_;
+    if (leaves_bandwidth_open(config_)) {  // with all its digits: the branch is smooth
+      placed.set_from_text(bandwidth_key, fmt::format("{:.17g} Hz", bandwidth_left_Hz(config_, *arrays)));
+    }
+    all_.emplace(*dynamics_, gradient_options<double>(placed, "").phases.free.lag);
     value_ = value;
     return *all_;
   }
@@ -91,6 +93,11 @@ void check_network_moves(const Network<double>& network, MovedNetwork& moved, co
         "--follow: the network keeps nodes in a box (the Jacobian jumps where one reaches its bound; sweep.run = "
         "stability maps it point by point)");
   }
+  const Index unknowns = moved.at(follow.to).cols();
+  if (moved.at(follow.from).cols() != unknowns) {
+    throw UserError(fmt::format(
+        "--follow: {} (amplifiers without a bandwidth are another system: begin and end at a finite one)", follow.key));
+  }
   // Near z*, where the force of a symmetric network may be 0 whatever the key.
   const Matrix<double> x = moved.at(follow.from).at_rest(z);
   Matrix<double> beside(x.rows(), x.cols()), f(x.rows(), x.cols()), g(x.rows(), x.cols());
@@ -113,7 +120,7 @@ FollowedKey follow_key(const Config& asked, const Config& there, const std::stri
   const RunParts parts = circuit_parts(asked);
   const Config config = leaves_circuit_open(asked) ? chosen_circuit(asked, parts) : asked;
   const Batch batch = parts.task->training(0);
-  const auto network = circuit_copy(config, parts.plan);
+  const auto network = exact_copy(*make_network<double>(config, parts.plan, Weights::configured), ExactSystem::circuit);
   const RunOptions run = run_options(config);
   const double step = RelaxationStep(config).of(network->circuit());
   const double lag = gradient_options<double>(config, "").phases.free.lag;
@@ -125,7 +132,11 @@ FollowedKey follow_key(const Config& asked, const Config& there, const std::stri
     out.sequence = measure_stability(*network, batch, states, {step, lag}, run.seed, run.threads).worst;
   }
   const Matrix<double>& start = states[static_cast<std::size_t>(out.sequence)];
-  MovedNetwork moved(config, key, parts, batch, out.sequence, tell);
+  Config open = config;
+  if (leaves_bandwidth_open(asked)) {
+    open.set_from_text(bandwidth_key, asked.as_text(bandwidth_key));
+  }
+  MovedNetwork moved(open, key, parts, batch, out.sequence, tell);
   check_network_moves(*network, moved, out, start);
   ContinuationOptions options;
   options.max_points = max_points;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "circuits/circuit_dynamics.hpp"
+#include "training/check/gradient_agreement.hpp"
 #include "training/check/stability.hpp"
 #include "training/config/assembly.hpp"
 
@@ -28,8 +29,7 @@ double dead_share(const Network<double>& network, const Gradient<double>& gradie
 }  // namespace
 
 void as_visited(BatchGradientOptions& options) {
-  constexpr int kVisits = 20;
-  if (options.persistent_states) options.phases.free.max_steps *= kVisits;
+  if (options.persistent_states) options.phases.free.max_steps *= judged_visits;
   options.persistent_states = false;
 }
 
@@ -46,21 +46,19 @@ Equilibrium judge_free_phase(const Config& config, const Network<double>& networ
   as_visited(options);
   options.over_ranks = false;
   options.noise_every = 0;
-  BatchGradient<double> learner(network, options);
-  Gradient<double> gradient(network.parameter_shapes());
-  const BatchReport report = learner.compute(part, 0, gradient);
-  std::vector<Equilibrium> found(report.sequences.size());
+  const Reference at = exact_gradient(network, options, part);
+  std::vector<Equilibrium> found(at.states.size());
   parallel_for(part.sequences, options.threads, [&](Index b, int /*thread*/) {
-    const auto at = static_cast<std::size_t>(b);
+    const auto k = static_cast<std::size_t>(b);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     bind_ideally(network, part, b, dynamics);
-    found[at] = judge_point(dynamics, learner.states()[at], coupled, report.sequences[at].free, phase.lag);
+    found[k] = judge_point(dynamics, at.states[k], coupled, at.report.sequences[k].free, phase.lag);
   });
   Equilibrium out;
   for (const Equilibrium& one : found) out.add(one);
   // A cost of 0 asks nothing of any unit, and samples that are all 0 tell none anything.
   const bool told = part.features.size() == 0 || !part.features.isZero(0);
-  if (report.loss != 0 && told) out.dead = dead_share(network, gradient);
+  if (at.report.loss != 0 && told) out.dead = dead_share(network, at.gradient);
   return out;
 }
 

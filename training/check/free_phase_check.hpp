@@ -9,7 +9,10 @@
 
 namespace nudge {
 
-/// Makes the free phase of samples that go on from their last states as long as those of twenty visits; no memory is needed then.
+/// Visits after which a sample that goes on from its last state (relaxation.persistent_states) is judged.
+inline constexpr int judged_visits = 20;
+
+/// Makes the free phase of samples that go on from their last states as long as those of so many visits; no memory is needed then.
 void as_visited(BatchGradientOptions& options);
 
 /// Judges the free phases of a network, an exact_copy(), on the first of a batch: eight samples or more, or four sequences.

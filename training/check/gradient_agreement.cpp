@@ -220,17 +220,20 @@ constexpr int kNewtonSteps = 100;
 /// from zero.
 constexpr double kRounding = 20 * std::numeric_limits<double>::epsilon();
 
-Reference attempt(const Network<double>& model, BatchGradientOptions options, const Batch& batch) {
+}  // namespace
+
+Reference exact_gradient(const Network<double>& network, BatchGradientOptions options, const Batch& batch,
+                         std::uint64_t step) {
   Reference out;
   options.all_states = true;
-  BatchGradient<double> learner(model, options);
-  out.gradient = Gradient<double>(model.parameter_shapes());
-  const BatchReport report = learner.compute(batch, 0, out.gradient);
+  BatchGradient<double> learner(network, options);
+  out.gradient = Gradient<double>(network.parameter_shapes());
+  out.report = learner.compute(batch, step, out.gradient);
   out.states = learner.states();
   out.facts.solver = options.phases.free.solver;
   out.facts.adjoint = options.estimator;
   out.facts.sequences = static_cast<int>(batch.sequences);
-  for (const SequenceReport& one : report.sequences) {
+  for (const SequenceReport& one : out.report.sequences) {
     out.facts.settled += one.free.status == Status::converged ? 1 : 0;
     out.facts.solved += one.nudged == Status::converged ? 1 : 0;
     out.facts.residual = std::max(out.facts.residual, one.free.residual);
@@ -238,8 +241,6 @@ Reference attempt(const Network<double>& model, BatchGradientOptions options, co
   }
   return out;
 }
-
-}  // namespace
 
 template <class S>
 std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, ExactSystem truth) {
@@ -281,11 +282,12 @@ Reference reference_gradient(const Config& config, const Network<double>& networ
   Matrix<double> loads;
   SettleSolver way = network.circuit().loads(loads) ? SettleSolver::coordinate : SettleSolver::euler;
   if (phase_options(config).phases.free.solver == SettleSolver::direct) way = SettleSolver::direct;
-  Reference first = attempt(network, fixed_point_options(config, unknowns, way, step), batch);
+  Reference first = exact_gradient(network, fixed_point_options(config, unknowns, way, step), batch);
   const auto& nodes = network.circuit().nodes();
   const bool boxed = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.bounded(); });
   if (first.facts.settled == first.facts.sequences || boxed) return first;
-  Reference second = attempt(network, fixed_point_options(config, unknowns, SettleSolver::newton_gmres, step), batch);
+  Reference second =
+      exact_gradient(network, fixed_point_options(config, unknowns, SettleSolver::newton_gmres, step), batch);
   return second.facts.settled > first.facts.settled ? second : first;
 }
 

@@ -38,12 +38,18 @@ struct ReferenceFacts {
   bool converged() const { return settled == sequences && solved == sequences; }
 };
 
-/// Exact gradient of a batch's mean cost at the fixed points F(z*) = 0, with the fixed points.
+/// Exact gradient of a batch's mean cost at the states where its free phases end, with these states.
 struct Reference {
   Gradient<double> gradient;
   std::vector<Matrix<double>> states;  ///< (rows, cols) per sequence
   ReferenceFacts facts;
+  BatchReport report;
 };
+
+/// Settles a batch by the free phase of `options` and differentiates there, by their estimator, which solves for the adjoint: the one way to
+/// an exact gradient. Reads draw the numbers of `step`.
+Reference exact_gradient(const Network<double>& network, BatchGradientOptions options, const Batch& batch,
+                         std::uint64_t step = 0);
 
 /// Options of a noise-free free phase until gradcheck.settle_tolerance, and of the exact adjoint solve at its end. The
 /// solve is dense up to 512 `unknowns` (elements of a state), else GMRES. `step` is ε.

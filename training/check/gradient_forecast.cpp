@@ -28,6 +28,8 @@ constexpr double kFair = 0.9;
 constexpr double kNothing = 0.1;
 constexpr double kTold = 0.01;  // smaller shares and rises are not told
 constexpr std::int64_t kStretched = 4;
+constexpr double kAssumed = 5;   // steps of training that a comparison costs which failed
+constexpr double kFixed = 1e-6;  // |F|/|z| of a fixed point, a thousandth of what is told
 
 /// A part of a circuit by the keys that describe it: at their defaults it is ideal.
 struct CircuitPart {
@@ -85,40 +87,34 @@ std::optional<Config> longer(const Config& config) {
 struct Compared {
   double cosine = std::numeric_limits<double>::quiet_NaN();
   double noise = 0;
-  double work = 0;  ///< products of a weight and a state in the phases
+  double steps = 0;     ///< cost of the comparison, in steps of training
+  double products = 0;  ///< of a weight and a state in a step
 };
-
-constexpr double kQuick = 2e9;  // products, some tenths of a second
 
 /// Exact gradient of the circuit at its fixed points. Throws NumericalFailure where it is not known: to 1e-3, a tenth of what is told.
 template <class S>
-Gradient<double> circuit_gradient(const Config& config, const Network<S>& network, const Batch& batch, double step) {
-  const auto copy = exact_copy<S>(network, ExactSystem::circuit);
+Reference circuit_gradient(const Config& config, const Network<S>& network, const Batch& batch, double step) {
   BatchGradientOptions options = exact_options<double>(config);
   options.phases.step = options.phases.free.step = step;
   options.phases.free.max_steps *= static_cast<int>(kStretched);
-  options.phases.free.tolerance = gradcheck_section().read(config).settle_tolerance;
+  options.phases.free.tolerance = kFixed;
   options.phases.free.average_last = 1;
   options.phases.adjoint_tolerance = 1e-4;
   if (options.phases.free.solver == SettleSolver::direct) options.estimator = "adjoint";
   as_visited(options);
-  Gradient<double> exact(network.parameter_shapes());
-  const BatchReport report = BatchGradient<double>(*copy, options).compute(batch, 0, exact);
+  Reference exact = exact_gradient(*exact_copy<S>(network, ExactSystem::circuit), options, batch);
   constexpr double known = 1e-3;
-  for (const SequenceReport& one : report.sequences) {
-    if (one.left_out || !(one.free.residual <= known) || !(one.nudged_residual <= known)) {
-      throw NumericalFailure("the exact gradient of the first batch is not known");
-    }
+  if (exact.report.left_out > 0 || !(exact.facts.residual <= known) || !(exact.facts.adjoint_residual <= known)) {
+    throw NumericalFailure("the exact gradient of the first batch is not known");
   }
   return exact;
 }
 
 template <class S>
-double work_of(const Network<S>& network, const Batch& batch, const EstimatorOptions& phases) {
+double weights_of(const Network<S>& network) {
   double weights = 0;
   for (const auto& shape : network.parameter_shapes()) weights += static_cast<double>(shape.rows * shape.cols);
-  return weights * static_cast<double>(batch.sequences * network.rows()) *
-         (phases.free.max_steps + 2 * phases.nudged_steps);
+  return weights;
 }
 
 template <class S>
@@ -129,6 +125,7 @@ Compared measure_as(const Config& config, const RunParts& run) {
   BatchGradientOptions options = gradient_options<S>(config, "");
   options.growth.strength = 0;
   options.noise_every = 1;
+  const double once = options.phases.free.max_steps;
   as_visited(options);
   options.phases.step = options.phases.free.step = step;
   Compared out;
@@ -137,9 +134,15 @@ Compared measure_as(const Config& config, const RunParts& run) {
     BatchGradient<S> learner(*network, options);
     const BatchReport report = learner.compute(batch, 0, estimate);
     if (report.signal.known() && std::isfinite(report.signal.noise())) out.noise = report.signal.noise();
-    const Gradient<double> exact = circuit_gradient<S>(config, *network, batch, step);
-    out.cosine = agreement<double>(in_double(estimate), exact, equilibrium_groups(network->plan())).cosine;
-    out.work = work_of<S>(*network, batch, options.phases);
+    const Reference exact = circuit_gradient<S>(config, *network, batch, step);
+    out.cosine = agreement<double>(in_double(estimate), exact.gradient, equilibrium_groups(network->plan())).cosine;
+    const double nudged = std::max(0.0, report.cost_in_forces - report.steps);
+    const double forces = report.steps * once / options.phases.free.max_steps + nudged;  // of a step of training
+    constexpr double double_precision = std::is_same_v<S, float> ? 2 : 1;
+    const double spent =
+        report.cost_in_forces + nudged + double_precision * exact.report.cost_in_forces;  // noise: twice
+    out.steps = forces > 0 ? spent / forces : 0;
+    out.products = weights_of<S>(*network) * static_cast<double>(batch.sequences * network->rows()) * forces;
   } catch (const NumericalFailure&) {
     return {};  // the run's to report
   }
@@ -166,7 +169,7 @@ void look_at(const std::string& name, const Config& ideal, const RunParts& run, 
 bool is_forecast(const Config& config) {
   const EstimatorKind* kind = find_estimator(run_options(config).estimator);
   return on_devices(config) && train_options(config).learns == "all" && kind != nullptr &&
-         find_row(kind->keys, "nudge.below_noise") != nullptr;
+         (kind->nudge != Nudge::none || kind->name == own_estimator_name);
 }
 
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what) {
@@ -174,11 +177,20 @@ GradientForecast forecast_gradient(const Config& config, const RunParts& run, Lo
   GradientForecast out;
   out.cosine = all.cosine;
   out.noise_V = all.noise * circuit_spec(config).read_voltage_V;
-  if (what == LookAt::whole || (what == LookAt::quick_parts && all.work > kQuick)) return out;
+  out.steps = all.steps;
+  std::vector<std::pair<const char*, Config>> parts;
   for (const CircuitPart& part : parts_of_circuit()) {
-    if (const auto ideal = without(config, part)) look_at(part.name, *ideal, run, all, out.parts);
+    if (const auto ideal = without(config, part)) parts.emplace_back(part.name, *ideal);
   }
-  if (const auto slower = longer(config)) look_at("short phases", *slower, run, all, out.parts);
+  const double each = all.steps > 0 ? all.steps : kAssumed;
+  double cost = static_cast<double>(parts.size() + 1) * each;
+  if (const auto slower = longer(config)) {
+    parts.emplace_back("short phases", *slower);
+    cost += kStretched * each;
+  }
+  out.looked = cost <= what.steps || all.products <= what.products;
+  if (!out.looked) return out;
+  for (const auto& [name, ideal] : parts) look_at(name, ideal, run, all, out.parts);
   std::stable_sort(out.parts.begin(), out.parts.end(),
                    [](const ErrorPart& a, const ErrorPart& b) { return a.cosine > b.cosine; });
   return out;
@@ -212,7 +224,8 @@ std::string noise_text(const GradientForecast& forecast) {
 }
 
 void check_forecast(const Config& config, const GradientForecast& forecast) {
-  if (!(forecast.cosine < kNothing) || phase_options(config).phases.below_noise) return;
+  const bool allowed = phase_options(config).phases.below_noise || !reads_below_noise(config);
+  if (!(forecast.cosine < kNothing) || allowed) return;
   throw UserError(fmt::format("estimator = {} ({}; nudge.below_noise = true runs it all the same)",
                               run_options(config).estimator, forecast_text(forecast)));
 }

@@ -243,10 +243,15 @@ std::string drowned_note(double snr) {
       snr);
 }
 
+bool reads_below_noise(const Config& config) {
+  const EstimatorKind* kind = find_estimator(run_options(config).estimator);
+  return kind != nullptr && find_row(kind->keys, "nudge.below_noise") != nullptr;
+}
+
 void check_nudge(const Config& config, const NudgeChoice& choice) {
   if (!choice.measured() || choice.signal.snr() >= kRefused || phase_options(config).phases.below_noise) return;
-  throw UserError(fmt::format("beta = {} ({}; nudge.below_noise = true runs it all the same)", config.as_text("beta"),
-                              nudge_warning(config, choice)));
+  throw UserError(fmt::format("beta = {} ({}{})", config.as_text("beta"), nudge_warning(config, choice),
+                              reads_below_noise(config) ? "; nudge.below_noise = true runs it all the same" : ""));
 }
 
 #define NUDGE_NUDGE_CHOICE(S)                                                                    \
@@ -270,7 +275,6 @@ std::array<OpenRange, 4> ranges(const PeripherySpec& ports, const ConverterExten
            {"crossbar.transposed_adc_range", ports.transposed.adc, reached.output[1]}}};
 }
 
-constexpr const char* bandwidth_key = "circuit.amplifier_bandwidth";
 constexpr const char* turn_key = "circuit.turn_slots";
 constexpr const char* average_key = "relaxation.average_nudged";
 constexpr const char* steps_key = "relaxation.nudged_steps";
@@ -279,16 +283,20 @@ bool turn_is_open(const TokenSpec& tokens) {
   return tokens.use == TokenUse::multiplexed && tokens.hold_time_s > 0 && tokens.turn_slots == 0;
 }
 
-/// Sets the bandwidth of the amplifiers to what their gain-bandwidth leaves the heaviest line of all arrays.
+template <class S>
+double heaviest_load(const Network<S>& network) {
+  double load = 0;
+  for (int p = 0; p < network.parameters(); ++p) load = std::max(load, network.map(p).traits().line_load);
+  return load;
+}
+
 template <class S>
 Config with_bandwidth(const Config& config, const Network<S>& network) {
   if (!leaves_bandwidth_open(config)) return config;
-  double load = 0;
-  for (int p = 0; p < network.parameters(); ++p) load = std::max(load, network.map(p).traits().line_load);
   Config chosen = config;
-  chosen.set_from_text(
-      bandwidth_key, format_quantity(closed_loop_bandwidth_Hz(circuit_spec(config), load), Unit::hertz, 4),
-      fmt::format("circuit.gain_bandwidth over {:.3g}, the noise gain of the heaviest line", 1 + load));
+  chosen.set_from_text(bandwidth_key, format_quantity(bandwidth_left_Hz(config, network), Unit::hertz, 4),
+                       fmt::format("circuit.gain_bandwidth over {:.3g}, the noise gain of the heaviest line",
+                                   1 + heaviest_load(network)));
   return chosen;
 }
 
@@ -305,6 +313,11 @@ bool leaves_circuit_open(const Config& config) {
   const CrossbarSpec spec = crossbar_spec(config);
   if (spec.device.model == digital_model) return false;
   return leaves_batch_open(spec) || leaves_bandwidth_open(config);
+}
+
+template <class S>
+double bandwidth_left_Hz(const Config& config, const Network<S>& network) {
+  return closed_loop_bandwidth_Hz(circuit_spec(config), heaviest_load(network));
 }
 
 Config chosen_bandwidth(const Config& config, const RunParts& parts) {
@@ -370,7 +383,9 @@ Config settled_as(const Config& stored, Config given) {
   return given;
 }
 
-#define NUDGE_CIRCUIT_CHOICE(S) template Config chosen_circuit<S>(const Config&, const Network<S>&, const Batch&);
+#define NUDGE_CIRCUIT_CHOICE(S)                                                  \
+  template double bandwidth_left_Hz<S>(const Config& config, const Network<S>&); \
+  template Config chosen_circuit<S>(const Config&, const Network<S>&, const Batch&);
 NUDGE_BOTH_PRECISIONS(NUDGE_CIRCUIT_CHOICE)
 
 }  // namespace nudge

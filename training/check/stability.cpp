@@ -132,25 +132,32 @@ std::string stability_alarm(const StabilityReport& report, int free_steps) {
   if (report.feed_forward || report.leading.empty()) return "";
   const double left = std::pow(report.decay, free_steps);
   if (left <= kForgotten && report.abscissa < 0) return "";
-  return fmt::format("margin {:.3g} per tau: {} free steps leave {:.2g} of the slowest mode, above {:.0e}",
+  return fmt::format("margin {:.3g} per tau: {} free steps leave {:.2g} of a perturbation, above {:.0e}",
                      -report.abscissa, free_steps, left, kForgotten);
 }
 
-std::string margin_forecast(const std::vector<double>& steps, const std::vector<double>& margins, double epsilon,
-                            int free_steps) {
+std::string decay_forecast(const std::vector<double>& steps, const std::vector<double>& decays, int free_steps) {
   constexpr std::size_t kLast = 5;
   constexpr double kAhead = 8;
-  NUDGE_EXPECT(steps.size() == margins.size() && epsilon > 0 && free_steps > 0);
-  const double least = (1 - std::pow(kForgotten, 1.0 / free_steps)) / epsilon;
-  if (margins.size() < kLast || margins.back() <= least) return "";
+  NUDGE_EXPECT(free_steps > 0);
+  const std::size_t known = std::min(steps.size(), decays.size());  // a file of an older version has none of the first
+  if (known < kLast) return "";
   const auto x = Eigen::Map<const Eigen::ArrayXd>(steps.data() + steps.size() - kLast, kLast) - steps.back();
-  const auto y = Eigen::Map<const Eigen::ArrayXd>(margins.data() + margins.size() - kLast, kLast);
+  const Eigen::ArrayXd y = -Eigen::Map<const Eigen::ArrayXd>(decays.data() + decays.size() - kLast, kLast).log();
+  const double least = -std::log(kForgotten) / free_steps;
+  if (!y.allFinite() || y(kLast - 1) <= least) return "";
   const double slope = ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum();
   const double now = y.mean() - slope * x.mean();
   const double interval = -x(0) / (kLast - 1);
   if (!(slope < 0) || now + slope * kAhead * interval > least) return "";
-  return fmt::format("margin {:.3g} per tau falls by {:.2g} a step; {:.3g} is what {} free steps need to forget",
-                     margins.back(), -slope, least, free_steps);
+  return fmt::format(
+      "a free step leaves {:.3g} of a perturbation, and more as training goes on: above {:.3g} {} free steps no longer "
+      "forget it",
+      decays.back(), std::exp(-least), free_steps);
+}
+
+double measured_decay(const Equilibrium& phases) {
+  return phases.known() && phases.steps > 0 ? std::pow(phases.residual, 1.0 / phases.steps) : 0;
 }
 
 std::string stability_verdict(const StabilityReport& report, const Equilibrium& phases) {

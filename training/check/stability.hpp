@@ -27,7 +27,7 @@ struct StabilityReport {
   std::vector<Eigenvalue> leading;  ///< leading eigenvalues of sequence `worst`, 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
   /// ρ of a parallel Euler step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with amplifiers the roots of
-  /// sim/lag.hpp's step. 0: unknown.
+  /// sim/lag.hpp's step. Of steps of another kind measured_decay(). 0: unknown.
   double decay = 0;
   bool slow_amplifiers = false;  ///< without its amplifiers' lag the least stable one would be stable, and is not
   bool feed_forward = false;     ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
@@ -58,15 +58,18 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
 HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state,
                  double lag);
 
-/// Warning text for an equilibrium to which `free_steps` steps no longer return: more than 1e-3 of its slowest mode is
-/// left; empty: they return.
+/// Warning text for an equilibrium to which `free_steps` steps no longer return: more than 1e-3 of a perturbation is left;
+/// empty: they return.
 std::string stability_alarm(const StabilityReport& report, int free_steps);
 
-/// Warning text for a falling margin; empty: it does not fall so far, or is too low already. Extrapolates the
-/// least-squares line through the last five values, measured at `steps`, by eight of their intervals. The limit is the
-/// margin at which `free_steps` steps of `epsilon` leave 1e-3 of a real mode.
-std::string margin_forecast(const std::vector<double>& steps, const std::vector<double>& margins, double epsilon,
-                            int free_steps);
+/// Warning text for a contraction that weakens; empty: not so far, it is too weak already, or it is unknown. `decays`: factors ρ by which
+/// a free step shrinks a perturbation, measured at `steps`. Extrapolates the least-squares line through the last five −ln ρ by eight of
+/// their intervals. The limit is the ρ of which `free_steps` steps leave 1e-3.
+std::string decay_forecast(const std::vector<double>& steps, const std::vector<double>& decays, int free_steps);
+
+/// Mean factor per step of a noise-free free phase, from |F|/|z| of about 1 to where it ended: what sweeps and solvers, which no
+/// eigenvalue tells, leave of a perturbation. 0: unknown.
+double measured_decay(const Equilibrium& phases);
 
 /// Verdict in one sentence: that of the free phases, sentence(Equilibrium), unless the eigenvalues of the equilibrium say
 /// that no circuit stays there; and how the leading pair turns.

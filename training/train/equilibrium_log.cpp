@@ -127,17 +127,23 @@ void EquilibriumRun<S>::record_margin(std::uint64_t step, const Batch& batch, do
   const RunOptions run = run_options(config_);
   const auto copy = exact_copy(*network_, ExactSystem::circuit);
   StabilityReport found = measure_stability(*copy, batch, states, {epsilon, phase_.lag}, run.seed, run.threads);
-  const bool parallel = phase_.solver == SettleSolver::euler && phase_.schedule == RelaxationSchedule::parallel;
-  if (!parallel) found.decay = 0;  // what steps of another kind leave of a mode its eigenvalue does not tell
+  int steps = phase_options(config_).phases.free.max_steps;
+  if (phase_.solver != SettleSolver::euler || phase_.schedule != RelaxationSchedule::parallel) {
+    const Equilibrium phases = verdict(batch);
+    found.decay = measured_decay(phases);
+    steps = std::max(phases.steps, 1);
+  }
   log_.axis("train/margin_step");
   log_.add("train/margin_step", static_cast<double>(step), "1", "steps at whose end the stability was measured");
   log_.add("train/margin", -found.abscissa, "1",
            "minus the largest real part of an eigenvalue of J at the batch's first equilibria, per tau");
   log_.add("train/margin_frequency", turning_rate(found), "1", "of the leading pair, radians per tau; 0: real");
-  const int steps = phase_options(config_).phases.free.max_steps;
+  log_.add("train/margin_decay", found.decay, "1",
+           "factor by which a free step shrinks a perturbation: of parallel Euler steps by these eigenvalues, else the "
+           "mean of the run's own phase without noise; 0: unknown");
   const std::string alarm = stability_alarm(found, steps);
   const std::string warning =
-      margin_forecast(log_.values("train/margin_step"), log_.values("train/margin"), epsilon, steps);
+      decay_forecast(log_.values("train/margin_step"), log_.values("train/margin_decay"), steps);
   constexpr double kWarned = 1, kAlarmed = 2;
   const double level = !alarm.empty() ? kAlarmed : !warning.empty() ? kWarned : 0;
   if (level == kAlarmed && alarmed_ < kAlarmed) log_.event(step, "stability alarm: " + alarm);

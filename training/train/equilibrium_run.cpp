@@ -207,8 +207,7 @@ typename EquilibriumRun<S>::Cosines EquilibriumRun<S>::measure_cosines(std::uint
   const auto copy = exact_copy(*network_, ExactSystem::circuit);
   BatchGradientOptions options = exact_options<double>(config_);
   options.phases.step = options.phases.free.step = epsilon;
-  Gradient<double> exact(network_->parameter_shapes());
-  BatchGradient<double>(*copy, options).compute(batch, step, exact);
+  const Gradient<double> exact = exact_gradient(*copy, options, batch, step).gradient;
   const Gradient<double> estimated = in_double(estimate);
   Cosines cosines;
   for (const auto& group : network_->groups()) {

@@ -19,11 +19,13 @@
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/check/choices.hpp"
+#include "training/check/free_phase_check.hpp"
 #include "training/check/gradient_forecast.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
 #include "training/config/hardware.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/step_stages.hpp"
@@ -275,19 +277,21 @@ Config resumed_config(const H5Reader& file, const std::filesystem::path& path, c
   return stored;
 }
 
-/// Least steps of a run that begins with a forecast, which costs two to six of them, and of one that looks at all parts of the circuit,
-/// about ten times as much: a twentieth of the run (docs/estimators.md).
-constexpr std::uint64_t kForecastSteps = 100, kPartsSteps = 500;
+/// Share of a run that a look at all parts of the circuit may cost, and least steps of a run that begins with a forecast, which costs three
+/// to five of them (docs/estimators.md).
+constexpr double kForecastShare = 0.05;
+constexpr std::uint64_t kForecastSteps = 100;
 
 bool begins_with_forecast(const Config& config) {
-  return is_forecast(config) && train_options(config).rate.steps >= kForecastSteps;
+  const std::uint64_t visits = phase_options(config).persistent_states ? judged_visits : 1;
+  return is_forecast(config) && train_options(config).rate.steps >= kForecastSteps * visits;
 }
 
 /// Says what is wrong with a forecast, or nothing.
 std::string forecast_warning(const Config& config, const GradientForecast& forecast) {
   if (!begins_with_forecast(config) || !(warns(forecast) || std::isnan(forecast.cosine))) return "";
-  const bool looked = train_options(config).rate.steps >= kPartsSteps;
-  return forecast_text(forecast) + (looked ? "" : " (`nudge config check` looks at every part of the circuit)");
+  return forecast_text(forecast) +
+         (forecast.looked ? "" : " (`nudge config check` looks at every part of the circuit)");
 }
 
 /// Begins a new run of the config, with the choices that are left to the program made.
@@ -305,7 +309,7 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
   const Config chosen = with_nudge(placed, nudge);
-  const LookAt what = train_options(chosen).rate.steps >= kPartsSteps ? LookAt::parts : LookAt::whole;
+  const LookAt what{kForecastShare * static_cast<double>(train_options(chosen).rate.steps)};
   const GradientForecast forecast =
       begins_with_forecast(chosen) ? forecast_gradient(chosen, parts, what) : GradientForecast{};
   check_placed(chosen, [&forecast](const Config& c) { check_forecast(c, forecast); });
