@@ -18,7 +18,7 @@ const char* const kDigits =
     "estimator = 'ep'\nthreads = 1\n[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\nreferences = 'off'\n"
     "[data]\nvalidation_fraction = 0.2\n[hopfield]\nhidden = [12]\n"
     "[relaxation]\nschedule = 'sweep'\nstep = 1.0\nfree_steps = 8\nnudged_steps = 5\n[device]\npreset = 'ecram'\n"
-    "[train]\nsteps = 30\nbatch = 8\noptimizer = 'sgd'\nlearning_rate = 0.1\nevaluate_every = 'end'\nnull = 'off'\n"
+    "[train]\nsteps = 30\nbatch = 8\noptimizer = 'sgd'\nlearning_rate = 0.05\nevaluate_every = 'end'\nnull = 'off'\n"
     "[sweep]\nmode = 'one_at_a_time'\n[sweep.grid]\n";
 
 /// Effects on a result of trainings of the digits on devices, for the seeds from `first` on.

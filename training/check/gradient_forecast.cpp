@@ -28,6 +28,7 @@ constexpr double kFair = 0.9;
 constexpr double kNothing = 0.1;
 constexpr double kTold = 0.01;  // smaller shares and rises are not told
 constexpr std::int64_t kStretched = 4;
+constexpr int kBatches = 4;
 constexpr double kAssumed = 5;   // steps of training that a comparison costs which failed
 constexpr double kFixed = 1e-6;  // |F|/|z| of a fixed point, a thousandth of what is told
 
@@ -118,10 +119,10 @@ double weights_of(const Network<S>& network) {
 }
 
 template <class S>
-Compared measure_as(const Config& config, const RunParts& run) {
+Compared measure_as(const Config& config, const RunParts& run, std::uint64_t number) {
   const auto network = make_network<S>(config, run.plan, Weights::configured);
   const double step = RelaxationStep(config).of(network->circuit());
-  const Batch batch = run.task->training(0);
+  const Batch batch = run.task->training(number);
   BatchGradientOptions options = gradient_options<S>(config, "");
   options.growth.strength = 0;
   options.noise_every = 1;
@@ -132,7 +133,7 @@ Compared measure_as(const Config& config, const RunParts& run) {
   try {
     Gradient<S> estimate(network->parameter_shapes());
     BatchGradient<S> learner(*network, options);
-    const BatchReport report = learner.compute(batch, 0, estimate);
+    const BatchReport report = learner.compute(batch, number, estimate);
     if (report.signal.known() && std::isfinite(report.signal.noise())) out.noise = report.signal.noise();
     const Reference exact = circuit_gradient<S>(config, *network, batch, step);
     out.cosine = agreement<double>(in_double(estimate), exact.gradient, equilibrium_groups(network->plan())).cosine;
@@ -149,8 +150,24 @@ Compared measure_as(const Config& config, const RunParts& run) {
   return out;
 }
 
-Compared measure(const Config& config, const RunParts& run) {
-  return run_options(config).double_precision() ? measure_as<double>(config, run) : measure_as<float>(config, run);
+Compared measure(const Config& config, const RunParts& run, std::uint64_t number = 0) {
+  return run_options(config).double_precision() ? measure_as<double>(config, run, number)
+                                                : measure_as<float>(config, run, number);
+}
+
+/// Takes the mean over further batches, of cosines that are no good.
+void take_more_batches(const Config& config, const RunParts& run, const Compared& first, LookAt what,
+                       GradientForecast& out) {
+  double sum = first.cosine;
+  for (std::uint64_t b = 1; b < kBatches && out.cosine < kFair; ++b) {
+    const bool free = first.products <= what.products || static_cast<double>(b + 1) * first.steps <= what.steps;
+    if (!free && !(out.cosine < kNothing)) return;
+    const Compared more = measure(config, run, b);
+    if (std::isnan(more.cosine)) continue;
+    sum += more.cosine;
+    ++out.batches;
+    out.cosine = sum / out.batches;
+  }
 }
 
 /// Adds what is left without a part.
@@ -178,6 +195,7 @@ GradientForecast forecast_gradient(const Config& config, const RunParts& run, Lo
   out.cosine = all.cosine;
   out.noise_V = all.noise * circuit_spec(config).read_voltage_V;
   out.steps = all.steps;
+  take_more_batches(config, run, all, what, out);
   std::vector<std::pair<const char*, Config>> parts;
   for (const CircuitPart& part : parts_of_circuit()) {
     if (const auto ideal = without(config, part)) parts.emplace_back(part.name, *ideal);
@@ -202,10 +220,13 @@ std::string forecast_text(const GradientForecast& forecast) {
   std::string text =
       std::isnan(forecast.cosine)
           ? std::string("the gradient of the first batch could not be compared: it is 0, or its phases do not settle")
-          : fmt::format("the gradient of the first batch has a cosine of {:.3f} with the exact one", forecast.cosine);
+      : forecast.batches == 1
+          ? fmt::format("the gradient of the first batch has a cosine of {:.3f} with the exact one", forecast.cosine)
+          : fmt::format("the gradients of the first {} batches have a mean cosine of {:.3f} with the exact ones",
+                        forecast.batches, forecast.cosine);
   const auto& parts = forecast.parts;
   const bool raised = !parts.empty() && (!(parts.front().cosine < forecast.cosine + kTold));
-  if (raised) text += fmt::format("; without {} it has {:.3f}", parts.front().name, parts.front().cosine);
+  if (raised) text += fmt::format("; without {} it is {:.3f}", parts.front().name, parts.front().cosine);
   return text;
 }
 

@@ -24,6 +24,7 @@ struct GradientForecast {
   /// Cosine over all parameters of the equilibrium as one vector; NaN: not known, the phases do not settle.
   double cosine = std::numeric_limits<double>::quiet_NaN();
   double noise_V = 0;   ///< standard deviation of the nudged states, root mean square; 0: none
+  int batches = 1;      ///< number of batches that the cosine is the mean of
   double steps = 0;     ///< cost without its parts, in training steps; 0: not known
   bool looked = false;  ///< its parts were looked at
   /// Parts whose absence raises the cosine or lowers the noise, the largest rise first; empty: they were not looked at.
@@ -43,13 +44,15 @@ inline const LookAt LookAt::parts{std::numeric_limits<double>::infinity()};
 /// True if the run learns all by an estimator that nudges a circuit on devices, or is one's own: what a forecast is of.
 bool is_forecast(const Config& config);
 
-/// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). For its parts it measures again for every
+/// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). Below 0.9 the cosine of a
+/// batch scatters by 0.1 to 0.2: the mean of up to four batches is taken there, as many as the look may cost, and of all four
+/// before a run is refused. For its parts it measures again for every
 /// part of the circuit that is not ideal, with that part's keys at their defaults: one gradient and one exact gradient each. It makes the
 /// network of the run, with its devices and random numbers. The exact one is that of a free phase of at most four times the steps in
 /// double, with the adjoint solved for (exact_gradient).
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what);
 
-/// "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers it has 0.98".
+/// "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers it is 0.98".
 std::string forecast_text(const GradientForecast& forecast);
 
 inline constexpr const char* noise_text_begins = "noise of the nudged nodes: ";
@@ -58,7 +61,7 @@ inline constexpr const char* noise_text_begins = "noise of the nudged nodes: ";
 /// were not looked at. The falls need not add up: the rounding of a converter makes less noise of a state that other noise moves.
 std::string noise_text(const GradientForecast& forecast);
 
-/// Throws UserError where the cosine of this batch is below 0.1, unless nudge.below_noise allows it, or is no key of the estimator. Of a gradient of noise alone it is by
+/// Throws UserError where the cosine is below 0.1, unless nudge.below_noise allows it, or is no key of the estimator. Of a gradient of noise alone it is by
 /// chance higher in small networks: what is refused for any seed is the signal-to-noise ratio (check_nudge).
 void check_forecast(const Config& config, const GradientForecast& forecast);
 
