@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the free and the nudged phase of one node, docs/explanation/two_phases.svg, 390 units wide with text of 12 units or more:
+"""Draws the pictures of docs/explanation, each 390 units wide with text of 12 units or more:
 
-    python3 tools/docs/two_phases_picture.py docs/explanation/two_phases.svg
+    python3 tools/docs/explanation_pictures.py docs/explanation
 
-The node obeys tau dz/dt = x - z -+ beta dC/dz with x = 1, C = (z - y)^2/2, y = 2 and beta = 0.25. Python 3 without packages.
+two_phases.svg: the free and the nudged phase of one node, tau dz/dt = x - z -+ beta dC/dz with x = 1, C = (z - y)^2/2, y = 2 and
+beta = 0.25. nudge_size.svg: the error of an adjoint of size 1 by noise and truncation, s/(sqrt(2) beta) + kappa beta^2
+with kappa = 1, for two standard errors s of a state. Python 3 without packages.
 """
 import math
 import pathlib
@@ -57,16 +59,22 @@ def text(x, y, what, kind="", anchor="start"):
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"' + (f' class="{kind}"' if kind else "") + f">{what}</text>"
 
 
-def picture():
+def page(title, told, parts, height=HEIGHT):
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
+        f"<title>{told}</title>",
+        f"<style>{STYLE}</style>",
+        f'<rect class="paper" width="{WIDTH}" height="{height}"/>',
+        text(10, 22, title, "title"),
+    ]
+    return "\n".join([*head, *parts, "</svg>"]) + "\n"
+
+
+def two_phases():
     free, plus, minus = settled(0), settled(BETA), settled(-BETA)
     end = across(FREE + NUDGED)
     middle = up((plus + minus) / 2)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
-        "<title>Free and nudged phase of one node: the shift between the two nudged states gives the gradient</title>",
-        f"<style>{STYLE}</style>",
-        f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
-        text(LEFT - 36, 22, "The shift of the settled state is the gradient", "title"),
         f'<rect class="phase" x="{across(FREE):.1f}" y="{TOP - 24}" width="{end - across(FREE):.1f}" height="{HEIGHT - TOP - BOTTOM + 24}"/>',
         text(across(FREE / 2), TOP - 8, "free phase", anchor="middle"),
         text(across(FREE + NUDGED / 2), TOP - 8, "nudged phases", anchor="middle"),
@@ -88,12 +96,52 @@ def picture():
         *(text(across(t), up(0) + 17, f"{t:g}", "small", "middle") for t in (0, 5, 10)),
         text((LEFT + end) / 2, HEIGHT - 10, "time (τ)", anchor="middle"),
         f'<text x="14" y="{(TOP + up(0)) / 2:.1f}" text-anchor="middle" transform="rotate(-90 14 {(TOP + up(0)) / 2:.1f})">output z</text>',
-        "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return page("The shift of the settled state is the gradient",
+                "Free and nudged phase of one node: the shift between the two nudged states gives the gradient", parts)
+
+
+def nudge_size():
+    """Error over beta, both logarithmic: beta from 1e-4 to 1, errors from 1e-6 to 1."""
+    end = WIDTH - 20
+    right = end - LEFT - 8
+
+    def x_of(beta):
+        return LEFT + 8 + (math.log10(beta) + 4) / 4 * right
+
+    def y_of(error):
+        return TOP - 24 - math.log10(error) / 6 * (HEIGHT - TOP - BOTTOM + 24)
+
+    def curve(f, low=1e-4, high=1.0):
+        betas = (low * (high / low) ** (k / 200) for k in range(201))
+        return "M" + "L".join(f"{x_of(b):.1f},{y_of(f(b)):.1f}" for b in betas if 1e-6 <= f(b) <= 1)
+
+    def error(s):
+        return lambda b: s / (math.sqrt(2) * b) + b * b
+
+    parts = [f'<path class="axis" d="M{LEFT + 8},{TOP - 24}V{y_of(1e-6):.1f}H{end}"/>']
+    for s, kind, name in ((1e-2, "plus", "noise 10⁻²"), (1e-5, "minus", "noise 10⁻⁵")):
+        best = (s / (2 * math.sqrt(2))) ** (1 / 3)
+        parts += [
+            f'<path class="{kind}" d="{curve(error(s))}"/>',
+            f'<circle class="free" cx="{x_of(best):.1f}" cy="{y_of(error(s)(best)):.1f}" r="4"/>',
+            text(x_of(best) - 10, y_of(error(s)(best)) - 32, name, f"small t{kind}", "middle"),
+        ]
+    parts += [
+        f'<path class="target" d="{curve(lambda b: b * b, 1e-3)}"/>',
+        text(x_of(2.6e-3), y_of(2.0e-6), "curvature, β²", "small"),
+        text(x_of(4e-4), y_of(1.8e-2) + 28, "noise/β", "small", "middle"),
+        *(text(LEFT + 2, y_of(v) + 4, name, "small", "end") for v, name in ((1, "1"), (1e-2, "10⁻²"), (1e-4, "10⁻⁴"), (1e-6, "10⁻⁶"))),
+        *(text(x_of(v), y_of(1e-6) + 17, name, "small", "middle") for v, name in ((1e-4, "10⁻⁴"), (1e-2, "10⁻²"), (1, "1"))),
+        text((LEFT + end) / 2, HEIGHT - 10, "size of the nudge β", anchor="middle"),
+        f'<text x="14" y="{(TOP + y_of(1e-6)) / 2:.1f}" text-anchor="middle" transform="rotate(-90 14 {(TOP + y_of(1e-6)) / 2:.1f})">relative error</text>',
+    ]
+    return page("A noisy circuit needs a larger nudge",
+                "Error of the adjoint over the size of the nudge, for two noise levels: noise falls as 1/β, curvature rises as β²", parts)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    pathlib.Path(sys.argv[1]).write_text(picture(), encoding="utf-8")
+    for name, made in (("two_phases", two_phases()), ("nudge_size", nudge_size())):
+        (pathlib.Path(sys.argv[1]) / f"{name}.svg").write_text(made, encoding="utf-8")
