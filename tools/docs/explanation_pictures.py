@@ -6,7 +6,8 @@
 
 two_phases.svg: the free and the nudged phase of one node, tau dz/dt = x - z -+ beta dC/dz with x = 1, C = (z - y)^2/2, y = 2 and
 beta = 0.25. nudge_size.svg: the error of an adjoint of size 1 by noise and truncation, s/(sqrt(2) beta) + kappa beta^2
-with kappa = 1, for two standard errors s of a state. Python 3 without packages.
+with kappa = 1, for two standard errors s of a state. lost_equilibria.svg: normal forms of fold, branching and Hopf point, solid where
+stable. Python 3 without packages.
 """
 import math
 import pathlib
@@ -23,10 +24,11 @@ text { font-family: sans-serif; font-size: 13px; fill: #222 }
 .paper { fill: #fff } .phase { fill: #eef1f4 } .axis { stroke: #444; fill: none } .target { stroke: #777; stroke-dasharray: 2 4 }
 .free { stroke: #222; fill: none; stroke-width: 2.5 } .plus { stroke: #c8500a; fill: none; stroke-width: 2.5 }
 .minus { stroke: #1f6fb4; fill: none; stroke-width: 2.5; stroke-dasharray: 7 4 } .shift { stroke: #444; stroke-width: 1.5; fill: none }
+.lost { stroke: #777; fill: none; stroke-width: 2; stroke-dasharray: 5 4 } .swing { stroke: #c8500a; fill: none; stroke-width: 1.3 }
 .tplus { fill: #b04407 } .tminus { fill: #1f6fb4 }
 @media (prefers-color-scheme: dark) {
   text { fill: #ddd } .paper { fill: #1e2129 } .phase { fill: #2a2f3a } .axis, .shift { stroke: #bbb } .free { stroke: #eee }
-  .plus { stroke: #ff9a52 } .minus { stroke: #7fbcf0 } .tplus { fill: #ff9a52 } .tminus { fill: #7fbcf0 }
+  .lost { stroke: #aaa } .plus, .swing { stroke: #ff9a52 } .minus { stroke: #7fbcf0 } .tplus { fill: #ff9a52 } .tminus { fill: #7fbcf0 }
 }
 """.strip()
 
@@ -140,8 +142,44 @@ def nudge_size():
                 "Error of the adjoint over the size of the nudge, for two noise levels: noise falls as 1/β, curvature rises as β²", parts)
 
 
+def lost_equilibria():
+    """Three normal forms side by side, the parameter from -1 to 1 across and the state from -1 to 1 up."""
+    height, size, top = 214, 100, 60
+    parts = []
+
+    def panel(left, name, told):
+        def curve(f, low, high, kind, count=80):
+            points = [(low + (high - low) * k / count, f(low + (high - low) * k / count)) for k in range(count + 1)]
+            inside = [(left + (p + 1) * size / 2, top + (1 - z) * size / 2) for p, z in points]
+            parts.append(f'<path class="{kind}" d="M' + "L".join(f"{x:.1f},{y:.1f}" for x, y in inside) + '"/>')
+
+        parts.append(f'<rect class="phase" x="{left}" y="{top - 4}" width="{size}" height="{size + 8}"/>')
+        parts.append(text(left + size / 2, top - 12, name, anchor="middle"))
+        parts.append(text(left + size / 2, top + size + 22, told, "small", "middle"))
+        return curve
+
+    def root(p):
+        return math.sqrt(max(0.0, p)) * 0.9
+
+    fold = panel(22, "fold", "it vanishes")
+    fold(lambda p: root(-p), -1, 0, "free")
+    fold(lambda p: -root(-p), -1, 0, "lost")
+    branching = panel(145, "branching", "another crosses")
+    branching(lambda p: 0.0, -1, 0, "free")
+    branching(lambda p: 0.0, 0, 1, "lost")
+    branching(root, 0, 1, "free")
+    branching(lambda p: -root(p), 0, 1, "free")
+    hopf = panel(268, "Hopf", "it oscillates")
+    hopf(lambda p: 0.0, -1, 0, "free")
+    hopf(lambda p: 0.0, 0, 1, "lost")
+    hopf(lambda p: root(p) * math.sin(2 * math.pi * p / 0.125), 0, 1, "swing", 400)
+    parts.append(text(WIDTH / 2, height - 12, "a number of the circuit changes →", "small", "middle"))
+    parts.append(f'<text x="14" y="{top + size / 2}" class="small" text-anchor="middle" transform="rotate(-90 14 {top + size / 2})">state</text>')
+    return page("Three ways to lose an equilibrium", "Equilibria over a parameter at a fold, a branching and a Hopf point", parts, height)
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    for name, made in (("two_phases", two_phases()), ("nudge_size", nudge_size())):
+    for name, made in (("two_phases", two_phases()), ("nudge_size", nudge_size()), ("lost_equilibria", lost_equilibria())):
         (pathlib.Path(sys.argv[1]) / f"{name}.svg").write_text(made, encoding="utf-8")
