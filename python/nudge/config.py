@@ -111,5 +111,5 @@ def parse(text):
 
 
 def keys():
-    """The names of all keys; docs/configuration.md says what they mean."""
+    """The names of all keys; docs/reference/configuration.md says what they mean."""
     return _core.keys()
