@@ -77,14 +77,18 @@ def _of_three(function):
 
 
 def dynamics(force, parameters, shape):
-    """A ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) that JAX can trace. parameters: a dict of arrays;
-    shape: (rows, cols). Compiled once per shape, in float64. A function of three arguments gets the input of the samples,
-    (rows, features), behind them."""
+    """Returns a ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) that JAX can trace, in float64.
+
+    It is compiled once per shape. A function of three arguments also gets the input of the samples, (rows, features).
+
+    - parameters: a dict of arrays.
+    - shape: (rows, cols).
+    """
     return _FunctionDynamics(_of_three(force), *shape, parameters)
 
 
 def energy(function, parameters, shape):
-    """The same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
+    """Returns the same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
     return _FunctionEnergy(_of_three(function), *shape, parameters)
 
 
@@ -95,7 +99,9 @@ class cost:
         self._value, self._gradient = _in_double(function), _in_double(jax.grad(function))
 
     def value(self, z):
+        """Returns the cost of a state."""
         return float(self._value(z))
 
     def gradient(self, z):
+        """Returns its gradient."""
         return self._gradient(z)
