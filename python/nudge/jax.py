@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces, energies and costs of JAX functions; J v, Jᵀ u and ⟨u, ∂F/∂θ⟩ are taken by ``jax.jvp`` and ``jax.vjp``.
 
-They run in float64 whatever ``jax_enable_x64`` is. JAX keeps one conversion of a NumPy array that functions close over: where the
-same array is also used in float32 elsewhere, pass it as a parameter or a copy, or set ``jax_enable_x64``.
+They run in float64 whatever ``jax_enable_x64`` is. JAX keeps one conversion of a NumPy array that functions close over. If the same
+array is also used in float32 elsewhere, pass it as a parameter or a copy, or set ``jax_enable_x64``.
 """
 
 import jax

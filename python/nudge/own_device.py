@@ -36,12 +36,12 @@ class Device:
     - points: places of the window at which the functions are tabulated.
     - tabulation_error: at most 0.01, or the device is refused.
 
-    **The table.** Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise``. So no Python runs in the simulation, the
-    bits are the same for any number of threads, and the program reads, resumes and reports the run file without the class. The table is that of the flow dg/dn = v(g) whose unit step is one pulse:
+    **The table.** Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise``. So no Python runs in the simulation, and the
+    bits are the same for any number of threads. The program reads, resumes and reports the run file without the class. The table is that of the flow dg/dn = v(g) whose unit step is one pulse:
 
-        v = Δ ln(1 + Δ')/Δ' + Δ² Δ''/12 + …     (the iterative logarithm of g + Δ(g); exact where Δ is linear in g)
+        v = Δ ln(1 + Δ')/Δ' + Δ² Δ''/12 + …
 
-    So n pulses are n applications of the function.
+    This is the iterative logarithm of g + Δ(g), exact where Δ is linear in g. So n pulses are n applications of the function.
 
     **A device with states.** ``states`` names numbers that each device has besides its conductance, with units and, unless 0, where they begin: {"recent": "S"} or {"recent": ("S", 0.0)}. Then
     ``pulse`` replaces ``up`` and ``down``. ``wait`` says what time does, ``disturb`` what reads do, and ``read_noise`` adds noise:

@@ -43,14 +43,17 @@ class Estimator:
 
     A subclass has ``estimate(example)``. The example has
 
-        state        z* (rows, cols)                       beta, step, steps   β per row, ε, steps of a nudged phase
-        force(z)     F(z), by reads of a nudged phase      jvp(v), vjp(u)      J v and Jᵀ u at z*
-        cost(z)      C, summed over rows                   cost_gradient(z)    ∂C/∂z
-        output       slice of the columns of the cost
+        state                        z* (rows, cols)
+        beta, step, steps            β per row, ε, steps of a nudged phase
+        force(z)                     F(z), by reads of a nudged phase
+        jvp(v), vjp(u)               J v and Jᵀ u at z*
+        cost(z)                      C, summed over rows
+        cost_gradient(z)             ∂C/∂z
+        output                       slice of the columns of the cost
         relax(force, start=None, steps=None, step=None, adjoint=False)
-                     where the network's relaxation under force(z) ends (start: z*)
+                                     where the network's relaxation under force(z) ends (start: z*)
         hold(values, start=None)
-                     where the circuit rests with its outputs clamped at values (rows, outputs)
+                                     where the circuit rests with its outputs clamped at values (rows, outputs)
         correlate(a)                 adds ⟨a, ∂F/∂θ⟩ at z* to the gradient
         energy_gradient(z, scale)    adds scale · ∂E/∂θ(z), of conservative systems that have it
 

@@ -59,8 +59,8 @@ def results_of(run):
 def effects(run, result=None):
     """Ranks the effects of all values of all keys of a sweep on ``result``, and returns a list of ``Effect``, the largest first.
 
-    ``result`` is by default the first result that the file names. A value is compared with the first value of its key (in ``one_at_a_time`` with the config's), between points
-    of one seed that differ in this key alone. The mean over such pairs is one number per seed. The interval is Student's over seeds, for all effects together (Bonferroni).
+    ``result`` is by default the first result that the file names. A value is compared with the first value of its key, in ``one_at_a_time`` with the config's. The
+    points compared have the same seed and differ in this key alone. The mean over such pairs is one number per seed. The interval is Student's over seeds, for all effects together (Bonferroni).
 
     An effect with a failed run comes first. Pairs that failed at both ends are left out.
     """

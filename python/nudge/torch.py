@@ -47,7 +47,7 @@ class Equilibrium(torch.nn.Module):
     - options: overrides of a call (``{"relaxation__nudged_steps": 50}``).
 
     Parameters have the names of the network's; embedding and read-out are left to the model around the layer. On devices they show what the devices hold. A step of a PyTorch
-    optimizer is written to the devices before the next forward pass, as a training step is, and the parameter becomes what they took.
+    optimizer is written to the devices before the next forward pass, as a training step is. The parameter then becomes what they took.
 
     The noise of reads is that of ``steps`` passes so far; evaluation without gradient uses the same. Backward settles again. The layer runs on the processor, one pass at a time.
     """
