@@ -9,6 +9,8 @@ A page has sentences of at most 30 words and at most 1,500 words of prose. Decim
 into italics stands in code. A page of the documentation is a link and not a file name. Relative links and their anchors exist. Lines of
 code have at most 100 characters, rows of tables at most 160 as shown.
 
+Every page of docs/ stands once in the navigation of mkdocs.yml.
+
 Code, tables, titles, quotes and what scripts write between <!-- table NAME begin --> and <!-- table NAME end --> are no sentences. Pages
 that a program makes (GENERATED) are held to their links only. EXCEPTIONS names pages that are not ready. It may only shrink: an exception
 that nothing needs is a problem too.
@@ -224,8 +226,19 @@ def pages():
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md"] + [one for one in [ROOT / "CHANGELOG.md"] if one.exists()] + found
 
 
+def navigation():
+    """Pages that the navigation of mkdocs.yml lacks or repeats, and those of docs/ that it names in vain."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    named = re.findall(r"([\w/.-]+\.md)\s*$", text, re.M)
+    there = {one.relative_to(ROOT / "docs").as_posix() for one in (ROOT / "docs").rglob("*.md")} - {"README.md"}
+    out = [f"mkdocs.yml: {one} stands twice in the navigation" for one in sorted({one for one in named if named.count(one) > 1})]
+    out += [f"mkdocs.yml: {one} is not in the navigation" for one in sorted(there - set(named))]
+    return out + [f"mkdocs.yml: no such page: {one}" for one in named
+                  if one not in there and not MADE_BY_THE_SITE.fullmatch(f"docs/{one}") and not (ROOT / one).exists()]
+
+
 def check(paths, whole):
-    out, needed = [], set()
+    out, needed = navigation() if whole else [], set()
     for path in paths:
         name = path.relative_to(ROOT).as_posix()
         if MADE_BY_THE_SITE.fullmatch(name) and name not in GENERATED and path.stem != "index":
