@@ -23,7 +23,7 @@ import unicodedata
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SENTENCE, PAGE, CODE, ROW = 30, 1500, 100, 160
 GENERATED = {"docs/reference/configuration.md", "docs/reference/commands.md", "docs/gallery/configs.md"}
-MADE_BY_THE_SITE = re.compile(r"docs/(cpp/\w+|gallery/\w+)\.md$")  # hooks of mkdocs make these pages: they lie in no folder
+MADE_BY_THE_SITE = re.compile(r"docs/(cpp/\w+|gallery/\w+|reference/python_api\w*)\.md$")  # hooks of mkdocs make these pages: they lie in no folder
 # Page: (kinds of problems, reason). Kinds: sentence, page, decimal, star, name, link, code, row.
 EXCEPTIONS = {}
 
@@ -173,7 +173,8 @@ def wrong_link(path, text, target):
         relative = other.relative_to(ROOT).as_posix() if other.is_relative_to(ROOT) else ""
         cpp = re.fullmatch(r"docs/cpp/(\w+)\.md", relative)
         notebook = re.fullmatch(r"docs/(gallery/\w+)\.md", relative)
-        if (cpp and (ROOT / cpp[1]).is_dir()) or (notebook and (ROOT / "docs" / f"{notebook[1]}.ipynb").exists()):
+        python = relative.startswith("docs/reference/python_api")
+        if (cpp and (ROOT / cpp[1]).is_dir()) or (notebook and (ROOT / "docs" / f"{notebook[1]}.ipynb").exists()) or python:
             return ""
         return f"no such file: {target}"
     if not anchor or other.suffix != ".md":
