@@ -4,6 +4,7 @@
     python3 tools/docs/configs.py            # writes the page
     python3 tools/docs/configs.py --check    # fails where a comment has changed, or a config has none
 """
+import os
 import pathlib
 import re
 import sys
@@ -42,7 +43,9 @@ def with_links(text, own):
         name, kind = found[0], found[0].rpartition(".")[2]
         page = ROOT / name
         if kind == "md":
-            return f"[{title_of(page)}](../{name.removeprefix('docs/')})" if name.startswith("docs/") and page.exists() else f"`{name}`"
+            if not page.exists() or not name.startswith(("docs/", "results/")):
+                return f"`{name}`"
+            return f"[{title_of(page)}]({os.path.relpath(page, PAGE.parent)})"
         stem = pathlib.PurePath(name).name
         if stem == own or not (ROOT / "examples" / stem).exists():
             return f"`{name}`"
