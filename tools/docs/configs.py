@@ -55,6 +55,17 @@ def with_links(text, own):
     return re.sub(r"(?<![\w/.-])[\w/.-]+\.(?:md|toml)\b", link, text)
 
 
+def wrapped(line, width=100):
+    """A line of commands in lines of the page: one command each, long ones broken in front of an option."""
+    out = []
+    for command in line.split(" && "):
+        while len(command) > width and (at := command.rfind(" --", 8, width - 2)) > 0:
+            out.append(command[:at] + " \\")
+            command = "  " + command[at:]
+        out.append(command)
+    return out
+
+
 def section(path):
     """(name of its first command, lines of the page)."""
     lines, out, kind, first = comment(path), [], "", None
@@ -68,7 +79,7 @@ def section(path):
         if code:
             line = line.removeprefix("  ")
             first = first or re.match(r"nudge (\w+)", line)
-            out.append(line)
+            out += wrapped(line)
         else:
             out.append(with_links(line, path.name))
     if kind == "code":

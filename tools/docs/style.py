@@ -30,7 +30,7 @@ EXCEPTIONS = {}
 FENCE = re.compile(r"^ *(```|~~~)")
 ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^()\s>]*(?:\([^()]*\)[^()\s>]*)*)>?(?:\s+\"[^\"]*\")?\s*\)")
-ABBREVIATIONS = re.compile(r"\b(?:e\.g|i\.e|et al|cf|vs|no|fig|eq|eqs|sec|approx|resp|st|dr|prof|phys|rev|lett|nat|proc)\.$", re.I)
+ABBREVIATIONS = re.compile(r"\b(?:e\.g|i\.e|et al|cf|vs|[Ff]ig|[Ee]qs?|No|Sec|approx|resp|Phys|Rev|Lett|Nat|Proc|Commun|Mater|Am|Stat|Assoc)\.$")
 
 
 class Page:
