@@ -56,12 +56,14 @@ def with_links(text, own):
 
 
 def wrapped(line, width=100):
-    """A line of commands in lines of the page: one command each, long ones broken in front of an option."""
+    """A line of commands in lines of the page: one command each, long ones broken in front of an option. Notes behind a command stay there."""
+    if re.search(r"\S {3,}\S", line):
+        return [line]
     out = []
     for command in line.split(" && "):
         while len(command) > width and (at := command.rfind(" --", 8, width - 2)) > 0:
             out.append(command[:at] + " \\")
-            command = "  " + command[at:]
+            command = "  " + command[at + 1:]
         out.append(command)
     return out
 
