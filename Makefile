@@ -112,8 +112,8 @@ fuzz: dev-setup  ## libFuzzer over every kind of input: configs, CSV, samples, H
 	@cmake --build --preset fuzz --parallel $(JOBS) --target nudge_fuzz_targets
 	@bash tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
 
-kills: build  ## kill runs at random and take away what they need: the tables of docs/reliability.md (KILLS=1000 SEED=1)
-	@python3 tools/torture/torture.py --kills $(KILLS) --seed $(SEED) --write docs/reliability.md
+kills: build  ## kill runs at random and take away what they need: the tables of results/reliability.md (KILLS=1000 SEED=1)
+	@python3 tools/torture/torture.py --kills $(KILLS) --seed $(SEED) --write results/reliability.md
 
 torture: kills contracts asan tsan tidy fuzz  ## all that may find a fault: kills, contracts, sanitizers, clang-tidy, fuzzing; hours
 

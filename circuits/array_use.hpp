@@ -44,7 +44,7 @@ struct ConverterExtents {
 /// Use of the arrays in a sequence: the number of reads of each array, in rows of a drive, and how far the converters that are
 /// ranged by every read had to reach. An evaluation that reads an array k times a row takes k slots. Either direction counts, as
 /// do the means of several reads, corrections, and the patches of a convolution. Driven both ways at once it takes as many slots
-/// as the busier way. Arrays work side by side, and the busiest sets the pace (docs/crossbars.md, "What an array does in a slot").
+/// as the busier way. Arrays work side by side, and the busiest sets the pace (docs/reference/read_timing.md, "Slots of a step").
 class ArrayUse {
  public:
   void read(std::uint32_t array, Directions directions, ReadDirection way, ReadClass kind, double rows) {

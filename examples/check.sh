@@ -91,9 +91,11 @@ install_and_use() {
 }
 if [ "$program" = "$(realpath -m build/release/apps/nudge)" ]; then try "an installed nudge in another project" install_and_use; fi
 if command -v python3 >/dev/null; then
-  for page in docs/tutorial_*.md; do try "$page" python3 tools/docs/run_blocks.py "$program" "$page"; done
+  for page in docs/start/command_line.md docs/tutorials/{device,gradients,sweeps}.md; do
+    try "$page" python3 tools/docs/run_blocks.py "$program" "$page"
+  done
 else
-  echo "skipped: the commands of docs/tutorial_*.md (no python3)"
+  echo "skipped: the commands of docs/start and docs/tutorials (no python3)"
 fi
 try "devices fit" "$program" devices fit examples/lab_pulses.csv --model soft_bounds --out "$folder/device.toml"
 try "fit aihwkit's columns" "$program" devices fit examples/pulses_up_down.csv --model soft_bounds --out "$folder/up_down.toml"

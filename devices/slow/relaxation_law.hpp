@@ -24,7 +24,7 @@ namespace nudge {
 /// With a table w(g₀, t) of volatility z_k is multiplied by S_k = exp(w h_k − w²), with w at t_k (that of the first time before it, of the
 /// last beyond). h_k is normal, an autoregression of first order in ln t that keeps 10^(−½/m log₁₀e) from knot to knot, m =
 /// volatility_memory. ⟨S²⟩ = 1, so that V and correlations stay the same, and a cell that has gone far goes on in larger steps (stochastic
-/// volatility: Taylor, Modelling Financial Time Series (1986), ch. 3; tails and persistence of measured cells: docs/devices.md).
+/// volatility: Taylor, Modelling Financial Time Series (1986), ch. 3; tails and persistence of measured cells: results/devices.md).
 class RelaxationLaw {
  public:
   /// Step of X from one knot, or the last knot before t, to the next or to t: X ← kept X + width z, with z of variance 1 made

@@ -74,7 +74,7 @@ nudge.plot.ranking(more);
 
 # %% [markdown]
 # **Caveat.** The same bits on the same build and processor: another instruction set may round products differently, and `merge` refuses parts of different
-# processors. [Clusters](../clusters.md) has recipes for Slurm and MPI, and what they cost.
+# processors. [Clusters](../how_to/run_on_a_cluster.md) has recipes for Slurm and MPI, and what they cost.
 
 # %%
 assert whole.summary == {"points": 12, "finished": 12, "failed": 0, "outside": 0} and more.points.seed.size == 18

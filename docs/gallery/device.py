@@ -67,7 +67,7 @@ right.legend(frameon=False);
 # ## Train on it
 # Handwritten digits on a layered Hopfield network, 64-64-10, 300 steps. Three runs from the same seed: exact numbers; your device pulsed in place; your device
 # written and verified against a digital copy, to 3 % of the window. As soon as there are devices the circuit around them has its physics, too: noise of nodes and
-# amplifiers, mismatch, whole pulses (`hardware.level`, [crossbars](../crossbars.md#the-levels-of-hardware)). The nudge is far above that noise:
+# amplifiers, mismatch, whole pulses (`hardware.level`, [crossbars](../reference/hardware_levels.md)). The nudge is far above that noise:
 
 # %%
 digits = {

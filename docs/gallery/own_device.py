@@ -100,10 +100,10 @@ print("pulses:", int(sum(one.sum() for one in array.pulses if one is not None)))
 
 # %% [markdown]
 # What to see: every weight walks towards the point where a pulse up and a pulse down cancel. Large weights lose most. Algorithms on devices live with
-# that pull, or compensate it ([programming](../programming.md)).
+# that pull, or compensate it ([programming](../reference/update_rules.md)).
 #
 # **Caveat.** Wires have no resistance here, and converters no steps: `crossbar__row_resistance="1 Ohm"`, `circuit__dac_bits=6` and others
-# put them in ([crossbars](../crossbars.md)). A device model is a summary of what was measured, not physics.
+# put them in ([crossbars](../reference/crossbars.md)). A device model is a summary of what was measured, not physics.
 
 # %%
 assert 0.005 < error < 0.2

@@ -116,7 +116,7 @@ ax.legend(frameon=False);
 # `nudge.jax.dynamics(...)` by JAX; `energy(...)` of both for a network that has one.
 #
 # **And then.** On data such a network trains by `nudge.train(system, data)`: [oscillators](xy_network.ipynb), [a resistor graph](resistor_graph.ipynb),
-# [a memory](memory.ipynb). A force of Python takes the time of its functions; for long trainings there are the C++ networks of the configs ([networks](../networks.md)).
+# [a memory](memory.ipynb). A force of Python takes the time of its functions; for long trainings there are the C++ networks of the configs ([networks](../reference/networks.md)).
 
 # %%
 assert float(check.table.relative_l2.sel(estimator="finite_difference", group="all")) < 1e-6

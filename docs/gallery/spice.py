@@ -84,7 +84,7 @@ ax.legend(frameon=False);
 # What to see: the currents agree to the digits that ngspice can tell. The loss grows with the way along the row.
 #
 # **Caveat.** One operating point of one small array with straight devices. What was checked against ngspice beyond this (curved devices, transients of a whole
-# block, resistive networks with diodes) is in [validity](../validity.md).
+# block, resistive networks with diodes) is in [validity](../project/checked.md).
 
 # %%
 # ngspice's iterations end at a relative change of 1e-3 of a nonlinear circuit; this one is linear, solved once: rounding times its condition.

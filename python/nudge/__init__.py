@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """nudge: a simulator of analog hardware that learns by settling.
 
-The three questions: ``train`` (does equilibrium propagation train on my device?), ``gradcheck`` (how wrong is its gradient,
-where and why?), ``sweep`` (which imperfection hurts first?). ``open`` reads run files as xarray Datasets. ``Network``,
-``Netlist``, ``Crossbar``, ``devices`` and ``Dynamics`` are the parts; ``nudge.torch`` makes layers of PyTorch of them. ``nudge.plot`` draws the report's figures with
-matplotlib.
+Three questions, one function each: ``train`` (does equilibrium propagation train on my device?), ``gradcheck`` (how wrong is its
+gradient, and where?) and ``sweep`` (which imperfection hurts first?). ``open`` reads run files as xarray Datasets. ``Network``,
+``Netlist``, ``Crossbar``, ``devices`` and ``Dynamics`` are the parts. ``nudge.torch`` makes layers of PyTorch of them, and ``nudge.plot``
+draws the figures of the report with matplotlib.
 """
 
 from . import _threads  # noqa: F401  first: it loads _core

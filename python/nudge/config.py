@@ -93,7 +93,7 @@ def source_of(config, overrides):
 
 
 def resolve(config=None, **overrides):
-    """The whole config, every key, as nested dicts: what a run of it would store. Raises InputError with every problem."""
+    """Returns the whole config, every key, as nested dicts: what a run of it would store. InputError lists every problem."""
     source = source_of(config, overrides)
     return parse(_core.resolve(source.name, source.text, source.settings, (None,) * 4))
 
@@ -111,5 +111,5 @@ def parse(text):
 
 
 def keys():
-    """The names of all keys; docs/configuration.md says what they mean."""
+    """Returns the names of all keys. docs/reference/configuration.md says what they mean."""
     return _core.keys()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device models and presets: what there is, their numbers and citations, virtual measurements, fits to measured pulses."""
+"""Device models and presets: their numbers and citations, virtual measurements, fits to measured pulses."""
 
 import builtins
 import json
@@ -16,12 +16,12 @@ __all__ = ["Device", "list", "show", "characterize", "fit", "settings_of"]
 
 
 def list():
-    """Models and presets: {"models": [{name, summary}], "presets": [{name, model, summary}]}."""
+    """Returns models and presets: {"models": [{name, summary}], "presets": [{name, model, summary}]}."""
     return json.loads(_core.device_list())
 
 
 def show(name):
-    """One model or preset with its numbers: equation, parameters (unit, range, value, source), limits, citation."""
+    """Returns one model or preset with its numbers: equation, parameters (unit, range, value, source), limits, citation."""
     return json.loads(_core.device_show(name))
 
 
@@ -49,8 +49,13 @@ def own_part(device):
 
 def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cycles=20, points=200, one_by_one=False, seed=1,
                  **overrides):
-    """Measures virtual devices as one would on a prober: pulse staircase, endurance, drift, read noise. Returns a Run with these
-    groups and the numbers in ``summary``. interval in s; overrides: keys of the section [device]."""
+    """Measures virtual devices as on a prober: pulse staircase, endurance, drift, read noise. Returns a ``Run`` with these groups.
+
+    - device: a name, a dict of the keys of ``[device]``, or a ``Device``.
+    - out: HDF5 file to write; None: in memory.
+    - interval: seconds between looks.
+    - overrides: keys of ``[device]``.
+    """
     settings = settings_of(device, overrides)
     own = made(device)
     name = device if isinstance(device, str) else "config" if own is None else type(own).__name__
@@ -60,10 +65,12 @@ def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cyc
 
 
 def fit(csv, model="piecewise", points=9):
-    """Fits a model to measured pulses, a CSV file: pulse, conductance, direction; with columns device and cycle, of several devices.
+    """Fits a model to measured pulses, a CSV file with the columns pulse, conductance, direction; with device and cycle too for several devices. Returns a dict.
 
-    Returns a dict: the residuals, ``toml`` (the sections of a config), ``config`` (the same as nested dicts; ``config["device"]`` is a
-    device for ``Crossbar`` and ``characterize``), and of several devices ``population``: mean and deviation of g_min, g_max (S), step (S)
-    and asymmetry with their 95 % intervals, and ``repeatability`` over cycles, of the window."""
+    - toml, config: the sections of a config, as text and as nested dicts. ``config["device"]`` is a device for ``Crossbar`` and ``characterize``.
+    - the residuals of the fit.
+    - population (several devices): mean and deviation of g_min, g_max (S), step (S) and asymmetry, with their 95 % intervals.
+    - repeatability (several cycles): of the window.
+    """
     found = _core.device_fit(os.fspath(csv), model, points)
     return {**found, "config": parse(found["toml"])}

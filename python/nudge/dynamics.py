@@ -17,24 +17,21 @@ ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating", "finite_nudge"
 
 
 class Dynamics:
-    """Anything that settles, τ dz/dt = F(z, θ): a state z (rows, cols) of float64 and a dict of parameters.
+    """A force of your own: τ dz/dt = F(z, θ) with a state z (rows, cols) of float64 and a dict of parameters.
 
-    A subclass has ``force(z)``, ``jvp(z, v)`` = J v, ``vjp(z, u)`` = Jᵀ u with J = ∂F/∂z at z, and, where it has parameters,
-    ``parameter_gradient(z, u)`` = {name: ⟨u, ∂F/∂θ⟩}. J v and Jᵀ u are not replaced by finite differences: those are what the
-    estimators are checked with. ``nudge.torch.dynamics`` takes all three from one function.
+    A subclass has ``force``, ``jvp``, ``vjp`` and, where it has parameters, ``parameter_gradient``. J v and Jᵀ u are not replaced by finite differences, because those check
+    the estimators. ``nudge.torch.dynamics`` takes all three from one function.
 
-    conservative = True: F = −∂E/∂z with ``energy(z)``; plain EP is then exact to first order. Else AEP corrects the whole force.
-    ``energy_gradient(z)`` = {name: ∂E/∂θ}, where a subclass has it, is the contrastive rule's.
-    leak: L of a part −L z that every unit has (0: not known).
+    - conservative: True says F = −∂E/∂z with ``energy(z)``. Plain EP is then exact to first order. Else AEP corrects the whole force.
+    - leak: L of a part −L z that every unit has; 0: not known.
 
-    **To be trained on data** (``nudge.train(system, data)``) its rows must not act on each other: they are samples. Then ``self.input``
-    (rows, features) is what clamps them, and ``self.parameters`` what holds them: arrays of numbers, or arrays of devices, of which
-    every product ``x @ self.parameters["w"]`` is a read (``ArrayRead``; functions of ``nudge.torch`` and ``nudge.jax`` get one read of
-    the elements).
-    output: (begin, end) of the columns that the cost compares with the targets; None: all.
-    conductances: names of parameters that are conductances: never below 0, on devices a single device each.
-    on_devices: names of those that devices may hold; None: all.
-    ``initial(rng)``: the parameters at the start of a run, from a generator of NumPy of its seed; those that it has, by default.
+    **To train it on data** (``nudge.train(system, data)``) its rows must not act on each other: they are samples. Then ``self.input`` (rows, features) is what clamps them.
+    ``self.parameters`` are arrays of numbers, or arrays of devices, of which every product ``x @ self.parameters["w"]`` is a read. Functions of ``nudge.torch`` and ``nudge.jax`` get one read of
+    the elements.
+
+    - output: (begin, end) of the columns that the cost compares with the targets; None: all.
+    - conductances: names of parameters that are conductances: never below 0, one device each.
+    - on_devices: names of those that devices may hold; None: all.
     """
 
     conservative = False
@@ -50,30 +47,37 @@ class Dynamics:
 
     @property
     def contrastive(self):
-        """Whether it has ``energy_gradient``."""
+        """Whether it is conservative and has ``energy_gradient``."""
         return self.conservative and type(self).energy_gradient is not Dynamics.energy_gradient
 
     def initial(self, rng):
+        """Returns the parameters at the start of a run. rng: a generator of NumPy of its seed. By default those that it has."""
         return self.parameters
 
     def energy_gradient(self, z):
+        """Returns {name: ∂E/∂θ} of a conservative force, for the contrastive rule."""
         raise NotImplementedError("energy_gradient(z), of a conservative force")
 
     def force(self, z):
+        """Returns F(z), an array like z."""
         raise NotImplementedError("force(z)")
 
     def jvp(self, z, v):
+        """Returns J v with J = ∂F/∂z at z."""
         raise NotImplementedError("jvp(z, v) = J v")
 
     def vjp(self, z, u):
+        """Returns Jᵀ u."""
         raise NotImplementedError("vjp(z, u) = J' u")
 
     def parameter_gradient(self, z, u):
+        """Returns {name: ⟨u, ∂F/∂θ⟩}."""
         if self.parameters:
             raise NotImplementedError("parameter_gradient(z, u)")
         return {}
 
     def energy(self, z):
+        """Returns E(z) of a conservative force, a number."""
         raise NotImplementedError("energy(z), of a conservative force")
 
     def _named(self, found, method):
@@ -198,25 +202,31 @@ def _matrix(shape):
 
 
 class EnergyDynamics(Dynamics):
-    """F = −∂E/∂z: a subclass has ``energy(z)``, ``force(z)`` and ``jvp(z, v)``; J is symmetric, so Jᵀ u = J u."""
+    """A force of your own that has an energy: F = −∂E/∂z.
+
+    A subclass has ``energy(z)``, ``force(z)`` and ``jvp(z, v)``. J is symmetric, so Jᵀ u = J u.
+    """
 
     conservative = True
 
     def vjp(self, z, u):
+        """Returns J u, as J is symmetric."""
         return self.jvp(z, u)
 
 
 class SquaredError:
-    """C = ½ Σ (z − y)² over the columns [begin, end) of the state."""
+    """C = ½ Σ (z − y)² over the columns [begin, end) of the state, with the target y."""
 
     def __init__(self, target, begin=0, end=None):
         self.target = np.asarray(target, np.float64)
         self.columns = slice(begin, end)
 
     def value(self, z):
+        """Returns C(z)."""
         return 0.5 * float(np.sum((z[:, self.columns] - self.target) ** 2))
 
     def gradient(self, z):
+        """Returns ∂C/∂z."""
         out = np.zeros_like(z)
         out[:, self.columns] = z[:, self.columns] - self.target
         return out
@@ -227,17 +237,22 @@ def _start(dynamics, z0):
 
 
 def settle(dynamics, z0=None, **options):
-    """(z*, report) from z0 (zeros). options: solver (euler, rk4, dopri5, anderson, newton_gmres), step, free_steps, tolerance."""
+    """Returns (``z*``, report) of a ``Dynamics`` from z0 (by default zeros).
+
+    - options: solver (euler, rk4, dopri5, anderson, newton_gmres), step, free_steps, tolerance.
+    """
     _known(options)
     return _core.settle(dynamics, _start(dynamics, z0), options)
 
 
 def estimate(dynamics, cost, z0=None, estimator="aep_anchored", **options):
-    """(gradients by parameter, report) of C(z*) by any estimator; the report has ``state``, ``adjoint``, loss and residuals.
+    """Returns (gradients by parameter, report) of a cost ``C(z*)`` by any estimator. The report has ``state``, ``adjoint``, loss and residuals.
 
-    cost: ``value(z)`` and ``gradient(z)``. options: solver, step, free_steps (200), tolerance, nudged_steps (200), beta, sides,
-    points, adjoint_tolerance, adjoint_iterations. estimator: a name, or a ``nudge.Estimator``. One thread; every call of a method takes
-    the GIL.
+    - cost: an object with ``value(z)`` and ``gradient(z)``.
+    - estimator: a name, or a ``nudge.Estimator``.
+    - options: solver, step, free_steps (200), tolerance, nudged_steps (200), beta, sides, points, adjoint_tolerance, adjoint_iterations.
+
+    It runs on one thread; every call of a method takes the GIL.
     """
     _known(options)
     sizes = [_matrix(np.shape(value)) for value in dynamics.parameters.values()]
@@ -254,8 +269,10 @@ def _known(options):
 
 
 def check(dynamics, cost, z0=None, estimators=None, **options):
-    """Rows {estimator, cosine, relative_l2, force_evaluations} against the exact adjoint (a dense solve of Jᵀ a = −∂C/∂z at z*),
-    over all parameters as one vector: gradcheck for a force of one's own. A conservative one has ep_contrastive left out."""
+    """Compares estimators with the exact adjoint (a dense solve of Jᵀ a = −∂C/∂z at ``z*``), over all parameters as one vector.
+
+    Returns rows {estimator, cosine, relative_l2, force_evaluations}. By default ``ep_contrastive`` is left out. ``nudge.gradcheck`` also compares single parameters and central differences.
+    """
     exact, _ = estimate(dynamics, cost, z0, "implicit_dense", **options)
     reference = np.concatenate([one.ravel() for one in exact.values()])
     rows = []

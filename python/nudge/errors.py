@@ -3,25 +3,29 @@
 
 
 class Error(Exception):
-    """What nudge raises."""
+    """Base of what nudge raises."""
 
     exit_code = 1
 
 
 class InternalError(Error, RuntimeError):
-    """A bug of nudge (exit code 1): please report it with the message and ``nudge.build()``."""
+    """A bug of nudge (exit code 1). Please report it with the message and ``nudge.build()``."""
 
 
 class InputError(Error, ValueError):
-    """The input is wrong (exit code 2): where, what, the rule that is broken, and the nearest name. All problems of a
-    config are in one message, a line each."""
+    """The input is wrong (exit code 2): where, what, the rule that is broken, and the nearest name.
+
+    All problems of a config are in one message, a line each.
+    """
 
     exit_code = 2
 
 
 class NumericalError(Error, ArithmeticError):
-    """A computation failed numerically (exit code 3): every step was rejected, a reference did not converge, no point of a
-    sweep ended well. What there is of the result is in ``result``."""
+    """A computation failed numerically (exit code 3). What there is of the result is in ``result``.
+
+    Examples: every step was rejected, a reference did not converge, no point of a sweep ended well.
+    """
 
     exit_code = 3
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces, energies and costs of JAX functions; J v, Jᵀ u and ⟨u, ∂F/∂θ⟩ are taken by ``jax.jvp`` and ``jax.vjp``.
 
-They run in float64 whatever ``jax_enable_x64`` is. JAX keeps one conversion of a NumPy array that functions close over: where the
-same array is also used in float32 elsewhere, pass it as a parameter or a copy, or set ``jax_enable_x64``.
+They run in float64 whatever ``jax_enable_x64`` is. JAX keeps one conversion of a NumPy array that functions close over. If the same
+array is also used in float32 elsewhere, pass it as a parameter or a copy, or set ``jax_enable_x64``.
 """
 
 import jax
@@ -77,14 +77,18 @@ def _of_three(function):
 
 
 def dynamics(force, parameters, shape):
-    """A ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) that JAX can trace. parameters: a dict of arrays;
-    shape: (rows, cols). Compiled once per shape, in float64. A function of three arguments gets the input of the samples,
-    (rows, features), behind them."""
+    """Returns a ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) that JAX can trace, in float64.
+
+    It is compiled once per shape. A function of three arguments also gets the input of the samples, (rows, features).
+
+    - parameters: a dict of arrays.
+    - shape: (rows, cols).
+    """
     return _FunctionDynamics(_of_three(force), *shape, parameters)
 
 
 def energy(function, parameters, shape):
-    """The same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
+    """Returns the same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
     return _FunctionEnergy(_of_three(function), *shape, parameters)
 
 
@@ -95,7 +99,9 @@ class cost:
         self._value, self._gradient = _in_double(function), _in_double(jax.grad(function))
 
     def value(self, z):
+        """Returns the cost of a state."""
         return float(self._value(z))
 
     def gradient(self, z):
+        """Returns its gradient."""
         return self._gradient(z)

@@ -20,10 +20,9 @@ _DEFAULTS = {"precision": "double", "estimator": "ep", "relaxation__solver": "di
 
 
 class Netlist:
-    """A circuit as a SPICE netlist draws it (docs/netlists.md): ``Netlist("grid.cir")``, or ``Netlist(text=...)``.
+    """A circuit as a SPICE netlist draws it: ``Netlist("grid.cir")``, or ``Netlist(text=...)``.
 
-    ``nodes`` are the names of its nodes but ground's; ``elements`` is a Dataset over element of kind, plus and minus (nodes, "0" is ground; of
-    a transistor drain and source), value and unit. Instances of .subckt are taken apart: "x1.r2". Raises InputError as file:line:column.
+    Instances of .subckt are taken apart: "x1.r2". A mistake raises InputError as file:line:column.
     """
 
     def __init__(self, file=None, text=None):
@@ -40,14 +39,20 @@ class Netlist:
 
     @property
     def title(self):
+        """The title line of the netlist."""
         return self._core.title
 
     @property
     def nodes(self):
+        """Names of the nodes, without ground."""
         return self._core.nodes
 
     @property
     def elements(self):
+        """The elements as a Dataset over element: kind, plus and minus (nodes; "0" is ground), value and unit.
+
+        Of a transistor plus and minus are drain and source.
+        """
         found = self._core.elements()
         names = found.pop("name")
         columns = {name: ("element", np.asarray(values)) for name, values in found.items()}
@@ -55,12 +60,16 @@ class Netlist:
         return xr.Dataset(columns, {"element": names})
 
     def with_values(self, values):
-        """The circuit with other values {element: number} (Ohm, V, A, ...)."""
+        """Returns the circuit with other values {element: number} (Ohm, V, A, ...)."""
         return Netlist._of(self._core.with_values(list(values), [float(one) for one in values.values()]))
 
     def operating_point(self, **sources):
-        """The voltages of the nodes and the currents of its sources of voltage, a Dataset; other values by name: ``operating_point(v1=0.3)``.
-        Raises NumericalError that names the node or element where none is found."""
+        """Returns the voltages of the nodes and the currents of the voltage sources, a Dataset.
+
+        - sources: other values by name: ``operating_point(v1=0.3)``.
+
+        NumericalError names the node or element where no operating point is found.
+        """
         core = self._core.with_values(list(sources), [float(one) for one in sources.values()]) if sources else self._core
         volts, currents, residual = core.operating_point()
         return xr.Dataset({"voltage": ("node", np.asarray(volts), {"units": "V"}),
@@ -68,8 +77,10 @@ class Netlist:
                           {"node": self.nodes, "source": list(currents)}, {"residual_A": residual})
 
     def graph(self, **sources):
-        """As a ``networkx.MultiGraph``: nodes by name with their ``voltage`` at the operating point, ground "0"; an edge per element with its
-        ``name``, ``kind``, ``value`` and ``unit``."""
+        """Returns the circuit as a ``networkx.MultiGraph``.
+
+        Nodes have their ``voltage`` at the operating point; ground is "0". An edge per element has ``name``, ``kind``, ``value`` and ``unit``.
+        """
         try:
             import networkx
         except ImportError:
@@ -85,28 +96,34 @@ class Netlist:
         return graph
 
     def text(self, note="written by nudge"):
-        """As a file that ngspice runs."""
+        """Returns the circuit as text that ngspice runs."""
         return self._core.text(note)
 
     def save(self, path, note="written by nudge"):
+        """Writes the text to a file."""
         _core.write_file(os.fspath(path), self.text(note).encode())
 
     def train(self, data=None, inputs=(), outputs=(), learn=("r*",), **options):
-        """``nudge.train`` of it. data: (features, targets). inputs: its sources, one per feature, or globs; outputs: nodes, or "plus,minus", one
-        per value or class; learn: globs of the resistors and sources that do. options: those of ``nudge.train`` (``estimator="coupled_learning"``,
-        ``netlist__mirrored=[...]``, ``device__preset=...``). Returns a Run; ``trained(run)`` is the circuit that it has become."""
+        """Trains the circuit by ``nudge.train`` and returns a ``Run``. ``trained(run)`` is the circuit that it has become.
+
+        - data: (features, targets).
+        - inputs: its sources, one per feature, or globs.
+        - outputs: nodes, or "plus,minus", one per value or class.
+        - learn: globs of the resistors and sources that learn.
+        - options: those of ``nudge.train`` (``estimator="coupled_learning"``, ``netlist__mirrored=[...]``, ``device__preset=...``).
+        """
         return studies.train(self._config(inputs, outputs, learn), data, **self._asked(data, options))
 
     def gradcheck(self, data=None, inputs=(), outputs=(), learn=("r*",), **options):
-        """``nudge.gradcheck`` of it: how wrong each rule is. Arguments as ``train``."""
+        """Runs ``nudge.gradcheck`` on the circuit: how wrong each rule is. Arguments as ``train``."""
         return studies.gradcheck(self._config(inputs, outputs, learn), data, **self._asked(data, options))
 
     def trained(self, run):
-        """The circuit with what a Run of it has learnt."""
+        """Returns the circuit with what a ``Run`` of it has learned."""
         return Netlist._of(self._learnt(run)[1])
 
     def initial(self, run):
-        """The circuit as that Run began: with drawn values, or with what its devices took."""
+        """Returns the circuit as that ``Run`` began: with drawn values, or with what its devices took."""
         return Netlist._of(self._learnt(run)[0])
 
     def _learnt(self, run):

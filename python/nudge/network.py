@@ -64,14 +64,15 @@ def _called(estimator):
 
 
 class Network:
-    """The network that a config describes, with its initial weights (a function of ``seed``), on its devices, and its task.
+    """The network of a config on its devices, with its initial weights (a function of ``seed``) and its task.
 
-    config, overrides: see ``nudge.config.source_of``, or a ``Dynamics`` of one's own, on its data (``data__file``, ``task__kind``; the
-    digits that are built in). ``precision`` chooses float32 or float64. weights: a dict to start from
-    instead (``load_state_dict``). devices: as in ``nudge.train``.
+    - config: as in ``nudge.train``, or a ``Dynamics`` on its data (``data__file``, ``task__kind``; by default the digits that are built in).
+    - weights: a dict to start from (``load_state_dict``).
+    - devices: as in ``nudge.train``.
+    - overrides: keys of the config. ``precision`` chooses float32 or float64.
 
-    Arrays of the right type and layout (``net.dtype``, C order) are used where they lie; others are copied once. Results own their
-    memory. Calls release the GIL and use ``threads`` of the config.
+    Arrays of the right type and layout (``net.dtype``, C order) are used where they lie; others are copied once. Results own their memory. Calls release the GIL and use the ``threads`` of the
+    config. ``net.parameters`` maps names to read-only views; ``net.parameters[name] = array`` programs what holds the parameter.
     """
 
     def __init__(self, config=None, weights=None, devices=None, **overrides):
@@ -92,7 +93,7 @@ class Network:
     # What it is.
     @property
     def groups(self):
-        """Names of the parameters; True for those of the read-out, which learn directly whatever the estimator."""
+        """Names of the parameters. The value is True for those of the read-out, which learn directly with any estimator."""
         return self._core.groups
 
     @property
@@ -107,12 +108,12 @@ class Network:
 
     @property
     def inputs(self):
-        """Columns of what clamps the input."""
+        """Number of columns of what clamps the input."""
         return self._core.inputs
 
     @property
     def damping(self):
-        """c of the force s (Mixer(z) − c z)."""
+        """c of the force s (Mixer(z) − c z). It can be set."""
         return self._core.damping
 
     @damping.setter
@@ -121,12 +122,16 @@ class Network:
 
     # Weights in and out.
     def state_dict(self):
-        """Copies of all parameters by name."""
+        """Returns copies of all parameters by name."""
         return {name: np.array(value) for name, value in self.parameters.items()}
 
     def load_state_dict(self, values, strict=True):
-        """Programs parameters, arrays or tensors (inputs, outputs), into what holds them: each array of devices once. strict: all of
-        them must be there. Raises InputError for an unknown name (with the nearest), a missing one or another shape."""
+        """Programs parameters, arrays or tensors (inputs, outputs), into what holds them: each array of devices once.
+
+        - strict: True asks for all of them.
+
+        An unknown name (with the nearest), a missing one or another shape raises InputError.
+        """
         found = {name: self._matrix(value, name) for name, value in values.items()}
         missing = [name for name in self.groups if name not in found]
         if strict and missing:
@@ -134,26 +139,27 @@ class Network:
         self._core.program(found)
 
     def update(self, changes):
-        """W ← W + change for parameters by name, as a training step asks for it: devices take what their pulses can."""
+        """Asks for W ← W + change, for parameters by name, as a training step does. Devices take what their pulses can."""
         self._core.update({name: self._matrix(value, name) for name, value in changes.items()})
 
     def advance_time(self, seconds, reading=0.0):
-        """What devices do by themselves between writes: drift, leak, telegraph and 1/f noise; read disturb of the seconds of ``reading``
-        among them."""
+        """Lets ``seconds`` pass: drift, leak, telegraph and 1/f noise, and read disturb for the seconds of ``reading`` among them."""
         self._core.advance_time(float(seconds), float(reading))
 
     def devices(self, name):
-        """What holds a parameter: its ``readings``; of a crossbar also ``conductance``, ``reference_conductance``, ``pulses``,
-        ``lower``, ``upper`` of every device (views, S), ``siemens_per_weight``. An array may hold several parameters side by side."""
+        """Returns what holds a parameter: its ``readings``, and of a crossbar also every device.
+
+        Those are ``conductance``, ``reference_conductance``, ``pulses``, ``lower``, ``upper`` (views, S) and ``siemens_per_weight``. An array may hold several parameters side by side.
+        """
         return self._core.array(name)
 
     # Data.
     def batch(self, step=0):
-        """(x, y) of a training step of the task: symbols and targets, or features and labels or values."""
+        """Returns (x, y) of a training step of the task: symbols and targets, or features and labels or values."""
         return self._core.training(step)
 
     def validation(self):
-        """All validation batches, (x, y) each."""
+        """Returns all validation batches, (x, y) each."""
         return self._core.validation()
 
     # What it does.
@@ -164,11 +170,11 @@ class Network:
         return step
 
     def settle(self, x, step=None, **overrides):
-        """The equilibria z* of examples: symbols (examples, rows) of integers, or samples (n, features) of floats. An array of
-        three dimensions (examples, rows, inputs) clamps the input itself. step names the read noise; without one every call draws fresh
-        noise, the same in every process. Returns Settled.
+        """Returns the equilibria ``z*`` of examples: an object with ``state`` (examples, rows, cols), ``nodes``, ``reports`` and ``residual``.
 
-        overrides of a call: beta, threads, seed and the sections relaxation, nudge, reads (``relaxation__free_steps=100``).
+        - x: symbols (examples, rows) of integers, or samples (n, features) of floats. An array (examples, rows, inputs) clamps the input itself.
+        - step: names the read noise. Without it every call draws fresh noise, the same in every process.
+        - overrides: beta, threads, seed and the sections relaxation, nudge, reads (``relaxation__free_steps=100``).
         """
         settings, step = source_of(None, overrides).settings, self._noise(step)
         x = np.asarray(x)
@@ -179,19 +185,30 @@ class Network:
         return Settled(state, reports, self.nodes)
 
     def evaluate(self, x, y=None, step=None, **overrides):
-        """(outputs, report) of free phases: logits, or the node that the cost compares with its targets, and the mean loss where y is
-        given. step as in ``settle``."""
+        """Returns (outputs, report) of free phases. Outputs are logits, or the node that the cost compares with its targets.
+
+        The report has the mean loss where y is given. step and overrides as in ``settle``.
+        """
         return self._core.evaluate(self._batch(x, y), self._noise(step), source_of(None, overrides).settings)
 
     def gradient(self, x, y, estimator="", step=0, **overrides):
-        """(gradients, report): the gradient of the mean cost by any estimator ("": the config's; ``nudge.estimators()``; or a
-        ``nudge.Estimator``), a dict of arrays, and what the phases were like: loss, residual, nudged_residual, nudge_ratio, state,
-        adjoint, ... Without growth penalty. Overrides as ``settle``."""
+        """Returns (gradients, report): the gradient of the mean cost as a dict of arrays, and what the phases were like.
+
+        - estimator: a name of ``nudge.estimators()``, a ``nudge.Estimator``, or "" for the config's.
+        - step, overrides: as in ``settle``.
+
+        The report has loss, residual, nudged_residual, nudge_ratio, state, adjoint, ... The growth penalty is left out.
+        """
         return self._core.gradient(self._batch(x, y), *_called(estimator), step, source_of(None, overrides).settings)
 
     def pull_back(self, x, u, estimator="", step=0, **overrides):
-        """(gradients, x_gradient, reports) of L with u = ∂L/∂z* (examples, rows, cols) at the input x (examples, rows, inputs): what
-        the network is to a model around it. Embedding and read-out get no gradient."""
+        """Returns (gradients, x_gradient, reports) of a loss L: what the network is to a model around it.
+
+        - x: the input (examples, rows, inputs).
+        - u: ``∂L/∂z*`` (examples, rows, cols).
+
+        Embedding and read-out get no gradient.
+        """
         x, u = (np.ascontiguousarray(one, self.dtype) for one in (x, u))
         return self._core.pull_back(x, u, *_called(estimator), step, source_of(None, overrides).settings)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device model of one's own: what a pulse does, as functions of the conductance, in NumPy."""
+"""A device model of your own: what a pulse does, as functions of the conductance, in NumPy."""
 
 import inspect
 from collections.abc import Mapping
@@ -17,30 +17,39 @@ _OWN = ("model", "preset", "g_min", "g_max", "pulses", "piecewise")
 
 
 class Device:
-    """A device whose pulse depends on its conductance alone. Override ``up`` and ``down``:
+    """A device of your own. Override ``up`` and ``down``, the size of one pulse at a conductance:
 
     >>> class Saturating(nudge.devices.Device):
     ...     g_min, g_max = 1e-6, 20e-6
-    ...     settings = {"read_noise": 0.01, "step_spread": 0.1}   # any other key of the section [device]
-    ...     def up(self, g):                                     # S of S, an array for an array: the size of one pulse
+    ...     settings = {"read_noise": 0.01, "step_spread": 0.1}   # any other key of [device]
+    ...     def up(self, g):                                     # S of S, an array for an array
     ...         return 2e-7 * (self.g_max - g) / (self.g_max - self.g_min)
     ...     def down(self, g):
     ...         return 1e-7 * np.exp((g - self.g_max) / 1e-5)
     >>> nudge.train(config, devices={"mine": Saturating}, device__model="mine")
     >>> nudge.Crossbar(w, device=Saturating)
 
-    ``up(g)`` and ``down(g)`` are the sizes of one pulse, both >= 0, at conductances g in [g_min, g_max]; a pulse that would leave the
-    window ends at its bound. Fresh, slow and static effects (read and update noise, drift, spreads, faults, endurance) are keys of
-    ``settings``: ``nudge.devices.show("piecewise")`` lists them.
+    ``up(g)`` and ``down(g)`` are >= 0, at conductances g in [g_min, g_max]. A pulse that would leave the window ends at its bound. Read and update noise, drift, spreads, faults and endurance are
+    keys of ``settings``; ``nudge.devices.show("piecewise")`` lists them.
 
-    **A device with a memory**: ``states`` names numbers that each device has besides its conductance, with their units and, unless 0, where
-    they begin. ``pulse`` then says what pulses do in place of ``up`` and ``down``, ``wait`` what time does, ``disturb`` what reads do, and
-    ``read_noise`` adds noise:
+    - pulses: the mean pulse that the controller counts in is the window over it. By default it is half the sum of up and down in the middle of the window.
+    - points: places of the window at which the functions are tabulated.
+    - tabulation_error: at most 0.01, or the device is refused.
+
+    **The table.** Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise``. So no Python runs in the simulation, and the
+    bits are the same for any number of threads. The program reads, resumes and reports the run file without the class. The table is that of the flow dg/dn = v(g) whose unit step is one pulse:
+
+        v = Δ ln(1 + Δ')/Δ' + Δ² Δ''/12 + …
+
+    This is the iterative logarithm of g + Δ(g), exact where Δ is linear in g. So n pulses are n applications of the function.
+
+    **A device with states.** ``states`` names numbers that each device has besides its conductance, with units and, unless 0, where they begin: {"recent": "S"} or {"recent": ("S", 0.0)}. Then
+    ``pulse`` replaces ``up`` and ``down``. ``wait`` says what time does, ``disturb`` what reads do, and ``read_noise`` adds noise:
 
     >>> class Fading(nudge.devices.Device):
     ...     g_min, g_max, pulses = 1e-6, 20e-6, 100
-    ...     states = {"recent": "S"}                             # or ("S", 0.0)
-    ...     def pulse(self, g, n, state):                        # conductances after n pulses, n < 0: down; may change the states
+    ...     states = {"recent": "S"}
+    ...     def pulse(self, g, n, state):             # conductances after n pulses, n < 0: down
     ...         after = np.clip(g + 2e-7 * n, self.g_min, self.g_max)
     ...         state["recent"] = state["recent"] + 0.3 * (after - g)
     ...         return after
@@ -48,22 +57,13 @@ class Device:
     ...         lost = -np.expm1(-seconds / 10) * state["recent"]
     ...         state["recent"] = state["recent"] - lost
     ...         return g - lost
-    ...     def disturb(self, g, seconds, state):                # conductances after so many seconds at the read voltage
+    ...     def disturb(self, g, seconds, state):     # after so many seconds at the read voltage
     ...         return g + 1e-6 * (self.g_max - g) * seconds
-    ...     def read_noise(self, g, state):                      # standard deviation of a read per root of tau, S
+    ...     def read_noise(self, g, state):           # standard deviation of a read per root of tau, S
     ...         return 0.05 * np.abs(state["recent"])
 
-    They are called with flat arrays, several devices at a time, one call after another; time comes to ``wait`` and ``disturb`` once
-    ``least_wait`` seconds have gathered. ``update_noise`` takes the pulses of one request as equal. A device that is programmed begins
-    with its states again. Its run is resumed with ``nudge.resume(file, device=Fading)``.
-
-    Functions of a device without states are called once, before anything runs, and tabulated for the model ``piecewise`` at ``points`` places of the window:
-    no Python in the simulation, the same bits for any number of threads, and a run file that the program reads, resumes and reports
-    without the class. The table is that of the flow dg/dn = v(g) whose unit step is one pulse,
-        v = Δ ln(1 + Δ')/Δ' + Δ² Δ''/12 + …     (the iterative logarithm of g + Δ(g); exact where Δ is linear in g),
-    so that n pulses are n applications of the function; ``tabulation_error`` says by how much one pulse of the table misses it, at worst, in
-    mean pulses (at most 0.01, or the device is refused). ``pulses``: the mean pulse that the controller counts in is the window over
-    it; by default half the sum of up and down in the middle of the window.
+    They get flat arrays, several devices at a time, one call after another. Time comes to ``wait`` and ``disturb`` once ``least_wait`` seconds have gathered. ``update_noise`` takes the
+    pulses of one request as equal. Programming a device starts its states again. Resume its run with ``nudge.resume(file, device=Fading)``.
     """
 
     g_min = None
@@ -78,15 +78,15 @@ class Device:
     read_noise = None
 
     def pulse(self, g, n, state):
-        """Conductances after n pulses of each device, of one with states."""
+        """Returns conductances after n pulses of each device, of a device with states. It may change the states."""
         raise NotImplementedError
 
     def up(self, g):
-        """What one up pulse adds to conductances g, S."""
+        """Returns what one up pulse adds to conductances g, S."""
         raise NotImplementedError
 
     def down(self, g):
-        """What one down pulse takes from conductances g, S."""
+        """Returns what one down pulse takes from conductances g, S."""
         raise NotImplementedError
 
     @property
@@ -96,7 +96,7 @@ class Device:
 
     @property
     def has_states(self):
-        """Whether it is called as the simulation goes, for its states, and not tabulated."""
+        """Whether it is called during the simulation, for its states, and not tabulated."""
         return bool(self.states) or type(self).pulse is not Device.pulse
 
     @property

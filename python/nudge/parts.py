@@ -7,19 +7,21 @@ __all__ = ["Cost", "Estimator"]
 
 
 class Cost:
-    """A cost of the output of a system of one's own or of a network of the program that is fed samples (hopfield, resistive, netlist, ...), in
-    place of its own: ``value(y, target)`` summed over rows, ``gradient(y, target)`` = ∂C/∂y, arrays (rows, outputs) of the rows that count. y
-    is the node that the cost compares with the targets, or, where the network has a read-out, its logits. Targets of classes are 1 for the
-    class and 0 for the others."""
+    """A cost of your own, in place of the network's, for systems and networks of samples (hopfield, resistive, netlist, ...).
+
+    y is the node that the cost compares with the targets, or the logits where the network has a read-out. Targets of classes are 1 for the class and 0 for the others.
+    """
 
     def value(self, y, target):
+        """Returns C(y, target) summed over rows. y, target: arrays (rows, outputs) of the rows that count."""
         raise NotImplementedError("value(y, target)")
 
     def gradient(self, y, target):
+        """Returns ∂C/∂y, an array like y."""
         raise NotImplementedError("gradient(y, target)")
 
     def at(self, target, begin=0, end=None):
-        """Of one target and columns of the state, as ``nudge.estimate`` and ``nudge.gradcheck`` of a Dynamics take it."""
+        """Returns this cost at one target and columns of the state, for ``nudge.estimate`` and ``nudge.gradcheck`` of a ``Dynamics``."""
         return _At(self, np.asarray(target, np.float64), slice(begin, end))
 
 
@@ -37,36 +39,35 @@ class _At:
 
 
 class Estimator:
-    """How to get a gradient from a circuit at its free equilibrium, which the program has settled: a subclass has ``estimate(example)``.
+    """A way of your own to get a gradient from a circuit at its free equilibrium, which the program has settled.
 
-    It returns the adjoint a ≈ dC/dx_in (rows, cols), which then correlates locally, ⟨a, ∂F/∂θ⟩; or None, having added its gradient by
-    ``example.correlate`` or ``example.energy_gradient``. The example has
+    A subclass has ``estimate(example)``. The example has
 
-        state        z* (rows, cols)                       beta, step, steps   of the config: β per row, ε, steps of a nudged phase
-        force(z)     F(z), by reads of a nudged phase      jvp(v), vjp(u)      J v and Jᵀ u at z*
-        cost(z)      C, summed over rows                   cost_gradient(z)    ∂C/∂z
-        output       slice of the columns of the cost
-        relax(force, start=None, steps=None, step=None, adjoint=False)    where the network's relaxation under force(z) ends (start: z*)
-        hold(values, start=None)                           where the circuit rests with its outputs clamped at values (rows, outputs)
-        correlate(a)                                       adds ⟨a, ∂F/∂θ⟩ at z* to the gradient
-        energy_gradient(z, scale)                          adds scale · ∂E/∂θ(z), of conservative systems that have it
+        state                        z* (rows, cols)
+        beta, step, steps            β per row, ε, steps of a nudged phase
+        force(z)                     F(z), by reads of a nudged phase
+        jvp(v), vjp(u)               J v and Jᵀ u at z*
+        cost(z)                      C, summed over rows
+        cost_gradient(z)             ∂C/∂z
+        output                       slice of the columns of the cost
+        relax(force, start=None, steps=None, step=None, adjoint=False)
+                                     where the network's relaxation under force(z) ends (start: z*)
+        hold(values, start=None)
+                                     where the circuit rests with its outputs clamped at values (rows, outputs)
+        correlate(a)                 adds ⟨a, ∂F/∂θ⟩ at z* to the gradient
+        energy_gradient(z, scale)    adds scale · ∂E/∂θ(z), of conservative systems that have it
 
-    keeps: how many numbers the estimator keeps of every sample, from one visit of a training to the next. ``example.kept`` (rows, keeps) has
-    those of the samples side by side, 0 at first, ``example.visited`` (rows,) whether they were there before; what it holds afterwards is kept, in
-    checkpoints too. The samples of the task need numbers: classification and regression.
+    - keeps: how many numbers it keeps of every sample, from one visit of a training to the next. ``example.kept`` (rows, keeps) has those of the samples side by side, 0 at
+      first. ``example.visited`` (rows,) says whether they were there before. What ``kept`` holds afterwards is kept, in checkpoints too. The task must be classification or regression.
+    - keeps_of_parameters: how many arrays of the shape of every parameter it keeps from one batch to the next, for ``finish``. They are in checkpoints too.
+    - nudge: "live", "transposed" or "none": how it nudges, for the config's rules and the noise of a nudge.
+    - beta, beta_in_float: what ``beta = auto`` is in double, and in float without noise.
 
-    keeps_of_parameters: how many arrays of the shape of every parameter the estimator keeps from one batch to the next. Its
-    ``finish(gradient, kept, before)`` then gets the gradient of each parameter, summed over a batch whose step is taken, that list of
-    arrays, 0 at first, which it changes in place, and the number of batches finished before; it returns the gradient to learn from. In
-    checkpoints too.
-
-    nudge: "live", "transposed" or "none", how it nudges (what the config's rules and the noise of a nudge ask for). beta, beta_in_float: what
-    ``beta = auto`` is in double and in float without noise.
-
-    >>> class Clamped(nudge.Estimator):                        # outputs held at v − η ∂C/∂v: coupled learning
+    >>> class Clamped(nudge.Estimator):                        # coupled learning
     ...     beta = 1e-4
-    ...     def estimate(self, example):
-    ...         target = (example.state - example.beta * example.cost_gradient(example.state))[:, example.output]
+    ...     def estimate(self, example):                       # outputs held at v − η ∂C/∂v
+    ...         slope = example.cost_gradient(example.state)
+    ...         target = (example.state - example.beta * slope)[:, example.output]
     ...         example.energy_gradient(example.hold(target), 1 / example.beta)
     ...         example.energy_gradient(example.state, -1 / example.beta)
     """
@@ -78,9 +79,19 @@ class Estimator:
     keeps_of_parameters = 0
 
     def estimate(self, example):
+        """Returns the adjoint a ≈ dC/dx_in (rows, cols), which then correlates locally: ⟨a, ∂F/∂θ⟩.
+
+        Or returns None, having added its gradient by ``example.correlate`` or ``example.energy_gradient``.
+        """
         raise NotImplementedError("estimate(example)")
 
     def finish(self, gradient, kept, before):
+        """Returns the gradient of a parameter to learn from, for estimators with ``keeps_of_parameters``.
+
+        - gradient: summed over a batch whose step is taken.
+        - kept: the list of arrays, 0 at first, to be changed in place.
+        - before: number of batches finished before.
+        """
         raise NotImplementedError("finish(gradient, kept, before)")
 
     def _estimate(self, core):

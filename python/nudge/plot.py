@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report's figures with matplotlib, for slides and papers.
 
-Every function takes a ``Run`` (``nudge.open``, or what ``train``, ``gradcheck``, ``sweep`` and ``devices.characterize`` return)
-and draws on ``ax``, or on axes of its own; it returns the axes (``series`` an array of them, one per unit). Axes and units are those that the file stores with each
-dataset. ``figures(run)`` is all figures of a file, ``save(run, "run.pdf")`` writes them.
+Every function takes a ``Run`` (of ``nudge.open``, ``train``, ``gradcheck``, ``sweep`` or ``devices.characterize``) and draws on ``ax``, or on axes of its own. It returns the axes; ``series`` returns an
+array of them, one per unit. Axes and units are those that the file stores.
 
 >>> nudge.plot.losses(nudge.open("run.h5")).figure.savefig("loss.pdf")
 """
@@ -74,7 +73,7 @@ def _trainees(run):
 
 
 def columns(run, group="train"):
-    """The columns of a log by name: datasets that the file calls series (attribute ``role``), of one dimension."""
+    """Returns the columns of a log by name: datasets of one dimension that the file calls series (attribute ``role``)."""
     found = _group(run, group)
     return {name: value for name, value in found.data_vars.items() if value.attrs.get("role") == "series" and value.ndim == 1}
 
@@ -88,8 +87,11 @@ def _curve(ax, values, **style):
 
 
 def series(run, *names, group="train", ax=None):
-    """Columns of the log over their own axis, one panel per unit, with what was trained beside dashed. Returns an array of axes; ax: those to
-    draw on, as many as there are units. No names: every column that is not constant. Raises InputError for an unknown name."""
+    """Draws columns of the log over their own axis, one panel per unit; companion runs are dashed. Returns an array of axes.
+
+    - names: columns; none: every column that is not constant. An unknown name raises InputError.
+    - ax: axes to draw on, as many as there are units.
+    """
     log = columns(run, group)
     unknown = [name for name in names if name not in log]
     if unknown:
@@ -125,8 +127,10 @@ def _smoothed(values, width):
 
 
 def losses(run, ax=None, smooth=None):
-    """Training loss (thin, and thick its mean over ``smooth`` logged steps around each; None: a fortieth of the run, 1: no mean) and validation
-    loss (markers) of what was trained, of what was trained beside it and of its nulls."""
+    """Draws training loss and validation loss (markers) of the run, of the run alongside it and of its null runs.
+
+    - smooth: the thick line is a mean over so many logged steps. None: a fortieth of the run; 1: no mean.
+    """
     ax = _axes(ax)
     for color, (label, _, log) in zip(COLORS, _trainees(run)):
         _curve(ax, log.loss, color=color, linewidth=0.7, alpha=0.4)
@@ -145,8 +149,10 @@ def losses(run, ax=None, smooth=None):
 
 
 def accuracy(run, ax=None):
-    """Accuracy (or root mean square error, of real values) on the validation part over the steps, of the same; dashed what a linear model of
-    the same samples reaches. Raises InputError for a run that has no such score."""
+    """Draws accuracy (or root mean square error) on the validation split over the steps; dashed what a linear model of the same samples reaches.
+
+    A run without such a score raises InputError.
+    """
     lanes = [(color, label, log) for color, (label, _, log) in zip(COLORS, _trainees(run))]
     metric = next((one for one in ("accuracy", "rmse") if f"validation_{one}" in lanes[0][2]), None)
     if metric is None:
@@ -218,8 +224,10 @@ def _rows(run):
 
 
 def agreement(run, ax=None):
-    """How well gradients agree with the exact one, per parameter group: of a gradcheck (a file, or a ``Gradcheck``) a table of
-    estimators coloured by log10(1 − cosine), of a training run curves over the steps."""
+    """Draws how well gradients agree with the exact one, per parameter group.
+
+    A gradcheck (a file, or a ``Gradcheck``) gives a table of estimators coloured by log10(1 − cosine). A training gives curves over the steps.
+    """
     if hasattr(run, "table") or "rows" in run.groups:
         table = run.table if hasattr(run, "table") else _rows(run)
         ax = _axes(ax, (1.8 + 0.75 * table.group.size, 0.9 + 0.32 * table.estimator.size))
@@ -241,8 +249,10 @@ def _value(value, unit="1"):
 
 
 def ranking(run, result=None, ax=None, most=24):
-    """What each value of each swept key does to a result (``nudge.effects``), the largest on top: mean difference and 95 % interval
-    over seeds for all effects together, accuracies in points. Those whose interval leaves out 0 are filled; an effect with runs that failed has no dot, and says so."""
+    """Draws what each value of each swept key does to a result (``nudge.effects``), the largest on top.
+
+    It shows mean differences with 95 % intervals over seeds for all effects together, accuracies in points. A filled dot has an interval that excludes 0. An effect with failed runs has no dot, and says so.
+    """
     found = effects(run, result)[:most]
     table, _, results = results_of(run)
     result = result or results[0]
@@ -268,8 +278,10 @@ def ranking(run, result=None, ax=None, most=24):
 
 
 def points(run, key=None, result=None, ax=None):
-    """A result over one swept key: a dot per run, a line through the means (where runs failed: medians, the failed ranked worst) where
-    the key is a number, a cross at the foot for a run that did not end well. Other keys stay at their first value."""
+    """Draws a result over one swept key: a dot per run, and a line through the means where the key is a number.
+
+    Where runs failed the line goes through medians, with failed runs ranked worst. A cross at the foot is a run that did not end well. Other keys stay at their first value.
+    """
     table, keys, results = results_of(run)
     key, result = key or keys[0], result or results[0]
     ax = _axes(ax)
@@ -299,7 +311,7 @@ def points(run, key=None, result=None, ax=None):
 
 
 def heat_map(run, result=None, keys=None, ax=None):
-    """A result over two swept keys: means over the seeds (and over any other key); where runs failed the median, with their number."""
+    """Draws a result over two swept keys: means over the seeds and any other key. Where runs failed it shows the median and their number."""
     table, swept, results = results_of(run)
     result, keys = result or results[0], keys or swept[:2]
     if len(keys) != 2:
@@ -327,8 +339,7 @@ def heat_map(run, result=None, keys=None, ax=None):
 
 
 def staircase(run, ax=None, devices=5):
-    """Conductance over pulses, up and down: mean of the simulated devices with one standard deviation, a few of them thin, and the
-    measured record of a fit where the file has one."""
+    """Draws conductance over pulses, up and down: mean and one standard deviation, a few devices, and the measured record of a fit."""
     found, ax = _group(run, "staircase"), _axes(ax)
     x, mean, deviation = found.pulse.values, found.conductance_mean.values, found.conductance_std.values
     ax.fill_between(x, mean - deviation, mean + deviation, color=COLORS[0], alpha=0.2, linewidth=0, rasterized=True)
@@ -344,7 +355,7 @@ def staircase(run, ax=None, devices=5):
 
 
 def drift(run, ax=None):
-    """Mean conductance over the time since programming, a line per level."""
+    """Draws the mean conductance over the time since programming, a line per level."""
     found, ax = _group(run, "drift"), _axes(ax)
     for color, level, mean in zip(COLORS, found.target.values, found.conductance_mean.values):
         ax.plot(found.time, mean, color=color, marker="o", markersize=3)
@@ -355,7 +366,7 @@ def drift(run, ax=None):
 
 
 def read_noise(run, ax=None):
-    """Histogram of looks at devices in the middle of the window."""
+    """Draws a histogram of looks at devices in the middle of the window."""
     found, ax = _group(run, "read_noise"), _axes(ax)
     x = found.deviation.values
     width = x[1] - x[0] if x.size > 1 else 0.01  # one bin: no noise; any width shows that
@@ -366,7 +377,7 @@ def read_noise(run, ax=None):
 
 
 def array(values, ax=None, unit="S", title=""):
-    """A matrix as a picture: a ``Crossbar`` (its conductances) or any array, inputs down and outputs across."""
+    """Draws a matrix: a ``Crossbar`` (its conductances) or any array, inputs down and outputs across."""
     if hasattr(values, "conductances"):
         values = values.conductances[0]
     values = np.asarray(values)
@@ -391,7 +402,7 @@ def _of_sweep(run):
 
 
 def figures(run):
-    """All figures of a run, {name: Figure}: those of the report that its file has data for."""
+    """Returns all figures of a run that its file has data for, {name: Figure}."""
     makers = {}
     if "train" in run.groups:
         makers["losses"] = lambda: losses(run)

@@ -18,9 +18,14 @@ def cell(values, result):
 
 
 class Effect:
-    """``key`` moved from ``start`` to ``value``: ``mean`` difference of the result, its 95 % interval ``low``, ``high`` over
-    ``seeds`` seeds (infinite for one), which holds for all ``comparisons`` effects of the sweep together. Where a run of ``failed`` of them failed these are NaN: what is left to say is that ``won`` seeds
-    became better and ``lost`` worse, a run that failed being worse than any other."""
+    """What one value of a swept key does to a result.
+
+    - key, start, value: the key moved from ``start`` to ``value``.
+    - mean, low, high: mean difference over ``seeds`` seeds, and its 95 % interval (infinite for one seed). The interval holds for all ``comparisons`` effects of the
+      sweep together. All three are NaN where a run failed.
+    - failed, won, lost: seeds with a failed run; seeds that became better and worse. A failed run is worse than any other.
+    - certain: whether the interval excludes 0. Where runs failed or all differences are equal: whether the sign test says so at that level.
+    """
 
     def __init__(self, found, start, value):
         self.key, self.start, self.value = found.key, start, value
@@ -52,11 +57,12 @@ def results_of(run):
 
 
 def effects(run, result=None):
-    """Effects of all values of all keys of a sweep on ``result`` (by default the first that the file names), the largest first.
+    """Ranks the effects of all values of all keys of a sweep on ``result``, and returns a list of ``Effect``, the largest first.
 
-    A value is compared with the first of its key (in ``one_at_a_time`` the config's) between points of one seed that differ in this
-    key alone; the mean over such pairs is one number per seed, and the interval is Student's over seeds, for all effects together
-    (Bonferroni). A run that failed is worse than any other: an effect with one comes first. Pairs that failed at both ends tell nothing.
+    ``result`` is by default the first result that the file names. A value is compared with the first value of its key, in ``one_at_a_time`` with the config's. The
+    points compared have the same seed and differ in this key alone. The mean over such pairs is one number per seed. The interval is Student's over seeds, for all effects together (Bonferroni).
+
+    An effect with a failed run comes first. Pairs that failed at both ends are left out.
     """
     points, keys, results = results_of(run)
     result = result or results[0]

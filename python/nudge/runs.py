@@ -86,11 +86,15 @@ def _dataset(group):
 
 
 class Run:
-    """A file of ``nudge.train``, ``gradcheck``, ``sweep`` or ``devices.characterize`` (or of the program).
+    """A file of ``nudge.train``, ``gradcheck``, ``sweep``, ``devices.characterize``, or of the program.
 
-    ``run["train"]`` or ``run.train`` is the group as an ``xarray.Dataset``: dimensions and coordinates by name, units and
-    descriptions as attributes. ``run.groups`` lists the groups, ``run.attrs`` has kind, seed, versions and machine,
-    ``run.config`` the config. A group is read anew at each access, so that a run can be watched while it goes on.
+    ``run["train"]`` or ``run.train`` is a group as an ``xarray.Dataset``: dimensions and coordinates by name, units and descriptions as attributes. A group is read anew
+    at each access, so you can watch a run while it goes on.
+
+    - groups: names of the groups.
+    - attrs: kind, seed, versions and machine.
+    - summary: the numbers that the command prints with ``--json``; None for a file that was opened.
+    - path: the file; None in memory.
     """
 
     def __init__(self, path, summary=None, image=None):
@@ -148,5 +152,5 @@ def written(out):
 
 
 def open(path):
-    """A Run of an HDF5 file that nudge has written."""
+    """Opens an HDF5 file that nudge has written, and returns a ``Run``."""
     return Run(path)

@@ -37,22 +37,24 @@ def _out_of(out, data):
 
 
 def train(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, **overrides):
-    """Trains as ``nudge train`` does, to the same bits. Returns a Run: its ``summary`` and the groups of its file.
+    """Trains a network to the bits of the command ``nudge train``, and returns a ``Run``.
 
-    config, overrides: see ``nudge.config.source_of``; ``train__steps=100`` sets ``train.steps``.
-    out: HDF5 file to write, which must not exist; None: in memory only.
-    progress: None; True for a bar; or a function of a dict (done, total, loss, validation_loss, residual, damping) that is called
-    after every step and stops the run when it returns False.
-    devices: {name: nudge.devices.Device} of one's own that ``device.model`` may name.
-    estimator: a name, or a ``nudge.Estimator``. cost: a ``nudge.Cost`` in place of the network's own, of networks that are fed samples.
+    - config: a path, TOML text, a dict, or a ``nudge.Dynamics`` (below).
+    - overrides: keys with ``__`` for the dot: ``train__steps=100`` sets ``train.steps``.
+    - data: (features, targets). Whole numbers from 0 on, one per sample, are classes. Other targets are values to fit. ``task__kind`` overrides this.
+    - out: HDF5 file to write, which must not exist. None: the run stays in memory.
+    - progress: True shows a bar. A function gets a dict after every step (done, total, loss, validation_loss, residual, damping) and stops the run
+      when it returns False.
+    - devices: {name: ``nudge.devices.Device``} that ``device.model`` may name.
+    - estimator: a name, or a ``nudge.Estimator``.
+    - cost: a ``nudge.Cost`` in place of the network's own, for networks of samples.
 
-    **A network of one's own**: a ``nudge.Dynamics`` instead of a config, with data = (features, targets): whole numbers from 0 on, one
-    a sample, are classes, written as integers or floats; others are real values to fit (task__kind says otherwise); or ``data__file``, ``task__kind`` as in a config. Without a cost: half the squared error of the output.
-    All keys are those of ``nudge train`` (``train__steps``, ``optimizer``, ``device__preset``, ...), in double precision unless ``precision`` says
-    else; arrays are kept beside ``out`` (run.data.npz for run.h5), which the run file names. One such run at a time: a second thread waits.
+    **A network of your own** is a ``nudge.Dynamics`` in place of a config, with ``data``, or with ``data__file`` and ``task__kind``. Without a cost it
+    learns by half the squared error of the output. All keys of ``nudge train`` work. It computes in double unless ``precision`` says otherwise. The arrays are kept
+    beside ``out`` (run.data.npz for run.h5), and the run file names them. Only one such run goes at a time: a second thread waits.
 
-    Other Python threads go on meanwhile. Ctrl-C ends the step, writes a checkpoint to ``out`` and raises KeyboardInterrupt;
-    ``nudge.resume(out)`` goes on to the bits of an unbroken run. Raises InputError; NumericalError with the run in ``result``.
+    Other Python threads continue meanwhile. Ctrl-C ends the step, writes a checkpoint to ``out`` and raises KeyboardInterrupt.
+    ``nudge.resume(out)`` continues to the bits of an unbroken run. A wrong input raises InputError. A failed run raises NumericalError, with the run in ``result``.
     """
     with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True) as (source, own), \
             written(out) as output, watching(progress) as watcher:
@@ -72,9 +74,12 @@ def _expect_same_parts(file, parts, otherwise):
 
 
 def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, device=None, changed=False, **overrides):
-    """Continues the run of a file of ``train`` to the bits of an unbroken run. A config must be that of the file. system, cost, estimator,
-    device: the run's own, if it had such (a device: one with states; others are in the file); InputError where their names, sources or
-    libraries are not those of the run, unless changed=True."""
+    """Continues the run of a file of ``train`` to the bits of an unbroken run, and returns a ``Run``.
+
+    - config: if given, it must be that of the file.
+    - system, cost, estimator, device: the run's own parts, if it had such. A device is needed only if it has states; others are in the file.
+    - changed: True accepts parts whose names, sources or libraries are not those of the run. False raises InputError.
+    """
     parts = lent(system, cost, estimator, handed_over(device, "device"))
     if not changed:
         _expect_same_parts(file, parts, "nudge.resume(..., changed=True)")
@@ -89,20 +94,23 @@ def resume(file, config=None, progress=None, system=None, cost=None, estimator=N
 
 
 class Gradcheck:
-    """Estimators against the exact gradient: ``rows`` (dicts: estimator, group, cosine, relative_l2, sign_agreement, snr,
-    force_evaluations), ``diagnostics``, ``table`` (an xarray Dataset over estimator and group) and ``run`` (the file; with
-    ``gradcheck__record``, without one too: ``run.record`` has states and gradients per step)."""
+    """Gradient estimators against the exact gradient.
+
+    - rows: dicts with estimator, group, cosine, relative_l2, sign_agreement, snr, force_evaluations.
+    - diagnostics: why a gradient is wrong: residuals, eigenvalues, a verdict.
+    - run: the file. With ``gradcheck__record`` there is one in memory without a file: ``run.record`` has states and gradients per step.
+    """
 
     def __init__(self, result, run=None):
         self.rows, self.diagnostics, self.run = result["rows"], result["diagnostics"], run
 
     def cosine(self, estimator, group="all"):
-        """Cosine with the exact gradient, of one group or of all parameters of the equilibrium."""
+        """Returns the cosine with the exact gradient, of one group or of all parameters of the equilibrium."""
         return float(self.table.cosine.sel(estimator=estimator, group=group))
 
     @property
     def table(self):
-        """The rows as a Dataset over estimator and group."""
+        """The rows as an xarray Dataset over estimator and group."""
         estimators = list(dict.fromkeys(row["estimator"] for row in self.rows))
         groups = list(dict.fromkeys(row["group"] for row in self.rows))
         names = ("cosine", "relative_l2", "sign_agreement", "force_evaluations")
@@ -165,16 +173,18 @@ def _on_data(system, data, overrides):
 
 
 def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, **overrides):
-    """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck``. Returns a Gradcheck.
+    """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck`` does, and returns a ``Gradcheck``.
 
-    Arguments as ``train``; progress is called with the text of each part that starts. Raises NumericalError, the Gradcheck in
-    ``result``, when a gradient is not finite or the reference did not converge.
+    Arguments are those of ``train``. progress is called with the text of each part that starts. NumericalError, with the Gradcheck in ``result``, says that a
+    gradient is not finite or the reference did not converge.
 
-    A ``Dynamics`` of one's own instead of a config is compared with a dense solve of Jᵀ a = −∂C/∂z at its equilibrium and with
-    central differences: ``gradcheck(system, cost=cost, estimators=[...], finite_difference_entries=4, z0=None, **options)``, options
-    as ``nudge.estimate``; groups are its parameters; an estimator that cannot work on it is a row whose ``refused`` says why. Nothing is
-    written: ``out`` is refused. With ``data`` as in ``train`` it is the gradcheck of the program, on a batch and on devices
-    (``gradcheck__estimators=["ep", "own"]``, own: the ``estimator``).
+    **A force of your own** is a ``Dynamics`` in place of a config:
+
+        gradcheck(system, cost=cost, estimators=[...], finite_difference_entries=4, z0=None, **options)
+
+    It is compared with a dense solve of Jᵀ a = −∂C/∂z at its equilibrium and with central differences. Groups are its parameters; options are those of
+    ``nudge.estimate``. An estimator that cannot work on it is a row whose ``refused`` says why. No file is written, so ``out`` is an error. With ``data``, as in ``train``, this is
+    the gradcheck of the program, on a batch and on devices (``gradcheck__estimators=["ep", "own"]``; own is the ``estimator``).
     """
     if isinstance(config, Dynamics) and not _on_data(config, data, overrides):
         _refuse_devices(devices, "gradcheck")
@@ -190,16 +200,22 @@ def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cos
 
 
 def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="", devices=None, cost=None, estimator=None, **overrides):
-    """Runs sweep.grid × sweep.seeds, as ``nudge sweep``. Returns a Run; ``summary`` has the points and their means.
+    """Runs sweep.grid × sweep.seeds, as ``nudge sweep`` does, and returns a ``Run``. Its ``summary`` has the points and their means.
 
-    Arguments as ``train``; progress is called after every point. resume=True keeps the points of ``out`` that ended well,
-    and those that are none of the present grid beside them (``summary["outside"]`` counts them, group ``outside``); shard="2/4" runs a part. Ctrl-C writes what has ended and raises KeyboardInterrupt. Raises NumericalError when no point
-    ended well.
+    Arguments are those of ``train``; progress is called after every point.
 
-    A ``Dynamics`` of one's own instead of a config: ``sweep(system, cost=cost, estimators=[...], sweep={"grid": {"beta": [...],
-    "noise": [...]}, "seeds": [1, 2]}, **options)`` returns a Dataset of ``cosine`` and ``relative_l2`` with the exact gradient (at the
-    options as given, without noise). Keys of the grid: options of ``nudge.estimate``, and ``noise``, the σ of τ dz = F dt + σ dW
-    in the force of all phases. With ``data`` as in ``train`` it is a sweep of trainings.
+    - resume: True keeps the points of ``out`` that ended well. Those outside the present grid go to the group ``outside``; ``summary["outside"]`` counts them.
+    - shard: "2/4" runs a part.
+
+    Ctrl-C writes what has ended and raises KeyboardInterrupt. NumericalError says that no point ended well.
+
+    **A force of your own** is a ``Dynamics`` in place of a config:
+
+        sweep(system, cost=cost, estimators=[...], **options,
+              sweep={"grid": {"beta": [...], "noise": [...]}, "seeds": [1, 2]})
+
+    It returns a Dataset of ``cosine`` and ``relative_l2`` with the exact gradient, which is computed at the options as given and without noise. Keys of the grid are
+    options of ``nudge.estimate``, and ``noise``: the σ of τ dz = F dt + σ dW in the force of all phases. With ``data``, as in ``train``, this is a sweep of trainings.
     """
     if isinstance(config, Dynamics) and not _on_data(config, data, overrides):
         _refuse_devices(devices, "sweep")
@@ -216,8 +232,12 @@ def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="
 
 
 def merge(files, out, partial=False):
-    """Joins files of parts of one sweep (``shard``, interrupted runs, merged files) into ``out``, as ``nudge merge``: the content of the
-    file of one process, but for times and machine. partial: although points are missing. Returns a Run; ``summary`` has the counts
-    points, finished, failed, outside. Raises InputError for parts of other configs, builds or points, or with different numbers."""
+    """Joins files of parts of one sweep into ``out``, as ``nudge merge`` does, and returns a ``Run``.
+
+    The result has the content of the file of one process, but for times and machine. Parts are files of ``shard``, of interrupted runs, or merged files. ``summary`` has the
+    counts points, finished, failed, outside. Parts of other configs, builds or points, or with different numbers, raise InputError.
+
+    - partial: True merges although points are missing.
+    """
     counts = _core.merge([os.fspath(file) for file in files], os.fspath(out), partial)
     return Run(out, counts)

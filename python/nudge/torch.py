@@ -39,16 +39,17 @@ def _numpy(tensor):
 
 
 class Equilibrium(torch.nn.Module):
-    """An equilibrium network as a layer: x (examples, rows, inputs) → the state of a node (examples, rows, width).
+    """An equilibrium network as a layer of PyTorch: x (examples, rows, inputs) → the state of a node (examples, rows, width).
 
-    config, overrides: as ``nudge.Network``. estimator: how backward measures the gradient ("": the config's ``estimator``); any of
-    ``nudge.estimators()``. node: whose state is the output ("": that which the read-out of the config reads; "all": the whole
-    state). options: overrides of a call (``{"relaxation__nudged_steps": 50}``).
+    - config, overrides: as in ``nudge.Network``.
+    - estimator: how backward measures the gradient: a name of ``nudge.estimators()``, or "" for the config's.
+    - node: whose state is the output. "": the one that the read-out of the config reads. "all": the whole state.
+    - options: overrides of a call (``{"relaxation__nudged_steps": 50}``).
 
-    Parameters have the names of the network's, embedding and read-out left to the model around the layer. On devices they show what
-    the devices hold: a step of a PyTorch optimizer is written to the devices before the next forward pass, as a training step is,
-    and the parameter becomes what they took. The noise of reads is that of ``steps`` passes so far; evaluation without gradient
-    uses the same. Backward settles again. Runs on the processor, one pass at a time.
+    Parameters have the names of the network's; embedding and read-out are left to the model around the layer. On devices they show what the devices hold. A step of a PyTorch
+    optimizer is written to the devices before the next forward pass, as a training step is. The parameter then becomes what they took.
+
+    The noise of reads is that of ``steps`` passes so far; evaluation without gradient uses the same. Backward settles again. The layer runs on the processor, one pass at a time.
     """
 
     def __init__(self, config=None, estimator="", node="", options=None, **overrides):
@@ -65,6 +66,7 @@ class Equilibrium(torch.nn.Module):
         self.columns = (0, self.network.shape[1]) if node == "all" else nodes[node or self.network._core.readout_node]
 
     def forward(self, x):
+        """Settles the network at the input x and returns the state of the node."""
         self._write()
         self.steps += 1
         state = _Settle.apply(self, self.steps, x, *self.parameters())
@@ -141,14 +143,18 @@ class _FunctionEnergy(_FunctionDynamics):
 
 
 def dynamics(force, parameters, shape):
-    """A ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) of PyTorch; J v, Jᵀ u and ⟨u, ∂F/∂θ⟩ are taken by
-    ``torch.func``. parameters: a dict of arrays or tensors; shape: (rows, cols). In float64. A function of three arguments gets the input
-    of the samples, (rows, features), behind them."""
+    """Returns a ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) of PyTorch, in float64.
+
+    ``torch.func`` takes J v, Jᵀ u and ⟨u, ∂F/∂θ⟩. A function of three arguments also gets the input of the samples, (rows, features).
+
+    - parameters: a dict of arrays or tensors.
+    - shape: (rows, cols).
+    """
     return _FunctionDynamics(force, *shape, parameters)
 
 
 def energy(function, parameters, shape):
-    """The same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
+    """Returns the same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
     return _FunctionEnergy(function, *shape, parameters)
 
 
@@ -159,7 +165,9 @@ class cost:
         self.function = function
 
     def value(self, z):
+        """Returns the cost of a state."""
         return float(self.function(_tensor(z)))
 
     def gradient(self, z):
+        """Returns its gradient."""
         return torch.func.grad(self.function)(_tensor(z)).detach().numpy()

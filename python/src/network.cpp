@@ -277,11 +277,14 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("rows", [](const Batch& b) { return b.tokens; });
   bind_model<float>(m, "NetworkFloat");
   bind_model<double>(m, "NetworkDouble");
-  m.def("estimators", [] {
-    nb::list out;
-    for (const std::string& name : estimator_names()) out.append(name);
-    return out;
-  });
+  m.def(
+      "estimators",
+      [] {
+        nb::list out;
+        for (const std::string& name : estimator_names()) out.append(name);
+        return out;
+      },
+      "Returns the names of all gradient estimators.");
 }
 
 }  // namespace nudge::python

@@ -199,8 +199,8 @@ void bind_program(nb::module_& m) {
       },
       "path"_a, "contents"_a, "Writes a file as the program does, in the place of one that is there.");
   m.def("keys", keys, "All keys of a config.");
-  m.def("presets", presets, "name, doc and toml of every preset.");
-  m.def("build", build, "Version, revision, compiler and libraries.");
+  m.def("presets", presets, "Returns name, doc and toml of every preset of a config.");
+  m.def("build", build, "Returns version, revision, compiler and libraries of the program.");
 }
 
 }  // namespace nudge::python

@@ -1,23 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The blocks of docs/python.md run, in order, in one namespace."""
+"""The blocks of Python in docs/ run: those of a page in order and in one namespace, in a folder with a link to examples/."""
 
 import pathlib
 import re
 
 import pytest
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.S | re.M)
+OPTIONAL = ("h5netcdf", "jax", "matplotlib", "networkx", "torch", "tqdm")
 
 
-def test_every_block_runs(capsys, tmp_path, monkeypatch):
-    if not PAGE.exists():
-        pytest.skip("docs/python.md is not here")
-    text = PAGE.read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.S)
-    assert len(blocks) >= 7
-    space = {}
+def pages():
+    """The pages with blocks, by their path in docs/."""
+    found = sorted((ROOT / "docs").rglob("*.md"))
+    return [str(page.relative_to(ROOT / "docs")) for page in found if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+def imported(code):
+    """Names of modules that code imports, nudge.torch as torch."""
+    return {name.removeprefix("nudge.").split(".")[0] for name in re.findall(r"^\s*(?:import|from) ([\w.]+)", code, flags=re.M)}
+
+
+@pytest.mark.parametrize("page", pages() or ["none"])
+def test_every_block_runs(page, tmp_path, monkeypatch):
+    if page == "none":
+        pytest.skip("docs/ is not here")
+    path = ROOT / "docs" / page
+    text = path.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
+    for name in imported("".join(block[1] for block in blocks)) & {*OPTIONAL, "plot"}:
+        pytest.importorskip("matplotlib" if name == "plot" else name)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)  # where they may write
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    space = {"__name__": "__main__"}
     for block in blocks:
-        line = text[: text.index(block)].count("\n")
-        exec(compile("\n" * line + block, str(PAGE), "exec"), space)  # errors name the line of the page
-    assert "aep_anchored" in capsys.readouterr().out
+        line = text.count("\n", 0, block.start(1))
+        exec(compile("\n" * line + block[1], str(path), "exec"), space)  # errors name the line of the page
+
+
+def test_the_pages_on_python_are_here():
+    if not (ROOT / "docs").exists():
+        pytest.skip("docs/ is not here")
+    assert {"reference/python.md", "how_to/own_parts.md", "how_to/pytorch.md"} <= set(pages())

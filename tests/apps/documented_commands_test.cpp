@@ -26,8 +26,8 @@ std::vector<CommandLine> commands_of(std::string text) {
   text = std::regex_replace(text, continued, " ");
   static const std::regex form(
       "(?:^|[\\s`/])nudge "
-      "(train|gradcheck|sweep|merge|compare|advise|energy|case|crossbar|report|info|export|watch|"
-      "devices (?:list|show|fit|characterize)|config (?:check|dump|keys|presets))\\b([^`\\n|;&>]*)");
+      "(train|gradcheck|sweep|merge|compare|advise|energy|case|crossbar|report|info|export|watch|stability|generate|"
+      "devices (?:list|show|fit|characterize|spice|import)|config (?:check|dump|keys|presets))\\b([^`\\n|;&>]*)");
   std::vector<CommandLine> found;
   for (std::sregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at) {
     CommandLine line{(*at)[1], {}};

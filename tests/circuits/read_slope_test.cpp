@@ -140,7 +140,7 @@ TEST_CASE("the circuit's copy drops rounding and keeps clipping", "[slope]") {
 }
 
 TEST_CASE("the support matrix names every imperfection and whether it has a derivative", "[slope]") {
-  std::ifstream file(NUDGE_SOURCE_DIR "/docs/crossbars.md");
+  std::ifstream file(NUDGE_SOURCE_DIR "/docs/reference/crossbars.md");
   std::ostringstream text;
   text << file.rdbuf();
   const auto word = [](Differentiable d) -> std::string {

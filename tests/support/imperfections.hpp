@@ -15,7 +15,7 @@ enum class Differentiable {
 
 /// Static imperfection of a circuit with a typical value, as settings of a config with crossbars.
 struct Imperfection {
-  std::string name;  ///< name in the support matrix of docs/crossbars.md
+  std::string name;  ///< name in the support matrix of docs/reference/crossbars.md
   std::vector<std::string> settings;
   Differentiable derivative = Differentiable::smooth;
 };

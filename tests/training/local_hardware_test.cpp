@@ -345,5 +345,5 @@ TEST_CASE("local hardware learns, by the same bits on any number of threads", "[
   CHECK(one == loss("two.h5", {"threads=2"}));
   const double frozen = loss("frozen.h5", {"crossbar.update=none"});
   CAPTURE(one, frozen);
-  CHECK(one < 0.7 * frozen);  // it learns; by how much, docs/programming.md says
+  CHECK(one < 0.7 * frozen);  // it learns; by how much, docs/reference/hardware_levels.md links
 }

@@ -41,6 +41,9 @@ std::vector<SourceFile> repository() {
     if (!entry.is_directory() || folders.count(entry.path().filename().string()) == 0) continue;
     for (const auto& inner : fs::recursive_directory_iterator(entry.path())) add(inner.path());
   }
+  for (const auto& entry : fs::directory_iterator(root / "results")) {
+    if (entry.path().extension() == ".md") add(entry.path());  // scripts leave other files there, of one machine
+  }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return files;
 }

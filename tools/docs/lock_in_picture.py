@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what a cosine costs a chip whose nudge swings, docs/lock_in.svg, of the points that tools/results/lock_in.py has measured:
+"""Draws what a cosine costs a chip whose nudge swings, results/lock_in.svg, of the points that tools/results/lock_in.py has measured:
 
-    build/venv/bin/python tools/docs/lock_in_picture.py results/lock_in_points.json docs/lock_in.svg
+    build/venv/bin/python tools/docs/lock_in_picture.py results/lock_in_points.json results/lock_in.svg
 """
 import json
 import os

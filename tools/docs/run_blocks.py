@@ -5,7 +5,7 @@
 The blocks of a page run one after the other in one shell and in a folder of its own, which holds links to examples/; the program is
 on the PATH. The first command that fails ends the page.
 
-    python3 tools/docs/run_blocks.py build/release/apps/nudge docs/tutorial_device.md
+    python3 tools/docs/run_blocks.py build/release/apps/nudge docs/tutorials/device.md
 """
 import os
 import pathlib

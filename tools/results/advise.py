@@ -107,7 +107,7 @@ def make(name):
             body += f"{what}:\n\n" + matrix(devices if key != "digital_numbers" else devices[1:2], answers if key != "digital_numbers" else answers[1:2], digits) + "\n\n"
     elsewhere = [device for device in devices if device[1] != "gong"]
     shown = [results.shown("advise", config, device + PULSE + settings, f"{name}_{key}") for _, key, device in elsewhere[1:2]]
-    results.write(f"advise_{name}", shown, body, commits, "docs/rules.md")
+    results.write(f"advise_{name}", shown, body, commits, "results/rules.md")
 
 
 for table in sys.argv[1:] or TABLES:

@@ -73,7 +73,7 @@ def main():
              "nudge train examples/digits.toml --out age_digits.h5",
              f"nudge test age_digits.h5 --seeds {SEEDS} --age ... --set device....=(of age_device.toml) --set crossbar.headroom=1 --json"]
     results.write("age", shown, results.table(table) + "\n\nTest accuracy, %: mean ± standard deviation over new devices.", commits,
-                  document="docs/devices.md")
+                  document="results/devices.md")
 
 
 
@@ -103,7 +103,7 @@ def aware():
                               (["--set model.weights=aware_0_1.h5 --set train.steps=300 --set train.learning_rate=1e-3"] if at > 0 else []) +
                               [f"--set seed=1 --out aware_{at}_1.h5"]))
     results.write("aware", shown, results.table(table) + "\n\nTest accuracy, %, headroom 1: mean ± standard deviation over trainings, each the mean over new devices.",
-                  commits, document="docs/devices.md")
+                  commits, document="results/devices.md")
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""When does plain EP stop working? The antisymmetric gain of a coupling is raised (docs/crossbars.md)."""
+"""When does plain EP stop working? The antisymmetric gain of a coupling is raised (results/crossbars.md)."""
 import results
 
 CONFIG = "examples/sweep_reciprocity.toml"
@@ -14,4 +14,4 @@ rows = [["A", "cosine, EP", "relative error, EP", "relative error, AEP"]]
 for gain in plain:
     rows.append([gain, results.spread(plain[gain]["cosine"], 3), f"{plain[gain]['relative_l2']['mean']:.2g}",
                  f"{corrected[gain]['relative_l2']['mean']:.0e}"])
-results.write("reciprocity", [results.shown("sweep", CONFIG, [])], results.table(rows), commits, "docs/crossbars.md")
+results.write("reciprocity", [results.shown("sweep", CONFIG, [])], results.table(rows), commits, "results/crossbars.md")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The five founding documents, claim by claim: what they say, what is measured here, and what became of it (docs/seeds.md).
+"""The five founding documents, claim by claim: what they say, what is measured here, and what became of it (results/seeds.md).
 
 Rows come from seeds_rows.py. What a row measures is run and kept in results/seeds/, so that a killed script goes on where it was:
 tests of build/release/tests, sweeps and comparisons of nudge, and numbers that stand in other documents with their commands.
-`seeds.py --check` runs the closed forms alone and holds the claims, verdicts and counts of docs/seeds.md against the rows.
+`seeds.py --check` runs the closed forms alone and holds the claims, verdicts and counts of results/seeds.md against the rows.
 """
 import hashlib
 import json
@@ -17,7 +17,7 @@ import results
 import seeds_rows
 
 KEPT = results.FOLDER / "seeds"
-PAGE = "docs/seeds.md"
+PAGE = "results/seeds.md"
 HEAD = ["claim, with its conditions", "measured here", "where it holds", "command, seeds", "verdict"]
 
 

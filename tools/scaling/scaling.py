@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures one training on 1 to 4 ranks, fits a model of a step to the CPU time of the busiest rank, and writes docs/scaling.md's table.
+"""Measures one training on 1 to 4 ranks, fits a model of a step to the CPU time of the busiest rank, and writes results/scaling.md's table.
 CPU time, since other programs do not change it much; what a rank waits for the others is not in it.
 
-    python3 tools/scaling/scaling.py --write docs/scaling.md
+    python3 tools/scaling/scaling.py --write results/scaling.md
 """
 import argparse
 import os

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What more threads give, by the clock: trainings of tokens, pictures and devices, and a sweep of 32 points. The counts of threads take turns, and each
-must give the losses of one thread, bit by bit. Writes a marked table of docs/scaling.md. Other programs must rest: a machine with two cores and
+must give the losses of one thread, bit by bit. Writes a marked table of results/scaling.md. Other programs must rest: a machine with two cores and
 anything else on it has less than two to give.
 
-    python3 tools/scaling/threads.py --write docs/scaling.md
+    python3 tools/scaling/threads.py --write results/scaling.md
 """
 import argparse
 import json

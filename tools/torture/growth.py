@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a training of very many steps takes as it goes on: memory, file and speed, of a network so small that what is
-kept of the steps is most of it. Prints the table of docs/reliability.md.
+kept of the steps is most of it. Prints the table of results/reliability.md.
 
     python3 tools/torture/growth.py --steps 1000000
     python3 tools/torture/growth.py --nudge OTHER/apps/nudge --steps 100000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results as lines, as Markdown and in the marked sections of docs/reliability.md."""
+"""The results as lines, as Markdown and in the marked sections of results/reliability.md."""
 import pathlib
 import re
 

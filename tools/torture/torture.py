@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills runs of nudge at random moments and takes away what they need: does anything get lost? docs/reliability.md has the table.
+"""Kills runs of nudge at random moments and takes away what they need: does anything get lost? results/reliability.md has the table.
 
     python3 tools/torture/torture.py --nudge build/release/apps/nudge --kills 1000 --seed 1
 """

@@ -121,7 +121,7 @@ const std::vector<PhysicalValue>& amplifier_values() {
 }
 
 /// How such an amplifier is used. Nodes are as slow as the default amplifier asks for: behind a line of load 270 its lag is 0.06 of 5 us
-/// (docs/crossbars.md). Noise that moves within phases has ten times a sequence of such a circuit, as the default has of a fast one.
+/// (docs/reference/amplifiers.md). Noise that moves within phases has ten times a sequence of such a circuit, as the default of a fast one.
 const std::vector<PhysicalValue>& amplifier_use() {
   static const auto with = [](const char* value) {
     return [value](const Config& c) { return amplifier(c) != nullptr ? value : std::string(); };

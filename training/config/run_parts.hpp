@@ -51,7 +51,7 @@ RunParts circuit_parts(const Config& config);
 /// UserError where crossbar.threshold lets a weight of an equilibrium jump by more than 4 learning rates of Adam, θ q > 4 η, q what a
 /// pulse moves it by in the array that is written most coarsely. A threshold of one pulse is what the devices are, and allowed;
 /// the steps of SGD have no size that is known before training. Measured on reram_es in a character block: 2.5 to 3.9 η train,
-/// beyond that the free phase ran away within 50 steps (docs/programming.md).
+/// beyond that the free phase ran away within 50 steps (docs/reference/update_rules.md).
 void check_write_threshold(const Config& config, const CrossbarSpec& arrays, const NetworkPlan& plan);
 
 }  // namespace nudge
