@@ -15,7 +15,7 @@ namespace {
 /// this time, read before main() begins, so the program starts itself again in the same process; a variable that the
 /// user sets decides. By default GCC's OpenMP looks 300,000 times before it sleeps, milliseconds of a processor that
 /// the awaited thread may need: beside other programs two threads took two to nine times as long as one
-/// (docs/scaling.md). With 2000 looks two cores of one's own are as fast.
+/// (docs/project/scaling.md). With 2000 looks two cores of one's own are as fast.
 bool wait_briefly() {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return false;
   return setenv("GOMP_SPINCOUNT", "2000", 0) == 0;

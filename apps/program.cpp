@@ -112,7 +112,7 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   if (used == 0 && words[0] == "experiment") {
     return "nudge experiment is now nudge sweep, of networks like any other: sequence_model, free_transformer and "
            "argmax_read "
-           "(examples/argmax.toml, characters.toml, latent.toml, mad.toml, memorization.toml; docs/experiments.md)";
+           "(examples/argmax.toml, characters.toml, latent.toml, mad.toml, memorization.toml; results/experiments.md)";
   }
   const std::string before = used == 0 ? "" : inner.get_name() + " ";
   return fmt::format("unknown command {}{} ({})", before, words[used], did_you_mean(words[used], names));

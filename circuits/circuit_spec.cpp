@@ -184,7 +184,7 @@ const Section<TokenSpec>& token_section() {
       field(named("circuit.tokens", "multiplexed",
                   "How the T tokens of a sequence use arrays that carry one vector at a time: by turns in T slots, T "
                   "times as long; on T replicas, each with devices of its own; or all at once at no cost, which no "
-                  "circuit can (docs/crossbars.md).",
+                  "circuit can (docs/reference/read_timing.md).",
                   "chosen: what chips with one array per matrix do; T replicas cost T times the devices"),
             token_uses, &TokenSpec::use),
       field(param::zero_is("none",

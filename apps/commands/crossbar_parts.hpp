@@ -60,7 +60,7 @@ struct ArrayRead {
 /// Solves one read of both arrays, tile by tile.
 ArrayRead array_read(const std::string& name, const Crossbar<double>& array, const CrossbarSpec& spec);
 
-/// Writes the groups of a file of kind crossbar (docs/file_format.md): `arrays`, a row per array; `ir_drop/<array>`,
+/// Writes the groups of a file of kind crossbar (docs/reference/files.md): `arrays`, a row per array; `ir_drop/<array>`,
 /// maps; and `current/<array>`, over the columns.
 void write_crossbar(H5Document& file, const std::vector<ArrayFacts>& facts, const std::vector<ArrayRead>& reads);
 

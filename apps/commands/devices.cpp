@@ -263,7 +263,7 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
   sub->add_flag(
       "--relaxation", options->relaxation,
       "The file is a table of cells after programming (.gz too): columns cell, time, conductance and, if known, "
-      "start, level, nominal; fits what time does to them (docs/devices.md)");
+      "start, level, nominal; fits what time does to them (docs/reference/retention.md)");
   sub->add_flag(
       "--noise", options->noise,
       "The file has successive reads of cells (.gz too): columns time, conductance and, if known, cell, level; or "

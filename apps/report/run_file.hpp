@@ -95,7 +95,7 @@ struct Event {
   std::string text;
 };
 
-/// Contents of a run file that a reader wants to see; parts that the file lacks are empty. See docs/file_format.md.
+/// Contents of a run file that a reader wants to see; parts that the file lacks are empty. See docs/reference/files.md.
 struct RunFile {
   std::string name, kind, config;
   std::vector<std::pair<std::string, std::string>> facts;  ///< other root attributes, in reading order

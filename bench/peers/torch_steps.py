@@ -3,7 +3,7 @@
 """Training steps: `nudge_bench` beside the same steps written in PyTorch, run live.
 
 Block steps (B=32 T=64 C=128 M=512 H=4, T1=T2=30, float): the gradient of one batch by AEP, AEP transposed, linear adjoint and
-backprop through the relaxation, the equations of docs/estimators.md. Both nudged states advance side by side as one batch, the
+backprop through the relaxation, the equations of docs/reference/estimators.md. Both nudged states advance side by side as one batch, the
 projections are fused, Jacobian products are written out (no autograd but for bptt and the last correlation): what a careful
 user would write. bptt is timed with torch's fused attention and with products written out; the faster one counts. Before
 anything is timed the four gradients are compared with each other, so that a wrong script cannot be a fast one.

@@ -33,7 +33,9 @@ std::string update_doc() {
       "How training changes weights. pulses: the summed change as pulses; write_verify: a digital copy, written and "
       "verified; coincidence: stochastic pulse trains on rows and columns (plain SGD only)";
   for (const RuleKind& kind : rule_kinds()) doc += fmt::format("; {}: {}", kind.name, kind.summary);
-  return doc + "; none: devices that are programmed once and never written again (train.null). docs/programming.md";
+  return doc +
+         "; none: devices that are programmed once and never written again (train.null). "
+         "docs/reference/update_rules.md";
 }
 
 const Choices<WriteBias> write_biases{
@@ -227,7 +229,7 @@ const Section<CrossbarSpec>& crossbar_section() {
         field(named("crossbar.directions", "sequential",
                     "Whether an array takes a slot for each direction of a step, or, of layered networks, is driven at "
                     "rows and columns at once: half the slots, currents G (x - g), and what is left of the lines' own "
-                    "loads as leaks of their nodes (docs/crossbars.md)."),
+                    "loads as leaks of their nodes (docs/reference/read_timing.md)."),
               directions, &CrossbarSpec::periphery, &PeripherySpec::directions),
         field(
             read_with(

@@ -72,7 +72,7 @@ const Section<RuleSpec>& rule_section() {
         field(real("crossbar.threshold", "1", at_least(1),
                    "Rules with an accumulator or a buffer: pulses that must have gathered before a device gets any. "
                    "With Adam no more than 4 learning rates' worth, or one pulse.",
-                   "measured on reram_*: the equilibrium runs away beyond (docs/programming.md)"),
+                   "measured on reram_*: the equilibrium runs away beyond (docs/reference/update_rules.md)"),
               &RuleSpec::threshold),
         field(flag("crossbar.read_back", "false",
                    "accumulate: what was written is read, and what it is off stays in the accumulator."),

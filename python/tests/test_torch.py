@@ -17,7 +17,7 @@ CONFIG = {
 
 
 def softmax_attention(z, parameters, heads):
-    """What the block adds: heads of softmax attention over the tokens up to each, as docs/networks.md has it."""
+    """What the block adds: heads of softmax attention over the tokens up to each, as docs/reference/networks.md has it."""
     rows, cols = z.shape[-2:]
     width = cols // heads
     q, k, v = (z @ parameters[name] for name in ("Wq", "Wk", "Wv"))

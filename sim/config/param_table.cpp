@@ -195,7 +195,8 @@ std::string default_shown(const ParamRow& row) { return row.default_text.empty()
 std::string describe_table(const ParamTable& table) {
   std::string out =
       "# Configuration\n\n"
-      "Made from the program's own table by `nudge config keys > docs/reference/configuration.md`; do not edit by hand.\n\n"
+      "Made from the program's own table by `nudge config keys > docs/reference/configuration.md`; do not edit by "
+      "hand.\n\n"
       "A config is a TOML file. Values are taken from the defaults, then the preset, then the file, then `--set "
       "key=value`; the last one wins.\nA quantity is a text with its unit (`\"25 uS\"`, `\"100 ns\"`; prefixes f p n u "
       "m k M G; times also in min, h, d, temperatures in C) or a bare number in SI units; a pure number may also be "

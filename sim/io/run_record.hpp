@@ -30,7 +30,7 @@ struct RunRecord {
   double wall_time_s = 0;  ///< time so far, without the time between a kill and --resume
 };
 
-/// Adds the record, the build and the machine as root attributes, as docs/file_format.md lists them.
+/// Adds the record, the build and the machine as root attributes, as docs/reference/files.md lists them.
 void add_run_record(H5Document& document, const RunRecord& record);
 
 }  // namespace nudge

@@ -183,7 +183,8 @@ TEST_CASE("rules between keys") {
 
 TEST_CASE("docs/reference/configuration.md is what the program's table says") {
   INFO("regenerate: nudge config keys > docs/reference/configuration.md");
-  CHECK(read_file(NUDGE_SOURCE_DIR "/docs/reference/configuration.md") == nudge::describe_table(nudge::program_table()));
+  CHECK(read_file(NUDGE_SOURCE_DIR "/docs/reference/configuration.md") ==
+        nudge::describe_table(nudge::program_table()));
 }
 
 TEST_CASE("the keys are listed as Markdown and as help") {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The recipes of docs/clusters.md on a real Slurm: slurm_test.sh PROGRAM starts slurmctld and slurmd of its own for one node, on free
+# The recipes of docs/how_to/run_on_a_cluster.md on a real Slurm: slurm_test.sh PROGRAM starts slurmctld and slurmd of its own for one node, on free
 # ports of this machine and with everything in a temporary folder, and submits examples/slurm/*.sh. Every file that comes out of it
 # must be that of one process, bit by bit. Needs no root and no installed configuration of Slurm (its plugins auth/none and
 # cred/none stand for munge).

@@ -129,7 +129,7 @@ TEST_CASE("a nudge below rounding is refused, and one near it is warned of") {
 }
 
 TEST_CASE("the error of a nudge by rounding is as large as it is said to be") {
-  // Of one network; docs/estimators.md has (1..5)e-7/beta of others in float: within a factor 10 to either side.
+  // Of one network; docs/reference/estimators.md has (1..5)e-7/beta of others in float: within a factor 10 to either side.
   for (const double beta : {1e-5, 1e-6}) {
     const Config config =
         read({"beta=" + std::to_string(beta), "relaxation.free_steps=200", "relaxation.nudged_steps=100",

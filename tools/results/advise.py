@@ -12,7 +12,7 @@ DIGITS = "examples/rules_digits.toml"
 SHORT = ["train.steps=3", "compare.test_seeds=[11, 12]"]
 # One pulse for all, so that heat can be compared: 1 V for 100 ns (chosen; heat goes with the square of the one and with the other).
 PULSE = [f"device.pulse_{what}_{way}={value}" for what, value in (("voltage", "1 V"), ("width", "100 ns")) for way in ("up", "down")]
-# beta and theta are one for all: the nudge that local hardware needs (docs/results.md), the threshold of the published accumulator.
+# beta and theta are one for all: the nudge that local hardware needs (results/results.md), the threshold of the published accumulator.
 ALIKE = ["beta=0.5", "crossbar.threshold=1"]
 RATES = ["compare.grid.train.learning_rate=[0.0125, 0.05, 0.2, 0.8]"]  # alone: transfer rates as the config has them
 ADAM = ["train.optimizer=adam", "train.learning_rate=2e-3"]

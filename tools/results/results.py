@@ -293,7 +293,7 @@ def unigram_mark(loss, text, part):
     return " (above unigram)" if line and loss is not None and loss >= line["unigram"] else ""
 
 
-def write(name, commands, body, commits, document="docs/results.md"):
+def write(name, commands, body, commits, document="results/results.md"):
     """Puts the section into the document (a copy of it for a smoke test)."""
     path = ROOT / document
     if SHORT:

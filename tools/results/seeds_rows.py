@@ -7,7 +7,7 @@ words. A claim is quoted with its conditions and published numbers; a verdict is
 """
 import seeds_forms as forms
 
-EXPERIMENTS, MIXERS, RESULTS = "results/experiments.md", "docs/mixers.md", "results/results.md"
+EXPERIMENTS, MIXERS, RESULTS = "results/experiments.md", "results/mixers.md", "results/results.md"
 
 VERDICTS = {
     "reproduced": "the claim holds as it is written, under its conditions",

@@ -14,7 +14,7 @@
 namespace nudge {
 
 // One batch on several ranks (sim/base/ranks.hpp): every rank holds the whole model and computes contiguous chunks of the batch;
-// after that all have the same sums, to the bits of one process (docs/clusters.md).
+// after that all have the same sums, to the bits of one process (docs/how_to/run_on_a_cluster.md).
 
 /// Shares the batches of this process with the other ranks from now on; all ranks do the same steps in the same order.
 /// Points of a sweep are not shared: there every rank works for itself.

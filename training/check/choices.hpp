@@ -50,7 +50,7 @@ struct NudgeChoice {
 };
 
 /// Largest displacement, over the root mean square of z*, at which the phases of an estimator are still about linear.
-/// An automatic beta stays below it (docs/estimators.md).
+/// An automatic beta stays below it (docs/reference/estimators.md).
 double largest_nudge(const Config& config, const std::string& estimator);
 
 /// Measures the nudge of `options` on a batch.

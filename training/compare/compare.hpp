@@ -90,7 +90,7 @@ void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& en
                     const std::string& holds);
 
 /// HDF5 file of a comparison, rewritten as a whole: /tuning and /test with a row per finished run, /entrants with the
-/// result, /text. docs/file_format.md lists them.
+/// result, /text. docs/reference/files.md lists them.
 class CompareFile {
  public:
   CompareFile(const SweepFiles& files, const Config& base);

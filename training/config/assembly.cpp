@@ -238,7 +238,8 @@ std::string phase_misfit(const Config& config, const std::string& key, bool nois
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
   const NetworkKind& kind = network_kind(config);
   if (kind.is_circuit() && estimator == backprop_name) {
-    return "a circuit settles, and bptt is backprop through that (docs/networks.md has the sweep that is as fast); "
+    return "a circuit settles, and bptt is backprop through that (docs/reference/networks.md#transformer has the sweep "
+           "that is as fast); "
            "backprop is what network.kind = sequence_model learns by";
   }
   const EstimatorKind* how = find_estimator(estimator);

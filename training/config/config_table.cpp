@@ -265,10 +265,11 @@ ParamTable compare_rows() {
       texts("compare.entrants", "bptt, aep_anchored", {},
             "What `nudge compare` compares, the first with all others: an estimator, or a name with settings of its "
             "own, as in \"ecram: estimator=aep_anchored; device.preset=ecram\"."),
-      distinct(integers(
-          "compare.tuning_seeds", "[1, 2, 3]", at_least(0),
-          "Seeds of the runs that choose each entrant's place in compare.grid, by the mean validation loss.",
-          "a choice by one seed holds its luck: docs/results.md has a rate that one of five fresh seeds did not take")),
+      distinct(
+          integers("compare.tuning_seeds", "[1, 2, 3]", at_least(0),
+                   "Seeds of the runs that choose each entrant's place in compare.grid, by the mean validation loss.",
+                   "a choice by one seed holds its luck: results/results.md has a rate that one of five fresh seeds "
+                   "did not take")),
       distinct(
           integers("compare.test_seeds", "[11, 12, 13, 14, 15]", at_least(0),
                    "Fresh seeds of the runs that are reported, none of them in compare.tuning_seeds.",

@@ -90,7 +90,7 @@ std::string power_of(const Config& c) {
 /// A sweep follows the nominal leak.
 std::string leak_spread(const Config& c) { return sweeps(c) ? "" : "'1 %'"; }
 
-/// States of layers that add up, a transformer's, grow while it learns and are clipped at 8 (docs/results.md).
+/// States of layers that add up, a transformer's, grow while it learns and are clipped at 8 (results/results.md).
 std::string phase_range(const Config& c) { return network_kind(c).name == "transformer" ? "'auto'" : "8"; }
 
 // Gains and clamps of 1 %: the matching of small integrated resistors and capacitors (chosen).
@@ -158,7 +158,7 @@ std::string mean_of(std::int64_t steps, std::int64_t parts, std::int64_t most) {
   return std::to_string(std::clamp<std::int64_t>(steps / parts, 1, most));
 }
 
-/// How such a circuit is used, which is no part of it: what lets it learn through its noise (docs/estimators.md).
+/// How such a circuit is used, which is no part of it: what lets it learn through its noise (docs/reference/estimators.md).
 const std::vector<PhysicalValue>& recipe() {
   static const std::vector<PhysicalValue> list = {
       {"estimator", "", own_estimator},
@@ -216,15 +216,17 @@ const std::vector<PhysicalValue>& local_values() {
 
 const Section<HardwareOptions>& hardware_section() {
   static const Section<HardwareOptions> section = {
-      field(param::named(
-                "hardware.level", "mixed",
-                "What a circuit on devices is by default. mixed: thermal noise of nodes and arrays, noise, offset, "
-                "gain and bandwidth of amplifiers, mismatch of nodes and whole pulses, and the averages and the nudge "
-                "that learn through them (docs/estimators.md), with a digital learning rule; local: the same, "
-                "multipliers, activations and attention that are circuits with mismatch, and pulses by plain gradient "
-                "descent, so that nothing digital is left at a weight (docs/crossbars.md); ideal: none of it. Any key "
-                "that is set wins, but for what local rules out. Digital matrices have no devices, and none of this."),
-            levels, &HardwareOptions::level),
+      field(
+          param::named(
+              "hardware.level", "mixed",
+              "What a circuit on devices is by default. mixed: thermal noise of nodes and arrays, noise, offset, "
+              "gain and bandwidth of amplifiers, mismatch of nodes and whole pulses, and the averages and the nudge "
+              "that learn through them (docs/reference/estimators.md), with a digital learning rule; local: the same, "
+              "multipliers, activations and attention that are circuits with mismatch, and pulses by plain gradient "
+              "descent, so that nothing digital is left at a weight (docs/reference/hardware_levels.md); ideal: none "
+              "of it. Any key "
+              "that is set wins, but for what local rules out. Digital matrices have no devices, and none of this."),
+          levels, &HardwareOptions::level),
       field(read_with(with_edges(), amplifier_row()), &HardwareOptions::amplifier)};
   return section;
 }

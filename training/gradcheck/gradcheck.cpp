@@ -22,7 +22,7 @@
 namespace nudge {
 namespace {
 
-/// A free phase is settled enough for plain AEP at this ‖F‖/‖z‖ (measured: docs/estimators.md).
+/// A free phase is settled enough for plain AEP at this ‖F‖/‖z‖ (measured: docs/reference/estimators.md).
 constexpr double kSettled = 1e-3;
 
 constexpr Index kDenseEstimatorUnknowns = 4096;  ///< limit of implicit_dense

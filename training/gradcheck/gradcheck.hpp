@@ -111,7 +111,7 @@ GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope = {}
 /// so many unknowns), and bptt, which every table has.
 std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns);
 
-/// /rows and /diagnostics as docs/file_format.md says.
+/// /rows and /diagnostics as docs/reference/files.md says.
 void write_gradcheck(const GradcheckReport& report, H5Document& document);
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gradient check leaves in its HDF5 file; docs/file_format.md lists it.
+// What a gradient check leaves in its HDF5 file; docs/reference/files.md lists it.
 #include "training/gradcheck/gradcheck_file.hpp"
 
 #include <algorithm>

@@ -40,7 +40,7 @@ PhaseRecord record_phases(const Network<S>& network, const Batch& batch, const s
                           const std::vector<RecordedEstimator>& estimators, std::uint64_t step,
                           const std::function<BatchGradientOptions(const RecordedEstimator&)>& options);
 
-/// The group /record, as docs/file_format.md says.
+/// The group /record, as docs/reference/files.md says.
 void write_record(const PhaseRecord& record, H5Document& document);
 
 }  // namespace nudge

@@ -42,7 +42,8 @@ const Section<ModelOptions>& model_section() {
               &ModelOptions::heads),
         field(choice("model.mixer", MixerChoice::fused, mixers,
                      "The mixer of the non-conservative force s (Mixer(z) - c z). attention: multi-head softmax "
-                     "attention, fused with the memory's array; the others are the digital mixers of docs/mixers.md, "
+                     "attention, fused with the memory's array; the others are the digital mixers of "
+                     "docs/reference/mixers.md, "
                      "sized by mixer.*."),
               &ModelOptions::mixer),
         field(real("model.attention_gain", "1.0", at_least(0),

@@ -31,7 +31,7 @@ class ConductanceRecord {
   /// Chooses the bins, 50 between the outermost bounds of the devices as they are sampled, and counts.
   void begin(LinearMap<S>& map);
 
-  /// Writes GROUP/<devices>/{level, edges, before, after}; docs/file_format.md.
+  /// Writes GROUP/<devices>/{level, edges, before, after}; docs/reference/files.md.
   void write(H5Document& document, const std::string& group, LinearMap<S>& map) const;
 
   /// Restores bins and start from the file; none where it has no such group (of an older version).

@@ -278,7 +278,7 @@ Config resumed_config(const H5Reader& file, const std::filesystem::path& path, c
 }
 
 /// Share of a run that a look at all parts of the circuit may cost, and least steps of a run that begins with a forecast, which costs three
-/// to five of them (docs/estimators.md).
+/// to five of them (docs/reference/estimators.md).
 constexpr double kForecastShare = 0.05;
 constexpr std::uint64_t kForecastSteps = 100;
 

@@ -58,7 +58,7 @@ TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainOb
 TrainSummary resume(const std::filesystem::path& file, const Config* config, const TrainObserver& observer = {});
 
 /// Request for the reference scores of task.references, within a tenth of the run. A network takes a sample at least 50
-/// times as long as the linear model takes one multiply-add for each of the network's weights (docs/scaling.md). So a
+/// times as long as the linear model takes one multiply-add for each of the network's weights (docs/project/scaling.md). So a
 /// tenth of train.steps of train.batch samples are
 ///     5 steps batch parameters
 /// multiply-adds. 2·10¹⁰, about a second of one core, are allowed in any case. A function of the config alone.

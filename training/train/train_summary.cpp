@@ -143,7 +143,7 @@ std::vector<std::string> device_notes(const Config& config, const Elapsed& time)
     if (!effect.on || elapsed_s >= least_share * effect.time_s) continue;
     notes.push_back(
         fmt::format("{} does not act in this run: the devices saw {} pass, {:.2g} % of {} = {}; train.step_time sets "
-                    "how long a step really takes (docs/devices.md gives values)",
+                    "how long a step really takes (docs/reference/devices.md gives values)",
                     effect.name, format_quantity(elapsed_s, Unit::second, 3), 100 * elapsed_s / effect.time_s,
                     effect.key, format_quantity(effect.time_s, Unit::second, 3)));
   }

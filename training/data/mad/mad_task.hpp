@@ -10,7 +10,7 @@ namespace nudge {
 
 /// Synthetic token tasks of "Mechanistic Design and Scaling of Hybrid Architectures" (Poli et al., arXiv:2403.17844) as
 /// the published generators make them. The published score of a task is a mean over difficulties: the sizes below, and
-/// each of vocabulary, tokens and examples varied alone (docs/experiments.md).
+/// each of vocabulary, tokens and examples varied alone (results/experiments.md).
 enum class MadKind { in_context_recall, noisy_recall, fuzzy_recall, selective_copy, compression, memorization };
 
 struct MadSizes {

@@ -128,7 +128,7 @@ const Section<EstimatorOptions>& estimator_section() {
                 "nudge.below_rounding", "false",
                 "Run a beta whose gradient is rounding alone, which is refused otherwise: below 3e-7 in float, 5.6e-16 "
                 "in double.",
-                "2.5 roundings over beta; docs/estimators.md"),
+                "2.5 roundings over beta; docs/reference/estimators.md"),
             &EstimatorOptions::below_rounding),
         field(
             param::flag("nudge.below_noise", "false",

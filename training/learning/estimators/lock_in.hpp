@@ -75,7 +75,7 @@ class LockIn {
 ///     ⟨v²⟩ = v̄² + s² β²/Σβ_k².
 /// s² is half the mean square of the difference of two such phases, from the same z* and with the same β_k: whatever noise does to the
 /// states on its way through couplings, amplifiers and averages is in it. Adjoint and gradient are v/β, so that what noise leaves of
-/// their cosine is v̄/√⟨v²⟩ where it is independent between nodes (docs/estimators.md).
+/// their cosine is v̄/√⟨v²⟩ where it is independent between nodes (docs/reference/estimators.md).
 struct NudgeSignal {
   double moved = 0;     ///< Σ mean square of v over the entries of a state, its noise included
   double counted = 0;   ///< sequences in it

@@ -25,7 +25,7 @@ struct EstimatorKind {
   std::function<std::unique_ptr<GradientEstimator<float>>(const EstimatorOptions&)> in_float;
   std::function<std::unique_ptr<GradientEstimator<double>>(const EstimatorOptions&)> in_double;
   Nudge nudge = Nudge::none;
-  /// beta per token that is safe and accurate without noise, in float and in double (docs/estimators.md).
+  /// beta per token that is safe and accurate without noise, in float and in double (docs/reference/estimators.md).
   double beta_in_float = 1e-4, beta_in_double = 1e-5;
   /// What it asks of the run, in the order in which they are told. Also how others see what it can do.
   std::vector<Requirement> needs = {};

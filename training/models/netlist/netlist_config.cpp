@@ -16,7 +16,7 @@ const Section<NetlistKeys>& netlist_section() {
   using param::integer, param::path, param::quantity, param::real, param::texts, param::zero_is;
   static const Section<NetlistKeys> section = [] {
     Section<NetlistKeys> all = {
-        field(path("netlist.file", "", "SPICE netlist of a network.kind = netlist (docs/netlists.md)."),
+        field(path("netlist.file", "", "SPICE netlist of a network.kind = netlist (docs/reference/netlists.md)."),
               &NetlistKeys::file),
         field(texts("netlist.inputs", "[]", {},
                     "Its independent sources that the features of a sample set, in this order: names, or globs that "

@@ -283,7 +283,7 @@ const Section<SequenceOptions>& sequence_section() {
   static const Section<SequenceOptions> section = {
       field(formerly({"experiment.mixers"}, choice("sequence.mixer", "mha", sequence_mixer_names(),
                                                    "What mixes tokens in a network.kind = sequence_model: a mixer of "
-                                                   "docs/mixers.md, each with 4 C^2 weights per block.")),
+                                                   "docs/reference/mixers.md, each with 4 C^2 weights per block.")),
             &SequenceOptions::mixer),
       field(formerly({"experiment.blocks"},
                      integer("sequence.blocks", "2", between(1, 1000),

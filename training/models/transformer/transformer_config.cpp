@@ -44,7 +44,8 @@ const Section<TransformerOptions>& transformer_section() {
                     "K: the stack of L layers is repeated K times with the same weights; 2 L K nodes."),
             &TransformerOptions::shape, &TransformerShape::loops),
       field(choice("transformer.mixer", "attention", transformer_mixers(),
-                   "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of docs/mixers.md "
+                   "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of "
+                   "docs/reference/mixers.md "
                    "in the sizes it has as a sequence.mixer (mha: the same attention)."),
             &TransformerOptions::shape, &TransformerShape::mixer, &MixerChoice::kind),
       field(named("transformer.feed_forward", "two_layer",
