@@ -111,6 +111,15 @@ class Files(unittest.TestCase):
         sections.render(root=self.root)
         self.assertIn("results/one.json: has neither commands, seeds nor commit", self.faults())
 
+    def test_a_picture_of_other_numbers(self):
+        self.result |= {"data": {"x": [1, 2]}, "figure": "docs/x.svg"}
+        self.save()
+        (self.root / "docs/x.svg").write_text(f"<desc>{sections.digest(self.result['data'])}</desc>")
+        self.assertEqual(self.faults(), "")
+        self.result["data"]["x"][0] = 3
+        self.save()
+        self.assertIn("docs/x.svg was not drawn from results/one.json", self.faults())
+
     def test_readme_is_rendered_too(self):
         (self.root / "README.md").write_text("<!-- table one begin -->\nold\n<!-- table one end -->\n")
         self.result["sections"].append({"document": "README.md", "brief": " More in docs.", "content": ["Short."]})

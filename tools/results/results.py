@@ -309,6 +309,14 @@ def machine():
     return ("one", "two", "three", "four")[cores - 1] + (" core" if cores == 1 else " cores") if cores <= 4 else f"{cores} cores"
 
 
+def keep(name, commands, commits, parts, data=None, figure=None):
+    """Writes results/NAME.json; figure: the picture that holds the digest of its data."""
+    result = {"date": datetime.date.today().isoformat(), "machine": machine(), "commits": list(commits), "commands": list(commands),
+              "configs": sections.measured_configs(commands), "sections": parts}
+    result |= ({} if data is None else {"data": data}) | ({} if figure is None else {"figure": figure})
+    sections.save(name, result, FOLDER if not SHORT else FOLDER / "results")
+
+
 def write(name, commands, body, commits, document="docs/results.md", briefly=None, data=None):
     """Keeps a table as results/NAME.json and renders it into its document (a copy of it for a smoke test).
 
@@ -316,9 +324,7 @@ def write(name, commands, body, commits, document="docs/results.md", briefly=Non
     """
     parts = [{"document": document, "content": sections.content_of(body)}]
     parts += [{"document": other, "brief": rest, "content": sections.content_of(text)} for other, (text, rest) in (briefly or {}).items()]
-    result = {"date": datetime.date.today().isoformat(), "machine": machine(), "commits": list(commits), "commands": list(commands),
-              "configs": sections.measured_configs(commands), "sections": parts} | ({} if data is None else {"data": data})
-    sections.save(name, result, FOLDER if not SHORT else FOLDER / "results")
+    keep(name, commands, commits, parts, data)
     for part in parts if SHORT else ():
         copy = FOLDER / pathlib.Path(part["document"]).name
         if not copy.exists():

@@ -6,8 +6,10 @@ A section stands between `<!-- table NAME begin -->` and `<!-- table NAME end --
     configs    {"examples/x.toml": its settings as it was run}
     sections   [{"document", "content"}]: text, and {"rows"} for a table; intervals as intervals.py holds them. "brief": content first, no commands
     data       what a figure or another table is made from
+    figure     the picture that was drawn from the data, and holds their digest
 A config that has changed since is named in the section, with what it was.
 """
+import hashlib
 import json
 import pathlib
 import re
@@ -138,6 +140,11 @@ def replaced(text, name, inner):
     return before + begin + inner + end + rest.split(end)[1]
 
 
+def digest(data):
+    """What a picture says of the numbers that it was drawn from."""
+    return "drawn from data of SHA-256 " + hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
 def load(root=ROOT):
     """All results files by name."""
     return {path.stem: json.loads(path.read_text()) for path in sorted((root / "results").glob("*.json"))}
@@ -192,6 +199,8 @@ def faults(root=ROOT):
     for name, result in files.items():
         if not (result["commands"] or result["commits"] or any("seed" in text for one in result["sections"] for text in cells(one["content"]))):
             found.append(f"results/{name}.json: has neither commands, seeds nor commit.")
+        if "figure" in result and digest(result["data"]) not in (root / result["figure"]).read_text():
+            found.append(f"{result['figure']} was not drawn from results/{name}.json. Draw it again by its script in tools/docs.")
         for section in result["sections"]:
             path = root / section["document"]
             if not path.exists() or between(path.read_text(), name) is None:
