@@ -22,7 +22,9 @@ WANTED = 0.99
 
 
 def main(points, out):
-    cases = json.loads(pathlib.Path(points).read_text())["data"]
+    cases = json.loads(pathlib.Path(points).read_text()).get("data")
+    if cases is None:
+        sys.exit(f"{points} is of before points were kept: make results TABLES=lock_in")
     ways = list(dict.fromkeys(way for case in cases.values() for way, *_ in case))
     colours = {way: "black" if way == "stands still" else plt.cm.viridis(k / max(1, len(ways) - 1)) for k, way in enumerate(ways)}
     figure, axes = plt.subplots(1, len(cases), figsize=(4 * len(cases), 3.3), layout="constrained", sharex=True, sharey=True)

@@ -343,7 +343,7 @@ def devices(name, config, ideal, short):
     """Writes the table of a sweep of published devices on samples, beside the same with ideal nodes (settings)."""
     commits = noted(name)
     answer, other, commands = beside(config, name, short, ideal=ideal)
-    rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "against frozen devices", "cosine",
+    rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "against frozen devices", "last fifth, per 1000 steps", "cosine",
              "pulses of learning", "heat of the reads of a step"]]
     frozen = {cell["device.preset"]: by_seed(answer, cell) for cell in answer["summary"] if cell["crossbar.update"] == "none"}
     for cell in answer["summary"]:
@@ -351,8 +351,9 @@ def devices(name, config, ideal, short):
         against = "–" if cell["crossbar.update"] == "none" else paired_by_seed(by_seed(answer, cell), null, 4)
         rows.append([f"`{cell['device.preset']}`", update_name(cell), f"{cell['runs']} ({cell['failed']})",
                      percent(cell["validation_accuracy"]), percent(other(cell)["validation_accuracy"]), spread(cell["validation_loss"]), against,
-                     cosine(cell["cosine"]["mean"]), mean_of(cell, "pulses", "{:.1e}"), mean_of(cell, "array_energy", "{:.2f} µJ", 1e6)])
-    body = table(rows) + "\n\nMean ± standard deviation over the seeds. " + trivial(answer["reference"])
+                     spread(cell["loss_slope"], 3), cosine(cell["cosine"]["mean"]), mean_of(cell, "pulses", "{:.1e}"), mean_of(cell, "array_energy", "{:.2f} µJ", 1e6)])
+    body = table(rows) + ("\n\nMean ± standard deviation over the seeds; against frozen devices: difference of the losses, paired by seed; last fifth: slope of the loss over "
+                          "the last fifth of the steps. ") + trivial(answer["reference"])
     write(name, commands, body, commits)
 
 
