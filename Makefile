@@ -5,8 +5,8 @@
 JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6); if (n < 1) n = 1; \
           print (n < cores ? n : cores)}' /proc/meminfo)
 
-# The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
-TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise lock_in lock_in_training digits_devices rules advise local local_block resistive resistive_devices resistive_noise parity_large fashion age speed founding_note latent_text forecast optimizers circuits seeds
+# The tables of results/results.md, in the order in which they are measured (tools/results/README.md).
+TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise lock_in lock_in_training digits_devices rules advise local local_block resistive resistive_devices resistive_noise parity_large fashion age speed founding_note latent_text forecast optimizers circuits forecast_cosine seeds
 
 # What the tests of the Python package need from PyPI.
 PYTHON_NEEDS ?= nanobind numpy h5py xarray h5netcdf tqdm pytest
@@ -60,7 +60,7 @@ wheel: setup  ## build a wheel of the Python package that carries its libraries 
 	@bash tools/python_venv.sh build/venv
 	@bash tools/wheel.sh $(or $(PYTHON),python3)
 
-results: build  ## measure the tables of docs/results.md again; hours, resumable (TABLES=... for some)
+results: build  ## measure the tables of results/results.md again; hours, resumable (TABLES=... for some)
 	@for table in $(TABLES); do python3 tools/results/$$table.py || exit 1; done
 
 results-short: build  ## the same in a minute with shortened runs, written to results/short only

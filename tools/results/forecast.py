@@ -38,4 +38,4 @@ for series in SERIES:
     for model in ("linear", "mean"):
         rows.append([series, {"linear": "linear model", "mean": "the mean change"}[model], "–", f"{reference['test'][model]['score']:.4f}", "–"])
 results.write("forecast", commands, results.table(rows) + "\n\nIn standard deviations of the training part, mean ± standard deviation over three seeds of one series.",
-              commits, "docs/experiments.md")
+              commits, "results/experiments.md")

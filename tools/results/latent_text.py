@@ -40,7 +40,7 @@ for kappa in sorted({float(c["latent.free_bits"]) for c in latent["summary"]}):
                  mean(bounds), results.paired_by_seed(bounds, losses)])
 body = results.table(rows) + "\n\n" + ("Validation part, mean ± standard deviation over three seeds, at the rate of two with the lower bound, chosen alike for every row. "
                                        + results.lines(latent.get("text")))
-results.write("latent_text", [results.shown("sweep", CONFIG, KAPPA), results.shown("sweep", CONFIG, DECODER, "decoder")], body, commits, "docs/experiments.md")
+results.write("latent_text", [results.shown("sweep", CONFIG, KAPPA), results.shown("sweep", CONFIG, DECODER, "decoder")], body, commits, "results/experiments.md")
 
 # What the paper's baselines save: 12 heads of queries to 2 of keys and values, and in the small one the table of tokens for the read-out.
 SAVING = DECODER + ["sweep.grid.mixer.key_value_heads=[4, 2, 1]", "sweep.grid.sequence.tied=[false, true]"]
@@ -56,4 +56,4 @@ for tied, heads in ((t, h) for t in ("false", "true") for h in (4, 2, 1)):
     rows.append([f"{heads} of 4 heads, {'own' if tied == 'false' else 'tied'}", cell[RATE], f"{weights:g}", mean(own),
                  "–" if own is first else results.paired_by_seed(own, first)])
 results.write("grouped_text", [results.shown("sweep", CONFIG, SAVING, "saving")],
-              results.table(rows) + "\n\nValidation part, three seeds, at the better rate of two.", commits, "docs/experiments.md")
+              results.table(rows) + "\n\nValidation part, three seeds, at the better rate of two.", commits, "results/experiments.md")

@@ -23,4 +23,4 @@ for size in SIZES:
     rows.append([str(size), str(weights), results.spread(cell["validation_loss"], 3)] +
                 [results.paired_by_seed(losses[m], losses["mha"]) for m in MIXERS[1:]])
 body = results.table(rows) + "\n\nValidation part of tinyshakespeare, 400 steps of 32 windows of 64 characters, one rate, three seeds; below 0: better than `mha`."
-results.write("optimizers", [results.shown("sweep", CONFIG, SETTINGS + ["model.channels=N"], "optimizers")], body, commits, "docs/experiments.md")
+results.write("optimizers", [results.shown("sweep", CONFIG, SETTINGS + ["model.channels=N"], "optimizers")], body, commits, "results/experiments.md")
