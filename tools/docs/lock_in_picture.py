@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws what a cosine costs a chip whose nudge swings, results/lock_in.svg, of the points that tools/results/lock_in.py has measured:
 
-    build/venv/bin/python tools/docs/lock_in_picture.py results/lock_in_points.json results/lock_in.svg
+    build/venv/bin/python tools/docs/lock_in_picture.py results/lock_in.json results/lock_in.svg
 """
 import json
 import os
@@ -22,7 +22,9 @@ WANTED = 0.99
 
 
 def main(points, out):
-    cases = json.loads(pathlib.Path(points).read_text())
+    cases = json.loads(pathlib.Path(points).read_text()).get("data")
+    if cases is None:
+        sys.exit(f"{points} is of before points were kept: make results TABLES=lock_in")
     ways = list(dict.fromkeys(way for case in cases.values() for way, *_ in case))
     colours = {way: "black" if way == "stands still" else plt.cm.viridis(k / max(1, len(ways) - 1)) for k, way in enumerate(ways)}
     figure, axes = plt.subplots(1, len(cases), figsize=(4 * len(cases), 3.3), layout="constrained", sharex=True, sharey=True)

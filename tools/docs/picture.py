@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of the README and of the home page: the three questions, answered by three short runs of the package (half a minute).
+"""Draws the pictures of the README and of the home page: the three questions, answered by three short runs of the package.
 
-    PYTHONPATH=build/release/python build/venv/bin/python tools/docs/picture.py docs
+    export PYTHONPATH=build/release/python
+    build/venv/bin/python tools/docs/picture.py --measure    # half a minute: the runs, kept in results/picture.json
+    build/venv/bin/python tools/docs/picture.py              # draws the pictures, and renders README's caption
 
 One picture per file, readable on a phone: docs/picture_device.svg, picture_gradient.svg, picture_ranking.svg. The titles say what came out.
+Each holds a digest of the numbers that it was drawn from; `results.py --check` compares it with the file.
 """
 import os
 import pathlib
@@ -18,20 +21,91 @@ matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.hashsalt": "nudge", "font.size": 9, "axes.titlesize": 10, "svg.fonttype": "none", "figure.facecolor": "white"})
 
 import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import xarray  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/results"))
+import results  # noqa: E402
+import sections  # noqa: E402
 
 import nudge  # noqa: E402
 import nudge.plot  # noqa: E402
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
-NOISE = {
-    "device.read_noise": ["3 %", "10 %"], "device.programming_error": ["10 %"], "device.step_spread": ["60 %"],
-    "device.asymmetry": [0.5], "crossbar.update": ["write_verify"],
-}
+TRAIN = ("examples/digits.toml", {"train.steps": 300, "train.evaluate_every": 50, "device.preset": "ecram", "train.beside": "implicit", "estimator": "ep"})
+ESTIMATORS = ["ep", "aep_anchored", "aep_transposed", "bptt"]
+CHECK = ("examples/compare_gradients.toml", {"relaxation.free_steps": 30, "gradcheck.estimators": ESTIMATORS})
+SWEEP = ("examples/digits.toml", {"hopfield.hidden": [32], "train.steps": 200, "device.preset": "ecram", "sweep.mode": "one_at_a_time",
+                                  "sweep.seeds": [1, 2, 3, 4, 5, 6, 7, 8]})
+NOISE = {"device.read_noise": ["3 %", "10 %"], "device.programming_error": ["10 %"], "device.step_spread": ["60 %"], "device.asymmetry": [0.5],
+         "crossbar.update": ["write_verify"]}
+CAPTION = """*Left: digits learned on published ECRAM devices, pulsed in situ, with the noise and mismatch of the circuit. Plain EP and the exact
+gradient on ideal weights lie on each other; frozen devices stay above (one seed). Middle: a block with sharp attention, 30 free steps (`examples/compare_gradients.toml`
+itself has 8). Hollow dots are groups of parameters, filled dots all of them. Plain EP is wrong in every group but the read-out; the asymmetric forms are not.
+Right: difference to the device as published, {seeds} seeds, simultaneous 95 % intervals (all {effects} of the picture); filled dots exclude 0.*"""
 
 
-def device(ax):
-    run = nudge.train(EXAMPLES / "digits.toml", train__steps=300, train__evaluate_every=50, device__preset="ecram",
-                      train__beside="implicit", estimator="ep")
+class Kept:
+    """Groups of a run that were kept in a results file, as nudge.plot reads them."""
+
+    def __init__(self, groups):
+        self.kept = {name: xarray.Dataset.from_dict(group) for name, group in groups.items()}
+        self.groups, self.attrs = list(self.kept), {}
+
+    def __getitem__(self, name):
+        return self.kept[name]
+
+
+def plain(value):
+    """Numbers of numpy as JSON has them, without what describes a dataset to readers."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items() if key not in ("encoding", "description", "long_name")}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, (np.generic, np.ndarray)):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if np.isfinite(value) else None
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def kept(run, names, columns):
+    return {name: plain(run[name][[one for one in columns if one in run[name]]].to_dict()) for name in names if name in run.groups}
+
+
+def command(verb, config, settings, grid=None):
+    more = {f"sweep.grid.{key}": value for key, value in (grid or {}).items()}
+    return results.shown(verb, config, [f"{key}={sections.word(value) if isinstance(value, list) else value}" for key, value in (settings | more).items()], f"picture_{verb}")
+
+
+def keywords(settings):
+    return {key.replace(".", "__"): value for key, value in settings.items()}
+
+
+def angles(check):
+    """1 − cosine of each estimator and group: seven digits of the cosine itself would not tell it from 1."""
+    groups = [str(one) for one in check.table.group.values]
+    return {name: {group: plain(1 - check.cosine(name, group)) for group in groups} for name in ESTIMATORS}
+
+
+def measure():
+    run = nudge.train(ROOT / TRAIN[0], **keywords(TRAIN[1]))
+    lanes = [name for name in run.groups if name == "train" or name.endswith("/train")]
+    check = nudge.gradcheck(ROOT / CHECK[0], **keywords(CHECK[1]))
+    sweep = nudge.sweep(ROOT / SWEEP[0], **keywords({key: value for key, value in SWEEP[1].items() if not key.startswith("sweep.")}),
+                        sweep={"mode": SWEEP[1]["sweep.mode"], "seeds": SWEEP[1]["sweep.seeds"], "grid": NOISE})
+    _, keys, names = nudge.ranked.results_of(sweep)
+    data = {"losses": kept(run, lanes, ("loss", "validation_loss")), "angles": angles(check),
+            "ranking": kept(sweep, ["points"], (*keys, names[0], "seed", "status"))}
+    data["ranking"]["points"]["attrs"]["results"] = names[0]
+    commands = [command("train", *TRAIN), command("gradcheck", *CHECK), command("sweep", *SWEEP, NOISE)]
+    caption = CAPTION.format(seeds=len(SWEEP[1]["sweep.seeds"]), effects=len(nudge.effects(sweep, names[0])))
+    results.keep("picture", commands, [results.commit()], [{"document": "README.md", "content": [caption],
+                 "brief": " Drawn from `results/picture.json` by `tools/docs/picture.py`."}], data, figures=[file(panel) for panel, _ in PANELS])
+
+
+def device(ax, data):
+    run = Kept(data["losses"])
     nudge.plot.losses(run, ax=ax)
     for line in ax.lines:
         if str(line.get_label()).startswith("implicit") and line.get_linestyle() == "-":
@@ -45,45 +119,52 @@ def device(ax):
     ax.get_figure().legend(*zip(*labels), loc="outside lower center", ncols=2, frameon=False, fontsize=8)
     if ax.get_legend():
         ax.get_legend().remove()
-    exact = run.summary["beside"]["validation_loss"]
-    return f"On ECRAM, EP ends at a loss of {run.summary['validation_loss']:.3f},\nthe exact gradient on ideal weights at {exact:.3f}"
+    own, exact = (float(run[name].validation_loss[-1]) for name in ("train", "beside/train"))
+    return f"On ECRAM, EP ends at a loss of {own:.3f},\nthe exact gradient on ideal weights at {exact:.3f}"
 
 
-def gradient(ax):
-    check = nudge.gradcheck(EXAMPLES / "compare_gradients.toml", relaxation__free_steps=30,
-                            gradcheck__estimators=["ep", "aep_anchored", "aep_transposed", "bptt"])
-    names = ["ep", "aep_anchored", "aep_transposed", "bptt"]
-    groups = [str(one) for one in check.table.group.values if str(one) != "all"]
-    for row, (name, color) in enumerate(zip(names, nudge.plot.COLORS)):
-        ax.plot([max(1 - check.cosine(name, one), 1e-10) for one in groups], [row] * len(groups), "o", mfc="none", color=color)
-        ax.plot(1 - check.cosine(name), row, "o", color=color)
-    ax.set(xscale="log", xlim=(1e-10, 2), xlabel="1 − cosine with the exact gradient", ylim=(len(names) - 0.5, -0.5))
-    ax.set_yticks(range(len(names)), names)
+def gradient(ax, data):
+    for row, (found, color) in enumerate(zip(data["angles"].values(), nudge.plot.COLORS)):
+        groups = [max(angle, 1e-10) for group, angle in found.items() if group != "all"]
+        ax.plot(groups, [row] * len(groups), "o", mfc="none", color=color)
+        ax.plot(found["all"], row, "o", color=color)
+    ax.set(xscale="log", xlim=(1e-10, 2), xlabel="1 − cosine with the exact gradient", ylim=(len(data["angles"]) - 0.5, -0.5))
+    ax.set_yticks(range(len(data["angles"])), list(data["angles"]))
     ax.grid(axis="x", alpha=0.3)
-    return f"Plain EP has a cosine of {check.cosine('ep'):.2f} with the exact gradient,\nasymmetric EP is right"
+    return f"Plain EP has a cosine of {1 - data['angles']['ep']['all']:.2f} with the exact gradient,\nasymmetric EP is right"
 
 
-def ranking(ax):
-    sweep = nudge.sweep(EXAMPLES / "digits.toml", hopfield__hidden=[32], train__steps=200, device__preset="ecram",
-                        sweep={"mode": "one_at_a_time", "seeds": [1, 2, 3, 4, 5, 6, 7, 8], "grid": NOISE})
+def ranking(ax, data):
+    sweep = Kept(data["ranking"])
     nudge.plot.ranking(sweep, ax=ax)
     ax.set_xlabel("validation accuracy (points)")
     first = nudge.effects(sweep)[0]
     return f"{first.key} = {first.value} costs most:\n{100 * first.mean:+.1f} points of accuracy"
 
 
-def main(folder):
-    for draw, height in [(device, 3.4), (gradient, 2.4), (ranking, 3.2)]:
+PANELS = ((device, 3.4), (gradient, 2.4), (ranking, 3.2))  # and their heights, inch
+
+
+def file(panel):
+    return f"docs/picture_{panel.__name__}.svg"
+
+
+def draw():
+    data = sections.load()["picture"]["data"]
+    for panel, height in PANELS:
         figure, ax = plt.subplots(figsize=(4.8, height), layout="constrained")
-        title = draw(ax)
+        title = panel(ax, data)
         ax.set_title("")
         figure.suptitle(title, fontsize=10)
-        out = pathlib.Path(folder) / f"picture_{draw.__name__}.svg"
-        figure.savefig(out)
-        print(f"{out}: {out.stat().st_size} bytes; {title}")
+        out = ROOT / file(panel)
+        figure.savefig(out, metadata={"Description": sections.digest(data)})
+        print(f"{file(panel)}: {out.stat().st_size} bytes; {title}")
+    print("\n".join(sections.render(["picture"])))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if sys.argv[1:] not in ([], ["--measure"]):
         sys.exit(__doc__)
-    main(sys.argv[1])
+    if sys.argv[1:]:
+        measure()
+    draw()

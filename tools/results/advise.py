@@ -60,7 +60,8 @@ def loss_cell(one):
     lost = one["lost"]
     if lost["failed"]:
         return f"{lost['failed']} of {lost['seeds']} failed"
-    text = f"{lost['mean']:+.3f} ± {lost['high'] - lost['mean']:.3f}".replace("0.", ".")
+    deviation = results.intervals.deviation_of(lost["high"] - lost["mean"], lost["seeds"], lost["comparisons"])
+    text = results.intervals.held(lost["mean"], deviation, lost["seeds"], 3, half=True)
     text = f"**{text}**" if one is one["answer"]["ranking"][0] else text + (" =" if one["level"] else "")
     return text + (" *" if one["edges"] else "")
 
@@ -86,7 +87,7 @@ def frozen(by_rule):
     cell = answer["frozen"]
     if cell["failed"]:
         return results.failed_rate(cell, lambda value: f"{value - answer['exact']['mean']:+.3f}")
-    return f"{cell['mean'] - answer['exact']['mean']:+.3f}".replace("0.", ".")
+    return f"{cell['mean'] - answer['exact']['mean']:+.3f}"
 
 
 def make(name):
@@ -96,7 +97,7 @@ def make(name):
     for _, key, device in devices:
         answer = results.study("advise", config, f"advise_{name}_{key}", device + PULSE + settings, SHORT)
         answers.append({one["rule"]: one | {"answer": answer} for one in answer["ranking"]})
-    body = f"**{title}.** Lost against exact numbers (test loss), seeds 11 to 15, `=` for all pairs of rules together:\n\n" + matrix(devices, answers, loss_cell, ("frozen", frozen))
+    body = f"**{title}.** Lost against exact numbers (test loss), seeds 11 to 15; `=`: not told from the first, for all pairs of rules of its row together:\n\n" + matrix(devices, answers, loss_cell, ("frozen", frozen))
     exact = {results.spread(by_rule[next(iter(by_rule))]["answer"]["exact"], 3) for by_rule in answers}
     body += f"\n\nExact numbers: {' or '.join(sorted(exact))}.\n\n"
     if name in ("digits", "adam", "resistive"):

@@ -21,5 +21,5 @@ for name, cell in zip(ROWS, answer["summary"]):
     if whole is None or name == "backprop, everything":
         whole = own
 body = results.table(rows) + "\n\n" + ("Validation cross-entropy, mean ± standard deviation over the seeds; bought: what the row has over the first (backprop: over backprop with "
-                                       "everything), paired by seed, with its 95 % interval. A run is refused where its free phase is no equilibrium. ") + results.lines(answer.get("text"))
+                                       "everything), paired by seed. A run is refused where its free phase is no equilibrium. ") + results.lines(answer.get("text"))
 results.write("founding_note", [results.shown("sweep", CONFIG, [])], body, commits)

@@ -39,5 +39,5 @@ for i, (name, (config, ideal)) in enumerate(NETWORKS.items()):
     shown += [results.shown("sweep", config, []), results.shown("sweep", config, ideal, "ideal")]
 rows = [["imperfection"] + titles] + [[changed] + [word for table in tables for word in table.get(changed, ["–"] * 4)] for changed in tables[0]]
 body = results.table(rows) + ("\n\nFirst line: validation loss, nat per character, mean ± standard deviation over five seeds. Below: what is lost "
-                              "against it, paired by seed, with its 95 % interval (Student's t). ") + results.lines(text)
+                              "against it, paired by seed. ") + results.lines(text)
 results.write("imperfections", shown, body, commits)

@@ -50,7 +50,7 @@ def main():
     body += "\n\nHow far the nudge must be, on `ecram`:\n\n" + results.table(nudges)
     shown = [results.shown("sweep", CONFIG, EACH + settings, f"local_{i}") for i, (_, settings) in enumerate(ROWS)]
     shown += [results.shown("sweep", CONFIG, EACH + settings + BETAS, f"local_beta_{at}") for at, (_, settings) in enumerate(SWEPT, 1)]
-    results.write("local", shown, body + "\n\nValidation loss ± standard deviation of three seeds, each with its split; differences are paired, with their 95 % t interval.",
+    results.write("local", shown, body + "\n\nValidation loss ± standard deviation of three seeds, each with its split; differences are paired by seed.",
                   commits)
 
 

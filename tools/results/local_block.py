@@ -27,7 +27,7 @@ def main():
         against = "–" if own is losses[1] else results.paired_by_seed(own, losses[1], 4)
         rows.append([name, f"{cell['runs']} ({cell['failed']})", results.spread(cell["validation_loss"]), against])
     shown = [results.shown("sweep", CONFIG, PLAIN + settings, f"local_block_{i}") for i, (_, settings) in enumerate(ROWS)]
-    results.write("local_block", shown, results.table(rows) + "\n\nNat per character, mean ± standard deviation; against local: paired by seed, 95 % t interval. " +
+    results.write("local_block", shown, results.table(rows) + "\n\nNat per character, mean ± standard deviation; against local: paired by seed. " +
                   results.lines(answers[0]["text"]), commits)
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a chip pays for a gradient read by lock-ins, beside nudges that stand still."""
-import json
 import math
 import re
 import statistics
@@ -82,10 +81,9 @@ def prices():
             rows.append([name, f"null, beta {NULL:g}: {way}", "cosine " + mean(checked(settings + nothing)), ""])
         shown.append(results.shown("sweep", CONFIG, settings + [f"sweep.grid.beta={list(BETAS)}"], f"lock_in_{at}"))
     shown.append(results.shown("gradcheck", CONFIG, STEPS + still(0.03, 64) + ["seed=11", 'gradcheck.estimators=["ep"]']))
-    (results.FOLDER / "lock_in_points.json").write_text(json.dumps(picture))
     results.write("lock_in", shown, results.table(rows) +
                   f"\n\nTime in all, in tau (settling, and both phases of nudges that stand still), from which the mean cosine of three seeds with "
-                  f"the exact gradient of the same devices is {WANTED}; in brackets the best that was reached.", commits)
+                  f"the exact gradient of the same devices is {WANTED}; in brackets the best that was reached.", commits, data=picture)
 
 
 prices()

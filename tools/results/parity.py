@@ -25,7 +25,7 @@ def main(name):
             results.spread(test) + results.unigram_mark(results.number(test), answer["text"], "test"),
             "baseline" if number == 0 else results.difference(one["difference"]), f"{one['skipped']:.0f}", f"{one['nonfinite']:.0f}"])
     body = results.table(rows) + "\n\nNat per character, mean ± standard deviation over the fresh seeds; " + (
-        f"differences paired by seed, Student's t: {answer['intervals_hold']}. ") + results.lines(answer["text"])
+        f"differences paired by seed: {answer['intervals_hold']}. ") + results.lines(answer["text"])
     if edge:
         body += "\n\n\\* an outermost value of the grid: the best may lie beyond it."
     results.write(name, [results.shown("compare", config, [results.TEXT])], body, commits)

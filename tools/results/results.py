@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder share: resumable runs of nudge, Markdown, and the marked sections of the documents.
+"""What the scripts of this folder share: resumable runs of nudge, Markdown, and tables as data.
 
-A section stands between `<!-- table NAME begin -->` and `<!-- table NAME end -->`; write() replaces what is between them.
+write() keeps a table as results/NAME.json and renders it into its document (sections.py).
+    results.py --render [NAME ...]   writes the documents from the files, all or those named
+    results.py --check               fails where a document, a file and the configs of examples/ do not agree: a test, with no run
 Environment: NUDGE (the program), RESULTS_SHORT=1 (a smoke test: shortened runs in results/short, documents copied there).
 """
+import csv
+import datetime
 import json
 import math
 import os
@@ -13,8 +17,12 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import intervals
+import sections
+from sections import ROOT, table  # noqa: F401 (for the scripts)
+
 PROGRAM = os.environ.get("NUDGE", "build/release/apps/nudge")
 SHORT = os.environ.get("RESULTS_SHORT", "") not in ("", "0")
 FOLDER = ROOT / "results" / "short" if SHORT else ROOT / "results"
@@ -30,9 +38,9 @@ def execute(arguments):
 
 
 def commit():
-    """The commit that is measured; "+" where the working tree differs from it outside docs/."""
+    """The commit that is measured; "+" where the working tree differs from it outside docs/, README.md and results/."""
     name = execute(["git", "rev-parse", "--short", "HEAD"]).strip()
-    changed = execute(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs", ":!README.md"]).strip()
+    changed = execute(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs", ":!README.md", ":!results"]).strip()
     return name + ("+" if changed else "")
 
 
@@ -64,6 +72,19 @@ def study(command, config, name, settings=(), short=()):
     if answer["interrupted"]:
         sys.exit(f"{name}: interrupted; run the script again to go on")
     return answer
+
+
+def exported(out):
+    """The tables of a results file by name, each a list of rows by column, as text: also of a sweep that is under way."""
+    with tempfile.TemporaryDirectory() as folder:
+        execute([PROGRAM, "export", str(out), "--csv", folder + "/csv"])
+        return {path.stem: list(csv.DictReader(path.read_text().splitlines())) for path in pathlib.Path(folder, "csv").glob("*.csv")}
+
+
+def commits_of(facts):
+    """The commit of the program that wrote a file, by its attributes; "+" where the tree differed from it."""
+    found = re.search(r"\(([0-9a-f]+)(-dirty)?\)", facts.get("nudge_version", ""))
+    return [found[1] + ("+" if found[2] else "")] if found else []
 
 
 def settings_of(config):
@@ -127,19 +148,13 @@ def update_name(cell):
 
 def check(config, name, settings=(), short=()):
     """A gradient check; kept as JSON, since there is nothing to resume."""
-    kept = FOLDER / f"{name}.json"
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    kept = FOLDER / "gradcheck" / f"{name}.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
     if not kept.exists():
         options = list(settings) + (list(short) if SHORT else [])
         answer = execute([PROGRAM, "gradcheck", config, "--json"] + [word for s in options for word in ("--set", s)])
         kept.write_text(answer)
     return json.loads(kept.read_text())
-
-
-def table(rows):
-    """Rows of cells, the first a heading, as Markdown."""
-    lines = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0])] + lines[1:])
 
 
 def cosine(value):
@@ -178,14 +193,12 @@ def percent(cell, digits=2):
 
 
 def difference(d, unit=1, digits=4):
-    """A paired difference of a comparison's JSON with its 95 % interval; where a run failed, pairs won and lost."""
+    """A paired difference of a comparison's JSON; where a run failed, pairs won and lost."""
     if d["failed"]:
         return f"won {d['won']}, lost {d['lost']} of {d['seeds']}, sign test p = {d['sign_test']:.2g}"
     if d["mean"] is None:
         return "–"
-    mean, low, high = (None if d[key] is None else unit * d[key] for key in ("mean", "low", "high"))
-    shown = lambda value: f"{0.0 if abs(value) < 0.5 * 10 ** -digits else value:+.{digits}f}"  # no "-0.0000"
-    return shown(mean) + ("" if low is None else f" [{shown(low)}, {shown(high)}]")
+    return intervals.held(unit * d["mean"], unit * (d["deviation"] or 0), d["seeds"], digits)
 
 
 def one_run(one):
@@ -220,8 +233,8 @@ def paired_by_seed(own, other, digits=3):
 def mean_deviation(values, digits, unit=1):
     """mean ± standard deviation of numbers as text."""
     values = [unit * value for value in values]
-    spread = statistics.stdev(values) if len(values) > 1 else 0
-    return f"{statistics.mean(values):.{digits}f} ± {spread:.{digits}f}"
+    spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.{digits}f}{spread}"
 
 
 def mean_of(cell, key, form, unit=1):
@@ -229,20 +242,12 @@ def mean_of(cell, key, form, unit=1):
     return "–" if cell[key]["mean"] is None else form.format(unit * cell[key]["mean"])
 
 
-# 97.5 % quantiles of Student's t at 1, 2, ... degrees of freedom: no table has more seeds.
-STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-
-
-def paired(differences, digits=3):
-    """The mean of paired differences with its 95 % interval, as text."""
-    n = len(differences)
-    if n == 0:
+def paired(differences, digits=3, half=False):
+    """The mean of paired differences, to which its table gives a simultaneous interval (intervals.py)."""
+    if not differences:
         return "–"
-    mean = sum(differences) / n
-    if n == 1:
-        return f"{mean:+.{digits}f}"
-    half = STUDENT[n - 2] * math.sqrt(sum((d - mean) ** 2 for d in differences) / (n - 1) / n)
-    return f"{mean:+.{digits}f} [{mean - half:+.{digits}f}, {mean + half:+.{digits}f}]"
+    deviation = statistics.stdev(differences) if len(differences) > 1 else 0
+    return intervals.held(statistics.mean(differences), deviation, len(differences), digits, half)
 
 
 def number(cell):
@@ -287,29 +292,45 @@ def lines(text):
             "add-one smoothed).")
 
 
+def text_lines(rows):
+    """What counting scores, of the rows of an exported file, as lines() has it."""
+    return {row["split"]: {key: float(value) for key, value in row.items() if key != "split"} for row in rows or []}
+
+
 def unigram_mark(loss, text, part):
     """A note where a loss shows nothing beyond letter frequencies."""
     line = (text or {}).get(part)
     return " (above unigram)" if line and loss is not None and loss >= line["unigram"] else ""
 
 
-def write(name, commands, body, commits, document="results/results.md"):
-    """Puts the section into the document (a copy of it for a smoke test)."""
-    path = ROOT / document
-    if SHORT:
-        copy = FOLDER / pathlib.Path(document).name
+def machine():
+    """The machine in words."""
+    cores = len(os.sched_getaffinity(0))
+    return ("one", "two", "three", "four")[cores - 1] + (" core" if cores == 1 else " cores") if cores <= 4 else f"{cores} cores"
+
+
+def keep(name, commands, commits, parts, data=None, figures=()):
+    """Writes results/NAME.json; figures: the pictures that hold the digest of its data."""
+    result = {"date": datetime.date.today().isoformat(), "machine": machine(), "commits": list(commits), "commands": list(commands),
+              "configs": sections.measured_configs(commands), "sections": parts}
+    result |= ({} if data is None else {"data": data}) | ({"figures": list(figures)} if figures else {})
+    sections.save(name, result, FOLDER if not SHORT else FOLDER / "results")
+
+
+def write(name, commands, body, commits, document="results/results.md", briefly=None, data=None):
+    """Keeps a table as results/NAME.json and renders it into its document (a copy of it for a smoke test).
+
+    briefly: {document: (Markdown, where the rest stands)} of shorter tables of the same file; data: what a figure is made from.
+    """
+    parts = [{"document": document, "content": sections.content_of(body)}]
+    parts += [{"document": other, "brief": rest, "content": sections.content_of(text)} for other, (text, rest) in (briefly or {}).items()]
+    keep(name, commands, commits, parts, data)
+    for part in parts if SHORT else ():
+        copy = FOLDER / pathlib.Path(part["document"]).name
         if not copy.exists():
-            shutil.copy(path, copy)
-        path = copy
-    begin, end = f"<!-- table {name} begin -->", f"<!-- table {name} end -->"
-    text = path.read_text()
-    if text.count(begin) != 1 or text.count(end) != 1:
-        sys.exit(f"{path}: needs one pair of markers of table {name}")
-    told = "\n\n".join(f"`{c}`" for c in commands)
-    section = f"{begin}\n{told}\n\nMeasured with commit {', '.join(commits)}.\n\n{body.strip()}\n{end}"
-    before, rest = text.split(begin)
-    path.write_text(before + section + rest.split(end)[1])
-    print(f"{name}: written to {path.relative_to(ROOT)}")
+            shutil.copy(ROOT / part["document"], copy)
+    for done in sections.render([name], copies=FOLDER if SHORT else None):
+        print(f"{done}: rendered from results/{name}.json")
 
 
 def chosen_values(entrant, keys):
@@ -322,13 +343,17 @@ def devices(name, config, ideal, short):
     """Writes the table of a sweep of published devices on samples, beside the same with ideal nodes (settings)."""
     commits = noted(name)
     answer, other, commands = beside(config, name, short, ideal=ideal)
-    rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "cosine", "pulses of learning",
-             "heat of the reads of a step"]]
+    rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "against frozen devices", "last fifth, per 1000 steps", "cosine",
+             "pulses of learning", "heat of the reads of a step"]]
+    frozen = {cell["device.preset"]: by_seed(answer, cell) for cell in answer["summary"] if cell["crossbar.update"] == "none"}
     for cell in answer["summary"]:
+        null = frozen.get(cell["device.preset"], {})
+        against = "–" if cell["crossbar.update"] == "none" else paired_by_seed(by_seed(answer, cell), null, 4)
         rows.append([f"`{cell['device.preset']}`", update_name(cell), f"{cell['runs']} ({cell['failed']})",
-                     percent(cell["validation_accuracy"]), percent(other(cell)["validation_accuracy"]), spread(cell["validation_loss"]),
-                     cosine(cell["cosine"]["mean"]), mean_of(cell, "pulses", "{:.1e}"), mean_of(cell, "array_energy", "{:.2f} µJ", 1e6)])
-    body = table(rows) + "\n\nMean ± standard deviation over the seeds. " + trivial(answer["reference"])
+                     percent(cell["validation_accuracy"]), percent(other(cell)["validation_accuracy"]), spread(cell["validation_loss"]), against,
+                     spread(cell["loss_slope"], 3), cosine(cell["cosine"]["mean"]), mean_of(cell, "pulses", "{:.1e}"), mean_of(cell, "array_energy", "{:.2f} µJ", 1e6)])
+    body = table(rows) + ("\n\nMean ± standard deviation over the seeds; against frozen devices: difference of the losses, paired by seed; last fifth: slope of the loss over "
+                          "the last fifth of the steps. ") + trivial(answer["reference"])
     write(name, commands, body, commits)
 
 
@@ -349,8 +374,24 @@ def comparison(table_name, config, short):
                                                     difference(one["difference_accuracy"], 100, 2)])
     body = table(rows) + (
         "\n\nMean ± standard deviation over the fresh seeds; one run: what so many test samples say of one run's accuracy, binomial (Wilson); "
-        f"differences of the test accuracy in percentage points, paired by seed, Student's t: {answer['intervals_hold']}. ")
+        f"differences of the test accuracy in percentage points, paired by seed: {answer['intervals_hold']}. ")
     body += trivial(answer["reference"])
     if edge:
         body += "\n\n\\* an outermost value of the grid: the best may lie beyond it (beta means nothing to the backprop entrants)."
     write(table_name, [shown("compare", config, [], table_name)], body, commits)
+
+
+def main(arguments):
+    if arguments[:1] == ["--render"]:
+        print("\n".join(sections.render(arguments[1:])))
+    elif arguments == ["--check"]:
+        faults = sections.faults()
+        if faults:
+            sys.exit("\n".join(faults))
+        print(f"{len(sections.load())} results files as the documents and examples/ have them")
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -45,7 +45,7 @@ rows = [["preset", "rule", "runs (failed)", "validation loss", "lost against exa
 for preset in dict.fromkeys(cell["device.preset"] for cell in answers["rules"]["summary"]):
     for part, answer in answers.items():
         rows += [row(f"`{preset}`", name_of(part, cell), answer, cell) for cell in answer["summary"] if cell["device.preset"] == preset]
-body = results.table(rows) + ("\n\nMean ± standard deviation over the seeds; lost: mean of the paired differences with its 95 % t interval; pulses and reads "
+body = results.table(rows) + ("\n\nMean ± standard deviation over the seeds; lost: mean of the differences, paired by seed; pulses and reads "
                               "of all arrays. ") + results.trivial(digital["reference"])
 shown = [results.shown("sweep", CONFIG, settings, out) for settings, out in
          ((DIGITAL, "digital"), (IDEAL, "ideal"), ([], ""), (READ_BACK, "read_back"), (ONE_SIDED, "one_sided"), (FAST, "fast"))]

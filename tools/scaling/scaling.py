@@ -7,14 +7,17 @@ CPU time, since other programs do not change it much; what a rank waits for the 
 import argparse
 import os
 import pathlib
-import re
 import subprocess
+import sys
 import tempfile
 import time
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/results"))
+import results  # noqa: E402
+
 CHUNKS = 16  # of a batch: training/batch/batch_gradient.cpp
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none"}
@@ -107,13 +110,6 @@ def main():
     report(rows, options.write)
 
 
-def write(document, name, text):
-    """Replaces what stands between the marks of a table in a document."""
-    path = pathlib.Path(document)
-    begin, end = (f"<!-- table {name} {which} -->" for which in ("begin", "end"))
-    path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{text}\n{end}", path.read_text(), flags=re.S))
-
-
 def report(rows, document):
     coefficients, features = fitted(rows)
     table = ["| | channels, memories | batch | ranks | sequences of the busiest | its CPU time per step (ms) | model (ms) | ratio to one rank |",
@@ -128,7 +124,7 @@ def report(rows, document):
     text = "\n".join(table) + f"\n\nFitted by least squares of relative errors: {fit}."
     print(text)
     if document:
-        write(document, "scaling", text)
+        results.write("scaling", [f"python3 tools/scaling/scaling.py --write {document}"], text, [results.commit()], document)
 
 
 if __name__ == "__main__":

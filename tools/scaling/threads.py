@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 
-from scaling import CONFIG, LARGE, ROOT, write
+from scaling import CONFIG, LARGE, ROOT, results
 
 SWEEP = "\n[sweep]\nseeds = [1, 2, 3, 4]\n[sweep.grid]\n'train.learning_rate' = [1e-3, 1.5e-3, 2e-3, 3e-3, 4e-3, 6e-3, 8e-3, 1.2e-2]\n"
 
@@ -92,7 +92,10 @@ def main():
             table.append(row)
             print(row, flush=True)
     if options.write:
-        write(options.write, options.table, "\n".join(table))
+        words = ["python3 tools/scaling/threads.py", f"--rounds {options.rounds}", f"--table {options.table}", f"--write {options.write}"]
+        if options.threads != [1, 2]:
+            words.insert(1, "--threads " + " ".join(str(n) for n in options.threads))
+        results.write(options.table, [" ".join(words)], "\n".join(table), [results.commit()], options.write)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results as lines, as Markdown and in the marked sections of results/reliability.md."""
 import pathlib
-import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "results"))
+import results  # noqa: E402
 
 ZERO = ("lost", "different", "other")
 
@@ -39,14 +42,7 @@ def faults_table(checks):
 
 
 def write(path, tallies, checks, seed, options):
-    """Replaces what stands between the marks of the sections."""
-    place = pathlib.Path(path)
-    text = place.read_text()
+    """Keeps both tables as results files and renders them into the document."""
     command = f"python3 tools/torture/torture.py --kills {options.kills} --seed {seed}"
     for name, table in (("kills", kills_table(tallies)), ("faults", faults_table(checks))):
-        marks = (f"<!-- table {name} begin -->", f"<!-- table {name} end -->")
-        inner = f"{marks[0]}\n`{command}`:\n\n{table}\n{marks[1]}"
-        text, count = re.subn(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), lambda _: inner, text, flags=re.S)
-        if count != 1:
-            raise SystemExit(f"{path}: has no section {name}")
-    place.write_text(text)
+        results.write(name, [command], table, [results.commit()], path)
