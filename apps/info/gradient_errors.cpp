@@ -99,7 +99,7 @@ std::string short_cosine(double cosine) {
 std::string main_error(const GradientError& one, const std::vector<GradientError>& all) {
   constexpr double least = 1e-4;
   const double lost = 1 - one.cosine;
-  if (one.checks_reference() || !(lost >= least)) return "";
+  if (one.checks_reference() || !(lost >= least) || !std::isfinite(one.free_residual)) return "";
   const auto implicit =
       std::find_if(all.begin(), all.end(), [](const GradientError& e) { return e.estimator == "implicit"; });
   std::vector<std::pair<double, std::string>> parts;

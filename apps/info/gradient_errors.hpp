@@ -28,7 +28,7 @@ std::vector<GradientError> gradient_errors(const H5Reader& file);
 /// Verdict on the equilibrium that a command left in its file; empty in earlier versions and without free phases.
 std::string equilibrium_of(const H5Reader& file);
 
-/// Largest part of 1 − cosine, in words with its number; empty where it is below 1e-4. Parts are compared by the loss of
+/// Largest part of 1 − cosine, in words with its number; empty below 1e-4, and without diagnostics. Parts are compared by the loss of
 /// cosine that each can explain: noise at most 1 − s/√(1 + s²) at the signal-to-noise s of the nodes; an unsettled free
 /// phase what `implicit` loses, which is exact at that state; an unsettled nudged phase r²/2 of its residual r. What none
 /// of them explains is bias of the rule, at its beta and at the residual of the free phase.
