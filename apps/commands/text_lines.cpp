@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "apps/columns.hpp"
 #include "apps/streams.hpp"
@@ -197,6 +198,19 @@ std::string energy_lines(const TrainSummary& s) {
   return text;
 }
 
+namespace {
+
+/// "1.911 uS" of "1.910857438398168 uS": four digits tell what a long number is.
+std::string with_four_digits(const std::string& value) {
+  constexpr std::ptrdiff_t longest = 7;
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (end - value.c_str() <= longest) return value;
+  return fmt::format("{:.4g}{}", number, end);
+}
+
+}  // namespace
+
 std::string given_text(const std::vector<GivenValue>& values) {
   constexpr std::size_t most_named = 6;
   const std::size_t terminal = terminal_columns(STDERR_FILENO), columns = terminal > 0 ? terminal : usual_columns;
@@ -217,7 +231,7 @@ std::string given_text(const std::vector<GivenValue>& values) {
     if (++of_it > most_named && by != "auto") continue;
     // One without a value is a rule in words, of which a run shows the beginning.
     const std::string rule = one.value.substr(0, std::min(one.value.find(", "), one.value.find(" (")));
-    line += fmt::format("{}{} = {}", of_it > 1 ? ", " : "", one.key, rule);
+    line += fmt::format("{}{} = {}", of_it > 1 ? ", " : "", one.key, with_four_digits(rule));
     if (one.measured && !one.reason.empty()) line += fmt::format(" ({})", one.reason);
   }
   end();

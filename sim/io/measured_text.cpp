@@ -325,12 +325,20 @@ void MeasuredText::find_commas() {
 
 void MeasuredText::refuse_two_readings() const {
   if (separator != ',' || empty() || header.cells.size() == 2) return;
+  // Columns of numbers of as many digits are two columns; digits of a fraction have another length than what is before them.
+  std::array<std::size_t, 2> fewest{}, most{};
   for (std::size_t i = 0; i < size(); ++i) {
     const CsvRow one = row(i);
     if (one.cells.size() != 2 || !is_whole(one.cells[0]) || !is_whole(one.cells[1]) || one.cells[1][0] == '-') return;
     const std::string_view written = std::string_view(text_).substr(spans_[i].begin, spans_[i].length);
     if (written.find_first_of(" \t\"") != std::string_view::npos) return;
+    for (std::size_t c = 0; c < 2; ++c) {
+      const std::size_t digits = one.cells[c].size() - (one.cells[c][0] == '-' || one.cells[c][0] == '+' ? 1 : 0);
+      fewest[c] = i == 0 ? digits : std::min(fewest[c], digits);
+      most[c] = std::max(most[c], digits);
+    }
   }
+  if (fewest[0] == fewest[1] && most[0] == most[1]) return;
   const CsvRow first = row(0);
   refuse(place(first),
          fmt::format(
