@@ -17,6 +17,9 @@ struct LongColumn {
   bool required = false;
 };
 
+/// Names of columns.
+std::vector<std::string> column_names(const std::vector<LongColumn>& known);
+
 /// What was read in a file: shown to its user, who knows what it holds.
 struct Understood {
   /// Column that was taken: what for, its name in the file, its unit.
@@ -46,6 +49,7 @@ struct FoundColumns {
   static constexpr std::size_t absent = static_cast<std::size_t>(-1);
   std::vector<std::size_t> place;  ///< of every known column; absent: it is not there
   std::vector<std::string> unit;   ///< unit of its cells; empty: SI
+  std::vector<double> factor;      ///< of its numbers to SI
 
   bool has(std::size_t column) const { return place[column] != absent; }
 };

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string.hpp>
-#include <boost/locale/encoding_utf.hpp>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
+#include "sim/io/decoded_text.hpp"
 
 namespace nudge {
 namespace {
@@ -21,65 +21,6 @@ namespace {
 constexpr std::size_t kLooked = 400;  // rows that tell how a text is laid out
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) { throw UserError(where + ": " + what); }
-
-/// UTF-16 of one byte order as UTF-8.
-std::string of_utf16(std::string_view bytes, bool big_endian) {
-  std::u16string units;
-  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
-    const auto first = static_cast<unsigned char>(bytes[i]), second = static_cast<unsigned char>(bytes[i + 1]);
-    units += static_cast<char16_t>(big_endian ? first << 8 | second : second << 8 | first);
-  }
-  return boost::locale::conv::utf_to_utf<char>(units);
-}
-
-bool is_utf8(std::string_view bytes) {
-  try {
-    boost::locale::conv::utf_to_utf<char32_t>(bytes.data(), bytes.data() + bytes.size(), boost::locale::conv::stop);
-    return true;
-  } catch (const boost::locale::conv::conversion_error&) {
-    return false;
-  }
-}
-
-std::string of_latin1(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x80) {
-      out += c;
-    } else {
-      out += static_cast<char>(0xC0 | code >> 6);
-      out += static_cast<char>(0x80 | (code & 0x3F));
-    }
-  }
-  return out;
-}
-
-/// Share of the bytes at even or odd places that are 0, which tells UTF-16 without a mark.
-double zeros(std::string_view bytes, std::size_t from) {
-  std::size_t zero = 0, all = 0;
-  for (std::size_t i = from; i < std::min<std::size_t>(bytes.size(), 4096); i += 2, ++all) zero += bytes[i] == 0;
-  return all == 0 ? 0 : static_cast<double>(zero) / static_cast<double>(all);
-}
-
-std::string decoded(std::string_view bytes, MeasuredText& out) {
-  using namespace std::string_view_literals;
-  constexpr const char* save = "save the sheet as CSV (UTF-8) and read that";
-  if (bytes.starts_with("PK\x03\x04"sv)) refuse(out.file, fmt::format("is an Excel workbook or zip archive: {}", save));
-  if (bytes.starts_with("\xD0\xCF\x11\xE0"sv))
-    refuse(out.file, fmt::format("is an old Excel workbook (.xls): {}", save));
-  if (bytes.starts_with("\xEF\xBB\xBF"sv)) bytes.remove_prefix(3);
-  const bool little = bytes.starts_with("\xFF\xFE"sv), big = bytes.starts_with("\xFE\xFF"sv);
-  const bool guessed_little = zeros(bytes, 1) > 0.4, guessed_big = zeros(bytes, 0) > 0.4;
-  if (little || big || guessed_little != guessed_big) {
-    out.encoding = "UTF-16";
-    return of_utf16(bytes.substr(little || big ? 2 : 0), big || (!little && guessed_big));
-  }
-  if (bytes.find('\0') != std::string_view::npos) refuse(out.file, "is no text (it holds bytes of 0)");
-  if (is_utf8(bytes)) return std::string(bytes);
-  out.encoding = "Latin-1";
-  return of_latin1(bytes);
-}
 
 /// Line ends of Windows and old Macs as line feeds.
 std::string with_line_feeds(std::string text) {
@@ -267,14 +208,17 @@ void MeasuredText::find_table() {
     rows[i].line = spans_[i].line;
     cells(spans_[i], separator, rows[i].cells);
   }
-  const std::size_t usual = usual_cells(rows, separator);
+  const auto is_empty = [](const CsvRow& row) {
+    return std::all_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return cell.empty(); });
+  };
+  std::size_t usual = usual_cells(rows, separator);
+  if (usual == 0 && !rows.empty() && is_empty(rows[0])) usual = rows[0].cells.size();  // a map of gaps alone
   const auto is_data = [&](const CsvRow& row) {
+    if (is_empty(row)) return row.cells.size() == usual;
     return has_number(row, separator) && !is_row_of_units(row) &&
            (row.cells.size() > 1 || is_number(row.cells[0], separator));
   };
-  const auto fits = [&](std::size_t i) {
-    return usual == 0 || rows[i].cells.size() == usual || rows[i].cells.size() + 1 == usual;
-  };
+  const auto fits = [&](std::size_t i) { return usual <= 2 || rows[i].cells.size() > 1; };
   std::size_t begin = 0;
   const auto starts = [&](const CsvRow& row) {
     return is_data(row) && (row.cells.size() == usual || is_number(row.cells[0], separator));
@@ -350,7 +294,7 @@ void MeasuredText::refuse_two_readings() const {
 MeasuredText read_measured_text(std::string_view bytes, const std::string& file) {
   MeasuredText out;
   out.file = file;
-  out.text_ = with_line_feeds(decoded(bytes, out));
+  out.text_ = with_line_feeds(decoded_text(bytes, file, out.encoding));
   out.find_records();
   out.find_separator();
   out.find_table();

@@ -294,7 +294,7 @@ TEST_CASE("devices fit --noise and --bake print measured beside model and write 
   };
   refused("reads.csv --noise --bake", "one of --relaxation, --noise and --bake");
   refused("reads.csv --bake", "reads.csv:1: column \"cell\" is missing");
-  refused("bake.csv --noise", "bake.csv:2: 2 reads of one cell");
+  refused("bake.csv --noise", "bake.csv:2: 4 reads of one cell");
   refused("bake.csv --bake --activation warm", "--activation \"warm\"");
   refused("reads.csv --noise --rate '5 s'", "--rate \"5 s\"");
   refused("reads.csv --noise --out noise.toml", "noise.toml");

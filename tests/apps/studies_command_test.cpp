@@ -172,8 +172,9 @@ TEST_CASE("networks that do not settle are swept, trained and written with, and 
           train_part + "[sweep.grid]\n'argmax.read' = ['softmax', 'free_energy']\n");
   const Outcome table = run_nudge(folder, "sweep a.toml");
   CHECK(table.exit_code == 0);
-  for (const char* part : {"softmax", "free_energy", "index_accuracy", "a.h5"})
+  for (const char* part : {"softmax", "free_energy", "validation_rmse", "--all", "a.h5"})
     CHECK_THAT(table.output, Contains(part));
+  CHECK_THAT(run_nudge(folder, "sweep a.toml --resume a.h5 --all").output, Contains("index_accuracy"));
   CHECK_THAT(table.output, !Contains("residual"));
   const json parsed = json::parse(run_nudge(folder, "sweep a.toml --resume a.h5 --json").output);
   CHECK(parsed["points"].size() == 2);

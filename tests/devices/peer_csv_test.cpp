@@ -174,7 +174,8 @@ TEST_CASE("files of runs that do not fit together are refused", "[devices]") {
   CHECK_THAT(said("", reset), Contains("set.csv: empty"));
   CHECK_THAT(said("a,b\n-1e-7,1e-7\n2e-7,2e-7\n", reset), Contains("negative conductance"));
   CHECK_THROWS_WITH(read_lab_files({"a", "b", "c"}, {}), Contains("one CSV file"));
-  CHECK_THROWS_WITH(read_lab_files({"a"}, CsvScale{0, 0, 0.1}), Contains("--read-voltage is for"));
+  CHECK_THROWS_WITH(parse_lab_csv("pulse,conductance,direction\n0,1e-6,\n", "a", CsvScale{0, 0, 0.1}),
+                    Contains("--read-voltage is for"));
   CHECK_THROWS_WITH(read_lab_files({"a", "b"}, CsvScale{1e-6, 2e-6, 0.1}), Contains("--window is for one file"));
   CHECK_THROWS_WITH(read_lab_files({"absent.csv"}, {}), Contains("cannot be read"));
 }

@@ -86,7 +86,7 @@ TEST_CASE("a forecast knows what is static: offsets, poles and short phases, and
   REQUIRE_FALSE(bad.parts.empty());
   CHECK(bad.parts.front().name == "offsets of amplifiers");
   CHECK(bad.parts.front().cosine > bad.cosine + 0.1);
-  CHECK_THAT(forecast_text(bad), Contains("without offsets of amplifiers it has"));
+  CHECK_THAT(forecast_text(bad), Contains("without offsets of amplifiers it is"));
 
   const Config brief = placed(block({"relaxation.free_steps=1", "relaxation.average_free=1"}));
   const GradientForecast cut = forecast_gradient(brief, run_parts(brief), LookAt::parts);
