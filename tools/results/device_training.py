@@ -42,6 +42,21 @@ def mean(values, digits=3):
     return f"{statistics.mean(values):.{digits}f}" if values else "–"
 
 
+def failed(rows, preset, lane):
+    """" (1 of 3 failed)"; nothing where none did."""
+    own = [row["status"] for row in rows if (row["device.preset"], row["lane"]) == (preset, lane)]
+    bad = sum(status != "ok" for status in own)
+    return f" ({bad} of {len(own)} failed)" if bad else ""
+
+
+def of_whole_seeds(rows):
+    """The rows of seeds that every cell has; all rows where there is no such seed."""
+    cells = {(row["device.preset"], row["lane"]) for row in rows}
+    have = {cell: {row["seed"] for row in rows if (row["device.preset"], row["lane"]) == cell} for cell in cells}
+    whole = set.intersection(*have.values()) if have else set()
+    return [row for row in rows if row["seed"] in whole] or rows
+
+
 def strongest(rows, preset):
     """The lane of the null with the lowest mean loss; None without any."""
     known = {lane: found for lane in NULLS if (found := by_seed(rows, preset, lane))}
@@ -67,22 +82,20 @@ def falls(rows, preset, lane, family):
 def briefly(rows, presets):
     """README's table."""
     family = len(presets) * len(LANES)
-    table = [["device"] + list(LANES.values()) + ["strongest null", "loss still falls? nat per 1000 steps, in place / written"]]
+    table = [["device"] + list(LANES.values()) + ["strongest null", "loss still falls?"]]
     for preset in presets:
         null = strongest(rows, preset)
-        lanes = [f"{mean(by_seed(rows, preset, lane).values())}: {against(rows, preset, lane)}" for lane in LANES]
+        lanes = [f"{mean(by_seed(rows, preset, lane).values())}: {against(rows, preset, lane)}{failed(rows, preset, lane)}" for lane in LANES]
         table.append([f"`{preset}`", *lanes, "–" if null is None else f"{mean(by_seed(rows, preset, null).values())}, {NULLS[null]}",
                       " / ".join(falls(rows, preset, lane, family) for lane in LANES)])
-    return results.table(table) + "\n\nAfter the colon: difference to the strongest null, paired by seed."
+    return results.table(table) + "\n\nAfter the colon: difference to the strongest null, paired by seed. Last column: slope of the last fifth in nat per 1000 steps, in place / written."
 
 
 def seeds(rows):
-    """"5 seeds", or how many the rows of sweeps that are under way have."""
-    counts = [len(by_seed(rows, preset, lane)) for preset in {row["device.preset"] for row in rows} for lane in {row["lane"] for row in rows}]
-    few, most, wanted = min(counts), max(counts), len(results.sections.measured_configs([CONFIG])[CONFIG]["sweep.seeds"])
-    if few == most:
-        return f"{most} seeds" if most >= wanted else f"{most} of {wanted} seeds, the sweeps are under way"
-    return f"{few} to {most} of {wanted} seeds, the sweeps are under way"
+    """"5 seeds", or of how many of the config's seeds there are runs; without the runs that failed."""
+    found, wanted = len({row["seed"] for row in rows}), len(results.sections.measured_configs([CONFIG])[CONFIG]["sweep.seeds"])
+    text = f"{found} seeds" if found >= wanted else f"{found} of the config's {wanted} seeds"
+    return text + (", without runs that failed" if any(row["status"] != "ok" for row in rows) else "")
 
 
 def full(rows, presets, text):
@@ -116,6 +129,7 @@ def main(partial):
         own, facts, lines = points(name, partial)
         rows, text = rows + own, text or lines
         commits += [one for one in results.commits_of(facts) if one not in commits]
+    rows = of_whole_seeds(rows)
     presets = list(dict.fromkeys(row["device.preset"] for row in rows))
     tried = [name for lane, name in NULLS.items() if any(row["lane"] == lane for row in rows)]
     where = f" Mean of {seeds(rows)}; nulls tried: {', '.join(tried)}. Commands, spreads, gradients and heat: [results](results/results.md)."
