@@ -67,6 +67,10 @@ std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& co
   const std::vector<std::string> words = words_of(column.name);
   const auto at = std::find(words.begin(), words.end(), word);
   if (at == words.end()) return {};
+  // T (K) is no time: a short name counts where its unit fits.
+  const bool fits =
+      cell.unit.empty() || column.unit == Unit::none || read_quantity("1 " + cell.unit, column.unit).problem.empty();
+  if (at != words.begin() && !fits) return {};
   return static_cast<std::size_t>(at - words.begin());
 }
 
@@ -209,6 +213,34 @@ class Finder {
   Understood understood_;
 };
 
+/// True of names that tell devices apart, of which one column is read: "chip" beside "cell".
+bool tells_devices(const std::string& name) {
+  const std::vector<std::string> names = {"chip",   "die", "wafer",   "array", "sample",
+                                          "device", "dut", "address", "cell"};
+  return std::find(names.begin(), names.end(), word_of(named_unit(name).name)) != names.end();
+}
+
+/// Refuses a column left aside that tells apart what the column of devices or cells has under one name.
+void check_devices(const MeasuredText& text, std::size_t own, const std::vector<std::string>& left) {
+  for (std::size_t c = 0; c < text.header.cells.size(); ++c) {
+    const std::string& name = text.header.cells[c];
+    if (c == own || !tells_devices(name) || std::find(left.begin(), left.end(), name) == left.end()) continue;
+    std::map<std::string, std::string> seen;
+    CsvRow row;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      text.row(i, row);
+      if (std::max(own, c) >= row.cells.size()) continue;  // told where rows are read
+      const auto [at, fresh] = seen.emplace(row.cells[own], row.cells[c]);
+      if (fresh || at->second == row.cells[c]) continue;
+      csv_fail(
+          text.place(row),
+          fmt::format("\"{}\" of column {} is of {} \"{}\" here and of \"{}\" above: give every device a name of its "
+                      "own in one column",
+                      row.cells[own], text.header.cells[own], name, row.cells[c], at->second));
+    }
+  }
+}
+
 /// Required columns, with those that may stand for a conductance.
 bool conductance_found(const std::vector<LongColumn>& known, const FoundColumns& found) {
   const auto has = [&](const char* name) {
@@ -265,6 +297,11 @@ FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn
              fmt::format("column \"{}\" is missing (known: {})", needed.front(), fmt::join(column_names(known), ", ")));
   }
   Understood said = finder.understood();
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if ((known[k].name == "device" || known[k].name == "cell") && found.has(k)) {
+      check_devices(text, found.place[k], said.left_columns);
+    }
+  }
   said.file = text.file;
   said.encoding = text.encoding;
   said.separator = text.separator == '\t'  ? "separated by tabs"

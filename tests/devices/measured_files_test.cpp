@@ -111,6 +111,28 @@ TEST_CASE("a user says what columns hold, and is told what was read", "[measured
              Contains("write NAME=COLUMN UNIT"));
 }
 
+TEST_CASE("a further column that tells devices apart is no comment", "[measured]") {
+  const auto chips = [](const char* second) {
+    std::string text = "chip,device,pulse,conductance_uS,direction\n";
+    for (const char* device : {"1", "2"}) {
+      const std::string chip = std::string(device) == "1" ? "A" : second;
+      text += record(
+          "", [&](int n, double g, const char* d) { return fmt::format("{},{},{},{},{}", chip, device, n, g, d); });
+    }
+    return text;
+  };
+  CHECK(parse_lab_csv(chips("B"), "a.csv").size() == 2);  // left aside: every device has a name of its own
+  std::string table = "chip,cell,time_s,conductance_uS\n";
+  for (const char* chip : {"A", "B"}) {
+    for (int cell = 0; cell < 40; ++cell)
+      table += fmt::format("{0},{1},0,5\n{0},{1},1,5.{1}\n{0},{1},10,5.{1}\n", chip, cell);
+  }
+  CHECK_THAT(problem([&] { parse_and_fit_relaxation(table, "r.csv"); }),
+             Contains("r.csv:122") && Contains("of chip \"B\" here") && Contains("name of its own"));
+  const std::string bake = "cell,t/s,G (uS),T (K),temperature_K\n1,1,5,300,300\n";
+  CHECK_THAT(problem([&] { parse_and_fit_bake({bake}, {"b.csv"}); }), Contains("one temperature"));  // T is no time
+}
+
 TEST_CASE("what cannot be read is named: workbooks, overflows, two readings, slips", "[measured]") {
   CHECK_THAT(problem([] { read(std::string("PK\x03\x04", 4) + "xl/worksheets"); }),
              Contains("Excel") && Contains("CSV"));
