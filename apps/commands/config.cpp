@@ -35,7 +35,9 @@ bool changes_section(const std::vector<ConfigDifference>& changes, const std::st
 std::string missing_data(const Config& config) {
   for (const char* key : {"data.text", "data.file", "data.test_file"}) {
     const std::string& name = config.text(key);
-    if (!name.empty() && !std::filesystem::exists(name) && !std::filesystem::exists(named_data_file(name))) return key;
+    if (name.empty() || std::filesystem::exists(name)) continue;
+    const NamedData* set = std::string_view(key) == "data.file" ? named_data(name) : nullptr;
+    if (set == nullptr || !set->is_here(config.text("data.folder"))) return key;
   }
   return "";
 }

@@ -14,7 +14,7 @@
 
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/io/inflate.hpp"
+#include "sim/io/unpacked.hpp"
 
 namespace nudge {
 namespace {
@@ -131,7 +131,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   return table;
 }
 
-std::string read_table_text(const std::string& path) { return inflated_if_gzip(read_csv_text(path), path); }
+std::string read_table_text(const std::string& path) { return unpacked(read_csv_text(path), path); }
 
 void csv_fail(const std::string& where, const std::string& what) { throw UserError(where + ": " + what); }
 

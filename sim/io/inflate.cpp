@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 
 namespace nudge {
@@ -101,16 +100,6 @@ Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size
       return out;
     }
   }
-}
-
-std::string inflated_if_gzip(std::string bytes, const std::string& what, const ReadBound& bound) {
-  if (!bytes.starts_with("\x1f\x8b")) return bytes;
-  Inflated inflated = inflate_bytes(bytes, Deflated::gzip, bound.bytes);
-  if (inflated.too_long) refuse_length(what, bound);
-  if (!inflated.problem.empty()) {
-    throw UserError(fmt::format("{}: the .gz {}; fetch the file again", what, inflated.problem));
-  }
-  return std::move(inflated.bytes);
 }
 
 unsigned long zip_checksum(std::string_view bytes) {

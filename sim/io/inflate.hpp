@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "sim/base/bounded_read.hpp"
-
 namespace nudge {
 
 /// Wrapping of deflated bytes (RFC 1951): as a .gz file (RFC 1952, with a checksum and possibly several members one after the
@@ -23,9 +21,6 @@ struct Inflated {
 /// Decompresses all of `compressed` with zlib; `most` bounds the result (a damaged or hostile size). Beside the result it holds a
 /// piece of 512 kB where the data tells its size truly. Throws only for lack of memory; errors in the bytes stand in `problem`.
 Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size_t most);
-
-/// Bytes of a file, inflated if they are a .gz. UserError "WHAT: the .gz is truncated …", and if there are more than `bound`.
-std::string inflated_if_gzip(std::string bytes, const std::string& what, const ReadBound& bound = read_bound());
 
 /// The checksum of zip archives over bytes (CRC-32 of IEEE 802.3).
 unsigned long zip_checksum(std::string_view bytes);

@@ -330,14 +330,9 @@ TEST_CASE("empty and single classes and features of one value are said, and a so
 TEST_CASE("a data set is called by its name, with its test part, or says which package has it") {
   std::vector<std::string> named{"task.kind=classification", "network.kind=hopfield", "data.file=fashion-mnist"};
   const SampleOptions options = sample_options(config_of(named));
-  CHECK(options.source.path.ends_with("train-images-idx3-ubyte.gz"));
-  CHECK(options.source.labels.ends_with("train-labels-idx1-ubyte.gz"));
-  CHECK(options.test_source.path.ends_with("t10k-images-idx3-ubyte.gz"));
-  CHECK(options.test_source.labels.ends_with("t10k-labels-idx1-ubyte.gz"));
-  SampleOptions missing = options;
-  missing.source.path = std::string(kPackagedData) + "not-there";
-  CHECK_THROWS_WITH(load_samples(missing, Target::label), Catch::Contains("apt-get install dataset-fashion-mnist"));
-  CHECK(named_data_file("mnist.npz").empty());
+  REQUIRE(options.named != nullptr);
+  CHECK_THROWS_WITH(options.named->folder("no/such"), Catch::Contains("has no train-images-idx3-ubyte"));
+  CHECK(named_data("mnist.npz") == nullptr);
   named.push_back("data.labels=labels.gz");
-  CHECK_THROWS_WITH(config_of(named), Catch::Contains("has its labels and its test part"));
+  CHECK_THROWS_WITH(config_of(named), Catch::Contains("has its labels and its test split"));
 }

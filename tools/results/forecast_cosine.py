@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Is the cosine that a run forecasts the cosine that its gradients have? 200 random circuits: `nudge config check` forecasts on the first batch,
-`nudge gradcheck` measures on the same batch and on the eight after it, with the same weights and devices.
+and on up to three more where the first is no good. `nudge gradcheck` measures on the same four batches and on the eight after them, with the same
+weights and devices.
 
 Draw number n takes every value from the hash of (seed, n, key): any draw can be made again by itself. A draw that `config check` refuses is
 counted and left out. Draws stand in results/forecast_cosine.jsonl, one a line; a script that was stopped goes on after the last one.
@@ -22,7 +23,7 @@ import results
 
 SEED = 1
 WANTED = 8 if results.SHORT else 200
-CHECKED = (1, 5, 9)  # batches of the checks: the first, and means of four and four after it
+CHECKED = (1, 4, 8, 12)  # batches of the checks: what a forecast may see (one, or four), and two means of four after them
 BOUNDS = (0.1, 0.9)  # where a run refuses, and where it warns
 FAR = 0.1  # a forecast that is off by more is far off
 
@@ -120,13 +121,14 @@ def commands(number, batches=CHECKED[-1]):
 
 
 def forecast_of(text):
-    """Cosine and named part of the sentence; None for what the program says is not known."""
-    found = re.search(r"has a cosine of (-?[\d.]+) with the exact one(?:; without (.*) it has (-?[\d.]+))?", text)
-    return (float(found[1]), found[2]) if found else (None, None)
+    """Cosine and named part of the sentence, and its number of batches; None for what the program says is not known."""
+    found = re.search(r"ha(?:s|ve) a (?:mean )?cosine of (-?[\d.]+) with the exact ones?(?:; without (.*) it is (-?[\d.]+))?", text)
+    several = re.search(r"gradients of the first (\d+) batches", text)
+    return (float(found[1]), found[2], int(several[1]) if several else 1) if found else (None, None, 1)
 
 
 def measured_cosines(number):
-    """Cosines of the first batch, of the mean of the four after it and of the four after these; the seconds of the last check; why there are none."""
+    """Cosines of the first batch, of the three after it, and of the two fours after these; the seconds of the last check; why there are none."""
     sums, found = {0: 0.0}, []
     for batches, before in zip(CHECKED, (0, *CHECKED)):
         done, seconds = answer(commands(number, batches)[1])
@@ -159,11 +161,11 @@ def made(number):
     done, seconds = answer(commands(number)[0])
     if done.returncode != 0:
         return out | {"refused": " ".join(done.stderr.split())[:300]}
-    if "of the first batch" not in done.stdout:
+    if "of the first" not in done.stdout:
         return out | {"refused": "no forecast: " + " ".join(done.stdout.split())[-200:]}
-    value, part = forecast_of(done.stdout)
+    value, part, seen = forecast_of(done.stdout)
     cosines, check_seconds, said = measured_cosines(number)
-    return out | {"forecast": value, "part": part, "signal_to_noise": ratio_of(done), "lifted": lifted(number, done), "cosines": cosines, "said": said,
+    return out | {"forecast": value, "part": part, "seen": seen, "signal_to_noise": ratio_of(done), "lifted": lifted(number, done), "cosines": cosines, "said": said,
                   "check_seconds": round(seconds, 3), "gradcheck_seconds": round(check_seconds, 3)}
 
 
@@ -184,8 +186,13 @@ def known(row):
 
 
 def measured(row):
-    """Mean cosine of the eight batches after the first; None where it is not known."""
-    return statistics.mean(row["cosines"][1:]) if row["cosines"] else None
+    """Mean cosine of the eight batches that no forecast has seen; None where it is not known."""
+    return statistics.mean(row["cosines"][2:]) if row["cosines"] else None
+
+
+def repeated(row):
+    """Mean cosine of the batches that the forecast has seen."""
+    return row["cosines"][0] if row["seen"] == 1 else (row["cosines"][0] + 3 * row["cosines"][1]) / 4
 
 
 def rank_correlation(pairs):
@@ -198,7 +205,7 @@ def rank_correlation(pairs):
 
 def scatter(rows):
     """Standard deviation of the cosine of one batch, from two means of four."""
-    return math.sqrt(statistics.mean(2 * (row["cosines"][1] - row["cosines"][2]) ** 2 for row in rows)) if rows else math.nan
+    return math.sqrt(statistics.mean(2 * (row["cosines"][2] - row["cosines"][3]) ** 2 for row in rows)) if rows else math.nan
 
 
 def band(value):
@@ -223,7 +230,7 @@ def by_band(rows):
 
 def by_network(rows):
     """Rank correlations, and how far forecasts are off."""
-    table = [["circuits", "known", "rank correlation", "mean distance to the same batch", "mean distance to the eight after it", "forecast, s", "check of 9 batches, s"]]
+    table = [["circuits", "known", "rank correlation", "mean distance to the same batches", "mean distance to eight others", "forecast, s", "check of 12 batches, s"]]
     kinds = sorted({row["network"] for row in rows})
     loud = "all, signal-to-noise of at least 1"
     for name in (*kinds, "all", loud):
@@ -231,7 +238,7 @@ def by_network(rows):
         sure = [row for row in own if known(row)]
         if len(sure) < 3:
             continue
-        off = [statistics.mean(abs(row["forecast"] - one(row)) for row in sure) for one in (lambda row: row["cosines"][0], measured)]
+        off = [statistics.mean(abs(row["forecast"] - one(row)) for row in sure) for one in (repeated, measured)]
         seconds = lambda key: f"{statistics.median(row[key] for row in own):.2f}, at most {max(row[key] for row in own):.1f}"
         table.append([name, f"{len(sure)} of {len(own)}", f"{rank_correlation([(row['forecast'], measured(row)) for row in sure]):.3f}", f"{off[0]:.4f}", f"{off[1]:.3f}",
                       seconds("check_seconds"), seconds("gradcheck_seconds")])
@@ -252,8 +259,8 @@ def main():
     body = (by_band(rows) + "\n\n" + by_network(rows) + f"\n\n{len(rows)} circuits of seed {SEED}, of {len(everything)} draws: `nudge config check` refused the others. Distances are of "
             f"cosines, seconds are medians of one core. The eight farthest of those on the other side of a bound, by the number of the draw: {misses(rows)}. "
             "`python3 tools/results/forecast_cosine.py --draw N` prints the commands of a draw.")
-    columns = ("draw", "network", "estimator", "preset", "forecast", "part", "signal_to_noise")
-    data = {"columns": [*columns, "first batch", "batches 2 to 5", "batches 6 to 9"],
+    columns = ("draw", "network", "estimator", "preset", "forecast", "seen", "part", "signal_to_noise")
+    data = {"columns": [*columns, "first batch", "batches 2 to 4", "batches 5 to 8", "batches 9 to 12"],
             "circuits": [[row[key] for key in columns] + [round(one, 4) for one in row["cosines"]] for row in rows]}
     results.write("forecast_cosine", ["make results TABLES=forecast_cosine"], body, commits, "results/estimators.md", data=data)
 

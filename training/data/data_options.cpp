@@ -5,6 +5,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/data/labelled_data.hpp"
+#include "training/data/named_data.hpp"
 #include "training/data/samples.hpp"
 #include "training/data/task.hpp"
 
@@ -49,17 +50,24 @@ const Section<DataOptions>& data_section() {
                  "project."),
             &DataOptions::text),
       field(path("data.file", "",
-                 "Samples to learn: CSV, IDX (MNIST as distributed), NPZ or HDF5, the first two also as .gz; the "
-                 "format is told by the first bytes. \"fashion-mnist\": the 70,000 pictures of Debian's package "
-                 "dataset-fashion-mnist, with their test part. Empty: the 1797 handwritten digits of 8 x 8 pixels that "
-                 "ship with the project (as regression: their labels as numbers)."),
+                 "Samples to learn: CSV, IDX (MNIST as distributed), NPZ, HDF5, or a data frame of R (.rda, .rds); the "
+                 "first bytes tell the format, .gz and .xz are unpacked. Or the name of a set with its published test "
+                 "split: " +
+                     named_data_help() +
+                     ". Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with the project (as regression: "
+                     "their labels as numbers)."),
             &DataOptions::file),
+      field(path("data.folder", "",
+                 "Folder with the files of a set that data.file names; empty: where Debian's package puts them."),
+            &DataOptions::folder),
       field(text("data.features", "",
-                 "NPZ, HDF5: array of the features, samples along its first dimension; empty: features."),
+                 "NPZ, HDF5: array of the features, samples along its first dimension; empty: features. R: the data frame; "
+                 "empty: the only one."),
             &DataOptions::features),
       field(text("data.labels", "",
                  "Where the labels of classification (whole numbers from 0 on) or the values of regression are. CSV: "
-                 "name of the column, for regression a list \"a,b\"; empty: the first column. IDX: the file of labels. "
+                 "name of the column, for regression a list \"a,b\"; empty: the first column. R: the same, a name is "
+                 "needed. IDX: the file of labels. "
                  "NPZ, HDF5: the array; empty: labels."),
             &DataOptions::labels),
       field(path("data.test_file", "",
@@ -130,38 +138,32 @@ const std::string& first_of(const std::string& own, const std::string& otherwise
   return own.empty() ? otherwise : own;
 }
 
-/// Fills in the four files of a named data set, with its 10,000 test pictures as the test part.
-DataOptions with_named_data(DataOptions d) {
-  const std::filesystem::path pictures = named_data_file(d.file);
-  if (pictures.empty()) return d;
-  if (!d.labels.empty() || !d.test_file.empty()) {
-    throw UserError(fmt::format(
-        "data.file = \"{}\" has its labels and its test part (leave data.labels and data.test_file empty)", d.file));
-  }
-  const std::filesystem::path folder = pictures.parent_path();
-  d.file = pictures;
-  d.labels = folder / "train-labels-idx1-ubyte.gz";
-  d.test_file = folder / "t10k-images-idx3-ubyte.gz";
-  d.test_labels = folder / "t10k-labels-idx1-ubyte.gz";
-  return d;
+/// Checks that a set called by its name is not also described.
+void expect_only_named(const DataOptions& d) {
+  if (d.features.empty() && d.labels.empty() && d.test_file.empty()) return;
+  throw UserError(
+      fmt::format("data.file = \"{}\" has its labels and its test split (leave data.features, data.labels and "
+                  "data.test_file empty)",
+                  d.file));
 }
 
 }  // namespace
 
-std::filesystem::path named_data_file(const std::string& name) {
-  // Xiao, Rasul and Vollgraf, arXiv:1708.07747.
-  if (std::filesystem::path(name).filename() != "fashion-mnist" || std::filesystem::exists(name)) return {};
-  return std::filesystem::path(kPackagedData) / "fashion-mnist" / "train-images-idx3-ubyte.gz";
-}
-
 SampleOptions sample_options(const Config& config) {
-  const DataOptions d = with_named_data(data_options(config));
+  const DataOptions d = data_options(config);
   expect_beside("data.features", d.features, "data.file", d.file);
   expect_beside("data.labels", d.labels, "data.file", d.file);
   expect_beside("data.test_file", d.test_file, "data.file", d.file);
   expect_beside("data.test_features", d.test_features, "data.test_file", d.test_file);
   expect_beside("data.test_labels", d.test_labels, "data.test_file", d.test_file);
   SampleOptions o;
+  o.named = named_data(d.file);
+  o.folder = d.folder;
+  if (o.named != nullptr) expect_only_named(d);
+  if (o.named == nullptr && !d.folder.empty()) {
+    throw UserError(fmt::format("data.folder = \"{}\" is read only where data.file names a set: {}", d.folder,
+                                named_data_help()));
+  }
   o.source = {d.file, d.features, d.labels};
   o.test_source = {d.test_file, first_of(d.test_features, d.features), first_of(d.test_labels, d.labels),
                    "data.test_features", "data.test_labels"};

@@ -18,7 +18,7 @@ struct DataOptions {
   std::vector<std::string> references;
   std::string text;  ///< text file; empty: the text that ships
   /// Sample file, and names in it; empty: the digits that ship, and the first column or "features" and "labels".
-  std::string file, features, labels;
+  std::string file, folder, features, labels;
   /// Test file, and names in it; empty: split off, and the names above.
   std::string test_file, test_features, test_labels;
   std::vector<Index> shape;

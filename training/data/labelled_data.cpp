@@ -8,7 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
-#include "sim/io/inflate.hpp"
+#include "sim/io/unpacked.hpp"
 #include "training/data/readers/readers.hpp"
 
 namespace nudge {
@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::string_view kZip = "PK\x03\x04", kEmptyZip = "PK\x05\x06", kHdf5 = "\x89HDF";
 
-/// Reads the bytes of a file, inflated if it is a .gz.
+/// Reads the bytes of a file, unpacked if it is a .gz or .xz.
 std::string plain_bytes(const std::string& path) {
-  return inflated_if_gzip(read_file_bytes(path, "data"), data_name(path));
+  return unpacked(read_file_bytes(path, "data"), data_name(path));
 }
 
 bool fits_float(double number) {
@@ -106,9 +106,10 @@ LabelledData read_labelled_data(const DataSource& source, Target target) {
     }
     return join_arrays(parse_idx(bytes, name), parse_idx(plain_bytes(source.labels), data_name(source.labels)), target);
   }
+  if (is_rdata(bytes)) return parse_rdata(bytes, name, source, target);
   if (const std::size_t nul = bytes.find('\0'); nul != std::string::npos) {
     throw UserError(
-        fmt::format("{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF) nor CSV text: first byte {:02X}, "
+        fmt::format("{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF), R data (RDX) nor CSV text: first byte {:02X}, "
                     "a NUL at byte {}",
                     name, static_cast<unsigned char>(bytes[0]), nul));
   }

@@ -30,13 +30,14 @@ constexpr int kMostClasses = 65536;
 /// Location of samples: file and names in it. The keys are those of the config that gave them, for messages.
 struct DataSource {
   std::string path;
-  std::string features = {};  ///< NPZ, HDF5: the array or dataset
-  std::string labels = {};  ///< CSV: column (empty: the first); IDX: file of labels; NPZ, HDF5: array (empty: "labels")
+  std::string features = {};  ///< NPZ, HDF5: the array or dataset; R: the data frame
+  /// CSV: column (empty: the first); R: column; IDX: file of labels; NPZ, HDF5: array (empty: "labels").
+  std::string labels = {};
   std::string features_key = "data.features", labels_key = "data.labels";
 };
 
-/// Reads samples of a CSV, IDX, NPZ or HDF5 file; IDX and CSV may be compressed as .gz. The first bytes tell the
-/// format, not the name. UserError with file, line or place, and the rule, for anything that is wrong with it.
+/// Reads samples of a CSV, IDX, NPZ, HDF5 or R data file; all but NPZ and HDF5 may be packed as .gz or .xz. The first
+/// bytes tell the format, not the name. UserError with file, line or place, and the rule, for anything that is wrong with it.
 LabelledData read_labelled_data(const DataSource& source, Target target);
 
 /// Joins two arrays. UserError when the numbers of samples differ, a feature is not finite, a label is no class.

@@ -114,18 +114,16 @@ std::int64_t SampleParts::fingerprint() const {
 }
 
 SampleParts load_samples(const SampleOptions& options, Target target) {
+  if (options.named != nullptr) {
+    PublishedData found = options.named->read(options.named->folder(options.folder), target);
+    return prepare_samples(std::move(found.training), found.training_name, std::move(found.test), found.test_name, options);
+  }
   const DataSource& source = options.source;
   if (source.path.empty()) {
     const std::string name = "the digits that ship with nudge";
     LabelledData digits = parse_csv(default_digits(), name, {}, target);
     if (options.shape.empty()) digits.shape = {8, 8};
     return prepare_samples(std::move(digits), name, {}, "", options);
-  }
-  if (source.path.starts_with(kPackagedData) && !std::filesystem::exists(source.path)) {
-    throw UserError(
-        fmt::format("{} is not there (apt-get install dataset-fashion-mnist, or name the files in data.file, "
-                    "data.labels, data.test_file, data.test_labels)",
-                    source.path));
   }
   LabelledData test;
   if (!options.test_source.path.empty()) test = read_labelled_data(options.test_source, target);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 #include "sim/base/rng.hpp"
 #include "sim/config/config.hpp"
 #include "training/data/batches.hpp"
-#include "training/data/labelled_data.hpp"
+#include "training/data/named_data.hpp"
 
 namespace nudge {
 
@@ -69,20 +68,15 @@ const std::vector<std::string>& scaling_names();
 
 /// Options of data.* about samples.
 struct SampleOptions {
-  /// Files of samples and of the test part; no path: the digits that ship, no predefined test part.
+  const NamedData* named = nullptr;  ///< a set called by its name; its files are in `folder`
+  std::string folder = {};
+  /// Otherwise, files of samples and of the test part; no path: the digits that ship, no predefined test part.
   DataSource source, test_source;
   std::vector<Index> shape;  ///< shape of a sample; empty: as the file says
   Index classes = 0;         ///< number of classes; 0: the largest label of the training file + 1
   std::string scaling = "unit", value_scaling = "none";
   DrawnPart validation, test;
 };
-
-/// Folder of data sets in Debian's packages.
-inline constexpr const char* kPackagedData = "/usr/share/datasets/";
-
-/// Path of the training pictures of a data set called by name ("fashion-mnist"), where Debian's package puts them.
-/// Empty for all other names of data.file, and where a file of that name is here.
-std::filesystem::path named_data_file(const std::string& name);
 
 /// Reads the options of samples. UserError for keys that contradict each other.
 SampleOptions sample_options(const Config& config);

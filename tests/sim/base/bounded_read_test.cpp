@@ -12,7 +12,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/machine_memory.hpp"
-#include "sim/io/inflate.hpp"
+#include "sim/io/unpacked.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data_files.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -57,19 +57,19 @@ TEST_CASE("read_bounded: a device without end ends at the bound", "[memory]") {
                     Contains("/dev/zero: has more than 1048576 bytes"));
 }
 
-TEST_CASE("inflated_if_gzip: no more than the bound, and its contents once", "[memory]") {
+TEST_CASE("unpacked: no more than the bound, and its contents once", "[memory]") {
   const std::string text(5000000, 'z'), packed = test::deflated(text, true);
-  const std::string all = inflated_if_gzip(packed, "t.gz", {text.size(), ""});
+  const std::string all = unpacked(packed, "t.gz", {text.size(), ""});
   CHECK(all == text);
   CHECK(all.capacity() <= text.size() + 64);  // grown by doubling it would be 8 MB, and both halves held at a time
-  CHECK_THROWS_WITH(inflated_if_gzip(packed, "t.gz", kMega), Contains("t.gz: has more than 1048576 bytes, so says"));
-  CHECK(inflated_if_gzip("plain", "t.csv", kMega) == "plain");
-  CHECK_THROWS_WITH(inflated_if_gzip(packed.substr(0, 100), "t.gz", kMega), Contains("t.gz: the .gz is truncated"));
+  CHECK_THROWS_WITH(unpacked(packed, "t.gz", kMega), Contains("t.gz: has more than 1048576 bytes, so says"));
+  CHECK(unpacked("plain", "t.csv", kMega) == "plain");
+  CHECK_THROWS_WITH(unpacked(packed.substr(0, 100), "t.gz", kMega), Contains("t.gz: the .gz is truncated"));
   // Two members, of which the last alone says its size; and a size that is a lie.
-  CHECK(inflated_if_gzip(packed + test::deflated("end", true), "t.gz", {text.size() + 3, ""}) == text + "end");
+  CHECK(unpacked(packed + test::deflated("end", true), "t.gz", {text.size() + 3, ""}) == text + "end");
   std::string lie = packed;
   for (std::size_t b = lie.size() - 4; b < lie.size(); ++b) lie[b] = '\xFF';
-  CHECK_THROWS_WITH(inflated_if_gzip(lie, "t.gz", {std::size_t{1} << 33U, ""}), Contains("the .gz is damaged"));
+  CHECK_THROWS_WITH(unpacked(lie, "t.gz", {std::size_t{1} << 33U, ""}), Contains("the .gz is damaged"));
 }
 
 TEST_CASE("free_memory: what the machine tells, and less under a limit of the address space", "[memory]") {
