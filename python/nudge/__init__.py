@@ -7,6 +7,8 @@ gradient, and where?) and ``sweep`` (which imperfection hurts first?). ``open`` 
 draws the figures of the report with matplotlib.
 """
 
+import importlib
+
 from . import _threads  # noqa: F401  first: it loads _core
 from . import devices
 from ._core import build, estimators, presets
@@ -28,3 +30,10 @@ __all__ = [
     "Network", "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "effects", "estimate", "estimators",
     "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
 ]
+
+
+def __getattr__(name):
+    """nudge.plot, nudge.torch and nudge.jax, loaded when they are used: each needs a package of its own."""
+    if name in ("plot", "torch", "jax"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'nudge' has no attribute {name!r}")

@@ -16,6 +16,11 @@ __all__ = ["Dynamics", "EnergyDynamics", "SquaredError", "settle", "estimate", "
 ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating", "finite_nudge")
 
 
+#: What a method of a Dynamics returns.
+RETURNS = {"force": "F(z)", "jvp": "J v, J = dF/dz at z", "vjp": "J' u", "parameter_gradient": "{name: <u, dF/dtheta>}", "energy": "E(z), F = -dE/dz",
+           "energy_gradient": "{name: dE/dtheta}"}
+
+
 class Dynamics:
     """A force of your own: τ dz/dt = F(z, θ) with a state z (rows, cols) of float64 and a dict of parameters.
 
@@ -56,29 +61,41 @@ class Dynamics:
 
     def energy_gradient(self, z):
         """Returns {name: ∂E/∂θ} of a conservative force, for the contrastive rule."""
-        raise NotImplementedError("energy_gradient(z), of a conservative force")
+        raise self._missing("energy_gradient")
 
     def force(self, z):
         """Returns F(z), an array like z."""
-        raise NotImplementedError("force(z)")
+        raise self._missing("force")
 
     def jvp(self, z, v):
         """Returns J v with J = ∂F/∂z at z."""
-        raise NotImplementedError("jvp(z, v) = J v")
+        raise self._missing("jvp")
 
     def vjp(self, z, u):
         """Returns Jᵀ u."""
-        raise NotImplementedError("vjp(z, u) = J' u")
+        raise self._missing("vjp")
 
     def parameter_gradient(self, z, u):
         """Returns {name: ⟨u, ∂F/∂θ⟩}."""
         if self.parameters:
-            raise NotImplementedError("parameter_gradient(z, u)")
+            raise self._missing("parameter_gradient")
         return {}
 
     def energy(self, z):
         """Returns E(z) of a conservative force, a number."""
-        raise NotImplementedError("energy(z), of a conservative force")
+        raise self._missing("energy")
+
+    def _missing(self, method):
+        """The error of a method that the subclass does not have."""
+        arguments = ", ".join(list(inspect.signature(getattr(Dynamics, method)).parameters)[1:])
+        return NotImplementedError(f"{type(self).__name__} has no {method}({arguments}), which returns {RETURNS[method]}")
+
+    def _require(self):
+        """Raises InputError for the methods that a training calls and that the subclass does not have."""
+        needed = ["force", "jvp", "vjp"] + ["parameter_gradient"] * bool(self.parameters) + ["energy"] * bool(self.conservative)
+        lacking = [str(self._missing(one)) for one in needed if getattr(getattr(self, one), "__func__", None) is vars(Dynamics)[one]]
+        if lacking:
+            raise InputError("; ".join(lacking) + (" (a training logs it)" if needed[-1] == "energy" and len(lacking) == 1 else ""))
 
     def _named(self, found, method):
         """{name: array} in the order of the parameters, each as a matrix: a vector is one row."""

@@ -92,6 +92,43 @@ def _verdict(facts, told):
     return told
 
 
+def _error(found, wanted):
+    """|found − wanted| over |wanted|."""
+    return float(np.linalg.norm(found - wanted) / max(np.linalg.norm(wanted), np.finfo(float).tiny))
+
+
+def _derivative_faults(dynamics, z):
+    """Sentences on derivatives at z that are not what they should be, each tried in one random direction.
+    Central differences with h = 1e-5 are wrong by h² F‴ and by rounding/h, 1e-10 of smooth forces of the size of 1: 1e-4 and more is a fault.
+    Where the two one-sided differences are apart by more than 1e-3 (a kink, single precision, a random force) they judge nothing."""
+    h, rng = 1e-5, np.random.default_rng(1)
+    v, u = rng.normal(size=(2, *z.shape))
+    jv, ju = np.asarray(dynamics.jvp(z, v)), np.asarray(dynamics.vjp(z, u))
+    below, middle, above = (np.asarray(dynamics.force(z + sign * h * v)) for sign in (-1, 0, 1))
+    slope, faults = (above - below) / (2 * h), []
+    smooth = np.linalg.norm(above - 2 * middle + below) < 1e-3 * np.linalg.norm(above - below)
+    if smooth and (off := _error(jv, slope)) > 1e-4:
+        faults.append(f"jvp differs from central differences of force by {100 * off:.2g} %")
+    sides = np.linalg.norm(u) * np.linalg.norm(jv)  # 1e-5: single precision has 1e-7
+    if dynamics.conservative and abs(np.sum(u * jv) - np.sum(v * np.asarray(dynamics.jvp(z, u)))) > 1e-5 * sides:
+        faults.append("J is not symmetric, so force has no energy (derive from nudge.Dynamics, with vjp)")
+    elif abs(np.sum(u * jv) - np.sum(v * ju)) > 1e-5 * sides:
+        faults.append("vjp is not the transpose of jvp")
+    return faults
+
+
+def _faults(dynamics, z, rows, settled):
+    """"WRONG: …" where a derivative of the dynamics is; empty where none is seen. A gradient is held against the loss only where the
+    phase has settled: to 1 %, as a phase that ends at a residual of 1e-3 leaves the loss wrong by less."""
+    faults = _derivative_faults(dynamics, z)
+    for row in rows if settled else ():
+        one_group = row["group"] != "all" or len(dynamics.parameters) == 1
+        if row["estimator"] == "finite_difference" and one_group and row["relative_l2"] > 1e-2:
+            name = row["group"] if row["group"] != "all" else next(iter(dynamics.parameters))
+            faults.append(f"the gradient of {name!r} differs from central differences of the loss by {100 * row['relative_l2']:.2g} %")
+    return f"WRONG: {'; '.join(faults)}. " if faults else ""
+
+
 def _once(what, values):
     """The list; InputError when a value stands in it twice: the same run twice is no second, independent one."""
     values = list(values)
@@ -129,7 +166,8 @@ def gradcheck_rows(dynamics, cost, z0=None, estimators=None, finite_difference_e
     facts = {"loss": float(cost.value(reference["state"])), "residual": float(reference["free"]["residual"]),
              "reference_converged": reference["equilibrium"]["settled"] == 1, "equilibrium": reference["equilibrium"]}
     facts.update(_spectrum(dynamics, np.asarray(reference["state"]), options.get("step", 0.3)) or {})
-    facts["verdict"] = _verdict(facts, reference["equilibrium"]["verdict"])
+    facts["verdict"] = (_faults(dynamics, np.asarray(reference["state"]), rows, facts["reference_converged"])
+                        + _verdict(facts, reference["equilibrium"]["verdict"]))
     return {"rows": rows, "diagnostics": facts, "finite": all(math.isfinite(row["relative_l2"]) for row in rows if not row.get("refused"))}
 
 

@@ -123,14 +123,14 @@ class Gradcheck:
         return xr.Dataset(data, {"estimator": estimators, "group": groups})
 
     def __repr__(self):
-        lines = [f"{'estimator':<18} {'group':<6} {'1 - cosine':>11} {'relative L2':>12} {'signs':>8}"]
+        lines = [self.diagnostics["verdict"], f"{'estimator':<18} {'group':<6} {'1 - cosine':>11} {'relative L2':>12} {'signs':>8}"]
         for row in self.rows:
             if row.get("refused"):
                 lines.append(f"{row['estimator']:<18} refused: {row['refused']}")
                 continue
             lines.append(f"{row['estimator']:<18} {row['group']:<6} {max(0.0, 1 - row['cosine']):>11.2e} {row['relative_l2']:>12.2e} "
                          f"{100 * row['sign_agreement']:>6.1f} %")
-        return "\n".join([*lines, self.diagnostics["verdict"]])
+        return "\n".join(lines)
 
 
 def _finite(found, run=None):

@@ -81,6 +81,7 @@ def lent(system=None, cost=None, estimator=None, device=None):
 
 def system_source(system, overrides, devices=None, of_data=()):
     """What the config of a run, or of a Network, says of a Dynamics: it, its data, and the overrides."""
+    system._require()
     asked = dict(flat(overrides))
     values = {"network.kind": "own", "own.system": named(system), "own.leak": float(system.leak), "own.contrastive": system.contrastive,
               "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **dict(of_data)}

@@ -284,11 +284,23 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     return handed<S>(out);
   }
 
+  /// Says once, at the line of the caller, what costs time: Python's default filter shows a warning of one place once.
+  static void warn_of_rows(const std::string& name) {
+    const std::string text = fmt::format(
+        "'{}' is on noisy devices and read element by element, so methods are called once per row, which is slow: write "
+        "products (x @ w, y @ w.T), one read of the array each",
+        name);
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 2) < 0) throw nb::python_error();
+  }
+
   /// Every element of an array by itself, by a drive of 1 on its line alone: once for an example, or anew if reads are noisy.
   nb::object elements(std::size_t p) {
     const LinearMap<S>& map = *term_->maps_[p];
     const bool noisy = read_->noisy() && map.noisy();
-    if (noisy && rows_now_ > 1) by_rows_ = true;
+    if (noisy && rows_now_ > 1) {
+      by_rows_ = true;
+      warn_of_rows(term_->system_->parameters[p].name);
+    }
     if (!noisy && elements_[p].is_valid()) return elements_[p];
     const Matrix<S> lines = Matrix<S>::Identity(map.inputs(), map.inputs());
     Matrix<S> found(map.inputs(), map.outputs());

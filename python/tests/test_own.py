@@ -55,6 +55,39 @@ def test_a_wrong_derivative_is_seen(system):
     check = nudge.gradcheck(wrong, cost=cost, estimators=["aep_anchored"], free_steps=400)
     assert check.cosine("aep_anchored") > 1 - 1e-6  # estimators agree with each other ...
     assert float(check.table.relative_l2.sel(estimator="finite_difference", group="w")) > 0.4  # ... and not with the loss
+    assert repr(check).startswith("WRONG: the gradient of 'w' differs from central differences of the loss by ")
+
+    class Twisted(Tanh):
+        def vjp(self, z, u):
+            return self.jvp(z, u)
+
+    twisted = nudge.gradcheck(Twisted(3, 6, dynamics.parameters), cost=cost, estimators=["aep_anchored"], free_steps=400)
+    assert "WRONG: vjp is not the transpose of jvp" in twisted.diagnostics["verdict"]
+
+    class Claims(Twisted):
+        conservative = True
+
+        def energy(self, z):
+            return 0.0
+
+    claims = nudge.gradcheck(Claims(3, 6, dynamics.parameters), cost=cost, estimators=["ep"], free_steps=400)
+    assert "J is not symmetric, so force has no energy" in claims.diagnostics["verdict"]
+
+
+def test_a_training_names_the_methods_that_are_missing():
+    class Bare(nudge.EnergyDynamics):
+        def force(self, z):
+            return -z
+
+    with pytest.raises(nudge.InputError, match=r"Bare has no jvp\(z, v\), which returns J v.*; Bare has no energy\(z\)"):
+        nudge.train(Bare(4, 2), (np.zeros((8, 2)), np.zeros((8, 2))), train__steps=1)
+
+
+def test_submodules_load_when_they_are_used():
+    with pytest.raises(AttributeError, match="no attribute 'plots'"):
+        nudge.plots
+    pytest.importorskip("matplotlib")
+    assert nudge.plot.losses
 
 
 def test_an_unstable_force_is_said(system):
