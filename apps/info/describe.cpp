@@ -66,8 +66,9 @@ void add_writes(const report::Lane& trainee, Json& out) {
     return;  // no arrays, or of a version that did not tell them apart
   out["pulses"] = finite_or_null(*up + *down - *first);
   out["programming_pulses"] = finite_or_null(*first);
-  out["write_energy_J"] = finite_or_null(*heat - *first_heat);
-  out["programming_energy_J"] = finite_or_null(*first_heat);
+  const bool known = *up + *down == 0 || *heat > 0;  // else voltage and width of the device's pulses are not known
+  out["write_energy_J"] = known ? finite_or_null(*heat - *first_heat) : Json();
+  out["programming_energy_J"] = known ? finite_or_null(*first_heat) : Json();
 }
 
 Json trainee_facts(const report::Lane& trainee) {

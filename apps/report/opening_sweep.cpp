@@ -202,6 +202,25 @@ Opening ranked_opening(const Table& points, const std::string& result, const std
           ""};
 }
 
+/// Result that scatters less than an accuracy of few samples: the validation loss beside it. Empty: there is none.
+std::string finer_result(const Table& points) {
+  const auto& all = points.results;
+  const bool loss = std::find(all.begin(), all.end(), "validation_loss") != all.end();
+  return loss && all.front().ends_with("accuracy") ? "validation_loss" : "";
+}
+
+/// The opening of a result without a sure effect, with the first sure effect on the finer result where there is one.
+Opening with_finer(const Table& points, const std::string& finer, const std::vector<KeyEffect>& effects, Opening out) {
+  const auto sure = [](const KeyEffect& e) { return e.difference.certain() && e.difference.failed == 0; };
+  const auto found = std::find_if(effects.begin(), effects.end(), sure);
+  if (found == effects.end()) return out;
+  const std::string value = fmt::format("{} = {}", found->key, found->to);
+  const std::string does = does_text(points, finer, found->difference.mean);
+  out.sentence = fmt::format("{} {}{}. {}. {}", value, does, interval_text(finer, found->difference), out.title, out.sentence);
+  out.title = fmt::format("{} {}", value, does);
+  return out;
+}
+
 /// Text on points that failed or learned nothing.
 std::string left_over(const Table& points, const std::string& result, const std::optional<TextEntropy>& line) {
   std::string out;
@@ -252,10 +271,15 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
   const std::string& result = points.results.front();
   const auto [mean, low, high] = finite_range(points.numbers.at(result));
   if (!std::isfinite(low)) return {swept, "No run has a finite " + words(result) + ".", ""};
-  const std::vector<KeyEffect> effects = ranked_effects(points, result);
+  const std::string finer = finer_result(points);
+  std::vector<KeyEffect> effects = ranked_effects(points, result), others = ranked_effects(points, finer);
+  const auto all = static_cast<int>(effects.size() + others.size());  // both are looked at: one family
+  for (KeyEffect& one : effects) look_at_together(one.difference, all);
+  for (KeyEffect& one : others) look_at_together(one.difference, all);
   Opening out = points.scattered  ? correlation_opening(points, result)
                 : effects.empty() ? Opening{swept, "", ""}
                                   : ranked_opening(points, result, effects);
+  if (out.title.starts_with("No value changes")) out = with_finer(points, finer, others, std::move(out));
   out.sentence += fmt::format(" {}: single runs from {} to {}.", swept, result_text(points, result, low),
                               result_text(points, result, high));
   out.sentence += left_over(points, result, line) + behind_linear(points, result, references);

@@ -144,6 +144,13 @@ TEST_CASE("the verdict on a sweep names the key that matters and does not claim 
   const Opening open = sweep_opening(noise, std::nullopt);
   CHECK(open.title == "No value changes the validation loss beyond the scatter of the seeds");
   CHECK(has(open.sentence, "2 seeds cannot tell less than "));
+  // An accuracy of few samples scatters; the loss of the same runs does not, and both are one family of 4 effects.
+  Table coarse = two_keys();
+  coarse.results = {"validation_accuracy", "validation_loss"};
+  coarse.numbers["validation_accuracy"] = noise.numbers["validation_loss"];
+  const Opening finer = sweep_opening(coarse, std::nullopt);
+  CHECK(finer.title == "noise = 0.1 raises the validation loss by 0.5 nat");
+  CHECK(has(finer.sentence, "for all 4 effects together. No value changes the validation accuracy beyond the scatter"));
   Table samples = two_keys();
   samples.results = {"test_rmse"};
   samples.numbers["test_rmse"] = samples.numbers["validation_loss"];  // 2 to 2.71
