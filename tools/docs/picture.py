@@ -39,9 +39,9 @@ SWEEP = ("examples/digits.toml", {"hopfield.hidden": [32], "train.steps": 200, "
                                   "sweep.seeds": [1, 2, 3, 4, 5, 6, 7, 8]})
 NOISE = {"device.read_noise": ["3 %", "10 %"], "device.programming_error": ["10 %"], "device.step_spread": ["60 %"], "device.asymmetry": [0.5],
          "crossbar.update": ["write_verify"]}
-CAPTION = """*Left: digits learned on published ECRAM devices, pulsed in situ, with the noise and mismatch of the circuit. Plain EP and the exact
-gradient on ideal weights lie on each other; frozen devices stay above (one seed). Middle: a block with sharp attention, 30 free steps (`examples/compare_gradients.toml`
-itself has 8). Hollow dots are groups of parameters, filled dots all of them. Plain EP is wrong in every group but the read-out; the asymmetric forms are not.
+CAPTION = """*Left: digits learned by a layered network, whose coupling is symmetric, on published ECRAM devices with the noise and mismatch of the circuit. Plain EP and the exact
+gradient on ideal weights lie on each other; frozen devices stay above (one seed). Middle: attention, whose coupling is not symmetric, 30 free steps
+(`examples/compare_gradients.toml` itself has 8). Hollow dots are groups of parameters, filled dots all of them. Plain EP is wrong in every group but the read-out; the asymmetric forms are not.
 Right: difference to the device as published, {seeds} seeds, simultaneous 95 % intervals (all {effects} of the picture); filled dots exclude 0.*"""
 
 

@@ -101,9 +101,8 @@ def told(texts):
     if few == 0 or deviations(few, family) <= WIDE:
         return text
     enough = next(n for n in range(few, 10000) if deviations(n, family) <= WIDE)
-    which = "one that contains" if len(unsure) == 1 else f"{len(unsure)} that contain"
-    return text + (f" {few} seeds are too few for the {which} 0: an interval is ± {deviations(few, family):.1f} standard deviations of a "
-                   f"difference; {enough} seeds would make it ± {WIDE}.")
+    return text + (f" With {few} seeds an interval is ± {deviations(few, family):.1f} standard deviations of a difference, too wide to tell much; {enough} "
+                   f"seeds would make it ± {WIDE}.")
 
 
 def family_of(texts):
