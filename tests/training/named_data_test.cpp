@@ -119,8 +119,29 @@ TEST_CASE("CIFAR-10 is read from its binary files, five of training and one of t
   CHECK(data.training.shape == std::vector<Index>{3, 32, 32});
   CHECK(data.training.labels[37] == 7);
   CHECK(data.training.features(37, 3071) == 17);
-  write_cifar(folder.path() / "test_batch.bin", 1);
-  std::filesystem::resize_file(folder.path() / "test_batch.bin", 3000);
+    std::filesystem::resize_file(folder.path() / "test_batch.bin", 3000);
   CHECK_THROWS_WITH(set->read(folder.path(), Target::label), Contains("test_batch.bin") && Contains("has 3000 bytes"));
-  CHECK_THROWS_WITH(set->folder(""), Contains("name the folder that has data_batch_1.bin in data.folder"));
+  CHECK_THROWS_WITH(set->folder(""), Contains("name the folder that has data_batch_1 in data.folder"));
+}
+
+TEST_CASE("CIFAR-10's Python version is read from its pickles, as Python 2 wrote them, and none is run") {
+  const auto text = [](std::string_view s) { return std::string("U") + static_cast<char>(s.size()) + std::string(s); };
+  const std::string pixels(2 * 3072, '\x05'), two_rows = "\x4b\x02\x4d" + std::string("\x00\x0c", 2) + "\x86";  // (2, 3072)
+  const std::string type = "cnumpy\ndtype\n" + text("u1") + std::string("K\0K\x01\x87R(K\x03", 9) + text("|") + std::string("NNNK\0K\0K\0tb", 11);
+  const auto batch = [&](const std::string& labels) {
+    return "\x80\x02}q\x01(" + text("labels") + "]q\x02(" + labels + "e" + text("data") +
+           "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n" + std::string("K\0\x85", 3) + text("b") + "\x87R(K\x01" + two_rows +
+           type + "\x89T" + std::string("\x00\x18\0\0", 4) + pixels + "tbu.";
+  };
+  RawArray pictures, labels;
+  add_cifar_pickle(batch("K\x06K\x09"), "data_batch_1", pictures, labels);
+  CHECK(labels.bytes == "\x06\x09");
+  CHECK(pictures.bytes == pixels);
+  const std::string good = batch("K\x06K\x09");
+  for (std::size_t n = 0; n < 300; ++n) {
+    CHECK_THROWS_WITH(add_cifar_pickle(good.substr(0, n), "t", pictures, labels), Contains("t: "));
+  }
+  CHECK_THROWS_WITH(add_cifar_pickle(batch("K\x06"), "t", pictures, labels), Contains("is no batch of CIFAR-10"));
+  CHECK_THROWS_WITH(add_cifar_pickle(batch("K\x06K\x0b"), "t", pictures, labels), Contains("has the label 11"));
+  CHECK_THROWS_WITH(add_cifar_pickle("\x80\x02i", "t", pictures, labels), Contains("has the opcode 69"));
 }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <boost/uuid/detail/md5.hpp>
+
 #include "sim/base/errors.hpp"
 #include "training/data/readers/readers.hpp"
 
@@ -11,11 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file, or the file packed as .gz.
-fs::path plain_or_packed(const fs::path& file) {
-  fs::path packed = file;
-  packed += ".gz";
-  return fs::exists(file) || !fs::exists(packed) ? file : packed;
+/// The file, or the one of that name with an ending behind it.
+fs::path with_ending(const fs::path& file) {
+  for (const char* ending : {"", ".gz", ".bin"}) {
+    fs::path one = file;
+    one += ending;
+    if (fs::exists(one)) return one;
+  }
+  return file;
 }
 
 LabelledData rows_of(const LabelledData& all, Index from, Index count) {
@@ -38,39 +44,90 @@ PublishedData of_data_frame(const fs::path& file, const std::string& label, Inde
   return {rows_of(all, 0, training_rows), rows_of(all, training_rows, all_rows - training_rows), name, name};
 }
 
+/// MD5 of bytes, 32 hexadecimal digits (RFC 1321).
+std::string md5(std::string_view bytes) {
+  boost::uuids::detail::md5 hash;
+  hash.process_bytes(bytes.data(), bytes.size());
+  boost::uuids::detail::md5::digest_type digest{};
+  hash.get_digest(digest);
+  std::string out;
+  for (const unsigned int word : digest) out += fmt::format("{:08x}", word);
+  return out;
+}
+
+/// Refuses a file that has the size of a published one, and not its checksum: a damaged download. Checksums as torchvision has them.
+void check_published(const fs::path& file, std::string_view bytes) {
+  struct Published {
+    const char* name;
+    std::size_t size;
+    const char* md5;
+  };
+  static constexpr std::array published = {
+      Published{"train-images-idx3-ubyte.gz", 9912422, "f68b3c2dcbeaaa9fbdd348bbdeb94873"},
+      Published{"train-labels-idx1-ubyte.gz", 28881, "d53e105ee54ea40749a09fcbcd1e9432"},
+      Published{"t10k-images-idx3-ubyte.gz", 1648877, "9fb629c4189551a2d022fa330f9573f3"},
+      Published{"t10k-labels-idx1-ubyte.gz", 4542, "ec29112dd5afa0611ce80d1b7f02629c"},
+      Published{"data_batch_1", 31035704, "c99cafc152244af753f735de768cd75f"},
+      Published{"data_batch_2", 31035320, "d4bba439e000b95fd0a9bffe97cbabec"},
+      Published{"data_batch_3", 31035999, "54ebc095f3ab1f0389bbae665268c751"},
+      Published{"data_batch_4", 31035696, "634d18415352ddfa80567beed471001a"},
+      Published{"data_batch_5", 31035623, "482c414d41f54cd18b22e5b47cb7c3cb"},
+      Published{"test_batch", 31035526, "40351d587109b95175f43aff81a1287e"}};
+  for (const Published& one : published) {
+    if (file.filename() != one.name || bytes.size() != one.size) continue;
+    if (const std::string found = md5(bytes); found != one.md5) {
+      throw UserError(fmt::format("{}: has the MD5 {} (the published file has {}; fetch it again)", data_name(file), found,
+                                  one.md5));
+    }
+  }
+}
+
 /// Four files of IDX, as MNIST is distributed.
 PublishedData of_idx(const fs::path& folder, Target target) {
   const auto part = [&](const char* begin) {
-    const auto at = [&](const char* end) { return plain_or_packed(folder / (std::string(begin) + end)).string(); };
+    const auto at = [&](const char* end) { return with_ending(folder / (std::string(begin) + end)).string(); };
     return DataSource{at("-images-idx3-ubyte"), "", at("-labels-idx1-ubyte")};
   };
   const DataSource training = part("train"), test = part("t10k");
+  for (const std::string& file : {training.path, training.labels, test.path, test.labels}) {
+    if (file.ends_with(".gz")) check_published(file, read_file_bytes(file, "data"));
+  }
   return {read_labelled_data(training, target), read_labelled_data(test, target), data_name(training.path),
           data_name(test.path)};
 }
 
 /// Adds the rows of one file of CIFAR-10's binary version: a byte of the label, then 32 x 32 of red, of green, of blue.
-void add_cifar(const fs::path& file, RawArray& pictures, RawArray& labels) {
+void add_cifar_binary(const std::string& bytes, const std::string& name, RawArray& pictures, RawArray& labels) {
   constexpr std::size_t kPicture = 3072;
-  const std::string bytes = read_file_bytes(file, "data");
   if (bytes.empty() || bytes.size() % (kPicture + 1) != 0) {
-    throw UserError(fmt::format("{}: has {} bytes (must be a multiple of {}: a label and 3 x 32 x 32 pixels each)",
-                                data_name(file), bytes.size(), kPicture + 1));
+    throw UserError(fmt::format("{}: has {} bytes (must be a multiple of {}: a label and 3 x 32 x 32 pixels each)", name,
+                                bytes.size(), kPicture + 1));
   }
   for (std::size_t at = 0; at < bytes.size(); at += kPicture + 1) {
     labels.bytes += bytes[at];
     pictures.bytes.append(bytes, at + 1, kPicture);
   }
-  labels.shape = {static_cast<Index>(labels.bytes.size())};
-  pictures.shape = {labels.shape.front(), 3, 32, 32};
 }
 
+/// Six files, of the binary version (.bin) or of the Python version.
 PublishedData of_cifar(const fs::path& folder, Target target) {
-  RawArray pictures{data_name(folder), {}}, labels = pictures, test_pictures = pictures, test_labels = pictures;
-  for (int n = 1; n <= 5; ++n) add_cifar(folder / fmt::format("data_batch_{}.bin", n), pictures, labels);
-  add_cifar(folder / "test_batch.bin", test_pictures, test_labels);
-  return {join_arrays(pictures, labels, target), join_arrays(test_pictures, test_labels, target), pictures.name,
-          test_pictures.name};
+  const bool binary = fs::exists(folder / "data_batch_1.bin");
+  const auto part = [&](const std::vector<std::string>& files) {
+    RawArray pictures{data_name(folder), {}, ElementType::u8, std::endian::native, ""}, labels = pictures;
+    for (const std::string& file : files) {
+      const fs::path path = folder / (file + (binary ? ".bin" : ""));
+      const std::string bytes = read_file_bytes(path, "data");
+      check_published(path, bytes);
+      (binary ? add_cifar_binary : [](const std::string& b, const std::string& n, RawArray& p, RawArray& l) {
+        add_cifar_pickle(b, n, p, l);
+      })(bytes, data_name(path), pictures, labels);
+    }
+    labels.shape = {static_cast<Index>(labels.bytes.size())};
+    pictures.shape = {labels.shape.front(), 3, 32, 32};
+    return join_arrays(pictures, labels, target);
+  };
+  return {part({"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"}), part({"test_batch"}),
+          data_name(folder), data_name(folder)};
 }
 
 constexpr const char *kMlbench = "r-cran-mlbench", *kMlbenchFolder = "/usr/lib/R/site-library/mlbench/data";
@@ -94,14 +151,14 @@ const std::vector<NamedData>& named_data_sets() {
        "dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist", "train-images-idx3-ubyte", of_idx},
       {"mnist", "70,000 digits of 28 x 28 in the four files that MNIST is distributed as", "", "",
        "train-images-idx3-ubyte", of_idx},
-      {"cifar-10", "60,000 pictures of 3 x 32 x 32, 10 classes, the binary version (Krizhevsky, 2009)", "", "",
-       "data_batch_1.bin", of_cifar}};
+      {"cifar-10", "60,000 pictures of 3 x 32 x 32, 10 classes, binary or Python version (Krizhevsky, 2009)", "",
+       "", "data_batch_1", of_cifar}};
   return all;
 }
 
 bool NamedData::is_here(const std::string& chosen) const {
   const std::string& at = chosen.empty() ? packaged : chosen;
-  return !at.empty() && fs::exists(plain_or_packed(fs::path(at) / file));
+  return !at.empty() && fs::exists(with_ending(fs::path(at) / file));
 }
 
 fs::path NamedData::folder(const std::string& chosen) const {

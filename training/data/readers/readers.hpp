@@ -53,6 +53,10 @@ bool is_rdata(std::string_view bytes);
 /// Source: R Internals, section 1.8.
 LabelledData parse_rdata(std::string_view bytes, const std::string& name, const DataSource& source, Target target);
 
+/// Adds a batch of CIFAR-10's Python version, a pickle of a dict with "labels" and "data" (n, 3072) of bytes. The pickle is
+/// read, never run. Source: Krizhevsky, Learning Multiple Layers of Features from Tiny Images (2009), "dataset layout".
+void add_cifar_pickle(std::string_view bytes, const std::string& name, RawArray& pictures, RawArray& labels);
+
 /// Reads two datasets of an HDF5 file, of floats or integers.
 LabelledData read_hdf5(const DataSource& source, Target target);
 
