@@ -34,6 +34,12 @@ def _axes(ax, size=(6.0, 3.4)):
     return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
 
 
+def _legend(ax, size="small"):
+    """A legend above the axes, where it covers no data: two columns where there is room."""
+    wide = ax.get_figure().get_figwidth() >= 5
+    ax.legend(frameon=False, fontsize=size, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, ncols=2 if wide else 1)
+
+
 def _name(key):
     return str(key).replace("_", " ")
 
@@ -111,7 +117,7 @@ def series(run, *names, group="train", ax=None):
             if name in beside:
                 _curve(panel, beside[name], color=COLORS[i % len(COLORS)], linestyle="--", label=_name(name) + " (beside)")
         _label(panel.yaxis, own[0] if len(own) == 1 else "", unit)
-        panel.legend(frameon=False, fontsize="small")
+        _legend(panel)
     return panels
 
 
@@ -127,7 +133,7 @@ def _smoothed(values, width):
 
 
 def losses(run, ax=None, smooth=None):
-    """Draws training loss and validation loss (markers) of the run, of the run alongside it and of its null runs.
+    """Draws training loss (lines) and validation loss (dots) of the run, of the run alongside it and of its null runs.
 
     - smooth: the thick line is a mean over so many logged steps. None: a fortieth of the run; 1: no mean.
     """
@@ -136,15 +142,16 @@ def losses(run, ax=None, smooth=None):
         _curve(ax, log.loss, color=color, linewidth=0.7, alpha=0.4)
         width = max(1, log.loss.size // 40) if smooth is None else int(smooth)
         mean = log.loss.copy(data=_smoothed(log.loss.values, width))
-        _curve(ax, mean, color=color, linewidth=1.5, label=label + (f", mean of {2 * (width // 2) + 1} steps" if width > 1 else ", training"))
+        _curve(ax, mean, color=color, linewidth=1.5, label=label)
         if "validation_loss" in log:
-            _curve(ax, log.validation_loss, color=color, marker="o", markersize=4, linestyle=":", label=label + ", validation")
+            _curve(ax, log.validation_loss, color=color, marker="o", markersize=4, linestyle=":")
         _label(ax.yaxis, "loss", _unit(log.loss))
     if "text" in run.groups:  # what counting letters scores
         table = run["text"]
         ax.axhline(float(table.unigram[0]), color="0.6", linestyle=":", label=f"unigram, {table.split.values[0]} part")
-    ax.set_xlabel("training step")
-    ax.legend(frameon=False, fontsize="small")
+    lines = f"lines: mean of {2 * (width // 2) + 1}" if width > 1 else "lines: training"
+    ax.set_xlabel(f"training step ({lines}, dots: validation)")
+    _legend(ax)
     return ax
 
 
@@ -170,7 +177,7 @@ def accuracy(run, ax=None):
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     ax.set_xlabel("training step")
     ax.set_ylabel("validation accuracy" if metric == "accuracy" else "validation error (rms)")
-    ax.legend(frameon=False, fontsize="small")
+    _legend(ax)
     return ax
 
 
@@ -238,7 +245,7 @@ def agreement(run, ax=None):
         raise InputError(f"{run!r} was not compared with the exact gradient (train.cosine_every)")
     _angles(ax, log, 2.0 ** -53 if run.attrs.get("precision") == "double" else 2.0 ** -24)
     ax.set_xlabel("training step")
-    ax.legend(frameon=False, fontsize="x-small", ncols=2)
+    _legend(ax, "x-small")
     return ax
 
 
@@ -299,7 +306,7 @@ def points(run, key=None, result=None, ax=None):
     if failed.any():
         ax.plot(at[failed], np.full(failed.sum(), 0.04), "x", color=COLORS[1], transform=ax.get_xaxis_transform(),
                 label=f"{failed.sum()} runs did not end well")
-        ax.legend(frameon=False, fontsize="small")
+        _legend(ax)
     if numeric:
         ax.plot(places, [cell(y[at == one], result)[0] for one in places], color=COLORS[0])
         _label(ax.xaxis, key, _unit(table[key]), plain=True)
@@ -350,7 +357,7 @@ def staircase(run, ax=None, devices=5):
         ax.plot(measured.pulse, measured.conductance, ".", color=COLORS[1], markersize=3, label="measured")
     _label(ax.xaxis, "pulses, up and then down", _unit(found.pulse))
     _label(ax.yaxis, "conductance", _unit(found.conductance_mean))
-    ax.legend(frameon=False, fontsize="small")
+    _legend(ax)
     return ax
 
 
