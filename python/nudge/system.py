@@ -85,8 +85,8 @@ def system_source(system, overrides, devices=None, of_data=()):
     asked = dict(flat(overrides))
     values = {"network.kind": "own", "own.system": named(system), "own.leak": float(system.leak), "own.contrastive": system.contrastive,
               "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **dict(of_data)}
-    source = source_with({**values, **asked}, {}, devices)
-    return Source(named(system), source.text, source.settings + source_of(None, {}).settings)
+    source = source_with({key: value for key, value in values.items() if key not in asked}, asked, devices)
+    return Source(named(system), source.text, source.settings)
 
 
 @contextlib.contextmanager
