@@ -130,7 +130,7 @@ std::function<ExitCode()> add_config(CLI::App& app) {
       options->dump);
   dump_app->add_flag("--bare", options->bare, "Leave out the comments");
   const CLI::App* keys_app = add_subcommand(app, "keys", "Print the reference of all keys as Markdown",
-                                            "nudge config keys > docs/reference/configuration.md");
+                                            "nudge config keys > keys.md");
   const CLI::App* presets_app =
       add_subcommand(app, "presets", "List the presets and their values", "nudge config presets");
 

@@ -62,7 +62,7 @@ struct Condition {
 };
 using Conditions = std::vector<std::shared_ptr<const Condition>>;
 
-/// One key of the configuration. This row alone drives parsing, checks, help and docs/reference/configuration.md.
+/// One key of the configuration. This row alone drives parsing, checks, help and the pages docs/reference/config/.
 struct ParamRow {
   std::string key;  ///< "relaxation.step": the section is what stands before the last dot
   ParamKind kind = ParamKind::text;
@@ -121,7 +121,7 @@ std::string describe_values(const ParamRow& row);
 /// The hint for an unknown key: "did you mean abs_tolerance?" (same section), "did you mean train.steps?", or what exists.
 std::string key_hint(const ParamTable& table, std::string_view key);
 
-/// docs/reference/configuration.md: one Markdown table per section.
+/// All keys as Markdown, one table per section: `nudge config keys`, from which docs/reference/config/ is made.
 std::string describe_table(const ParamTable& table);
 
 /// The same for a terminal: key, default, values and meaning.
