@@ -87,16 +87,16 @@ struct ConfigDifference {
 };
 std::vector<ConfigDifference> difference(const Config& first, const Config& second);
 
-/// A rule between keys. `broken` returns what is wrong about keys.front(), or an empty text. It is reported at the most
-/// specific place (latest layer) that set one of the keys, and not at all when one of them has a problem of its own.
+/// A rule between keys. `broken` returns the mistake of keys.front(), or an empty text. It is reported at the most
+/// specific place (latest layer) that set one of the keys. It is not reported if one of them has a problem of its own.
 struct ConfigRule {
   std::vector<std::string> keys;
   std::function<std::string(const Config&)> broken;
 };
 
-/// A check of what several keys make together, run when each key and every rule holds. Throws UserError with a text that
-/// names keys, or axes of a grid, in full ("device.pulses = 1e8 (must be ...)"), a line for each problem; it is reported at the most
-/// specific place that set one of them.
+/// A check of several keys together, run when each key and every rule holds. Throws UserError with one line per problem. A line
+/// names keys, or axes of a grid, in full ("device.pulses = 1e8 (must be ...)"). It is reported at the most specific place that set
+/// one of them.
 using ConfigCheck = std::function<void(const Config&)>;
 
 /// A text key of the table whose value, when not empty, names a preset: `text` gives its TOML, or throws UserError.

@@ -12,8 +12,8 @@
 
 namespace nudge {
 
-/// What a key holds. `texts` may be restricted to choices; `grid` is a free table [name] whose keys are keys of the
-/// table and whose values are lists of values of those keys (the axes of a sweep).
+/// Kind of a key's value. `texts` may be restricted to choices. `grid` is a free table [name], the axes of a sweep. Its
+/// names are keys of the table; its values are lists of values of those keys.
 enum class ParamKind { integer, real, flag, text, path, choice, integers, reals, texts, grid };
 
 /// Allowed numbers, in SI units; an open end is excluded.
@@ -73,7 +73,7 @@ struct ParamRow {
   Range range = {};
   std::vector<std::string> choices = {};
   std::vector<std::string> former = {};  ///< names that the key had: who writes one is told the new one
-  bool distinct = false;                 ///< a list in which no value stands twice: what is run
+  bool distinct = false;                 ///< a list in which no value stands twice: each is run
   std::string zero = {};  ///< word for the number 0, or for the least of a range from below 0: "off", "auto", "seed"
   /// The key is read where all conditions of one of these hold; empty: always (sim/config/reading.hpp).
   std::vector<Conditions> read_when = {};

@@ -51,7 +51,7 @@ struct ValueProblem {
   std::string rule;
 };
 
-/// What is wrong with a value that stands twice in a list of what is run.
+/// Error text for a value that stands twice in a list whose entries are run.
 std::string repeat_rule(const Repeat& repeat);
 
 /// The value that the row makes of what was written (not for grids); adds a problem for each rule broken.

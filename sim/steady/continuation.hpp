@@ -54,9 +54,10 @@ struct Branch {
   bool converged = true;  ///< true if the eigenvalues of all points have converged
 };
 
-/// Follows the equilibria F(z; p) = 0 connected to the one near `start` (rows, cols) at p = from, through folds, as long as p
-/// stays between from and to: pseudo-arclength continuation (Keller, in Applications of Bifurcation Theory, 1977, p. 359). With
-/// x = (z/max(‖start‖, √n), (p − from)/(to − from)), a step Δs along the unit tangent t is corrected by Newton's method on
+/// Follows the equilibria F(z; p) = 0 from the one near `start` (rows, cols) at p = from, through folds, as long as p stays
+/// between from and to. The method is pseudo-arclength continuation (Keller, in Applications of Bifurcation Theory, 1977, p.
+/// 359). With x = (z/max(‖start‖, √n), (p − from)/(to − from)), a step Δs along the unit tangent t is corrected by Newton's
+/// method on
 ///     F(x) = 0,  tᵀ(x − x₀) = Δs,
 /// whose matrix (J F_p; tᵀ) is regular at a fold too; it and the tangents are solved for by GMRES on the jvp.
 ///
