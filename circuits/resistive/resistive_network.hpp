@@ -30,9 +30,10 @@ struct ResistiveNode {
 /// A deep resistive network (Kendall et al. 2020, arXiv 2006.01981; Scellier 2024, arXiv 2402.11674): layers of nodes
 /// joined by resistors, whose conductances are the parameters.
 /// - Layer 0 is n_0 ideal voltage sources, which the resistors of layer 1 see amplified by A_0.
-/// - Every node j of a hidden layer l = 1 … L−1 has an ideal diode to ground, which keeps v ≥ 0 in the first ⌊n_l/2⌋ nodes
-///   and v ≤ 0 in the others, and a bidirectional amplifier: its terminal at A_l v_lj drives the resistors of layer l + 1,
-///   and 1/A_l of the current drawn from the terminal loads the node (A = 1: a wire). Output nodes have neither.
+/// - Every node j of a hidden layer l = 1 … L−1 has an ideal diode to ground. It keeps v ≥ 0 in the first ⌊n_l/2⌋ nodes
+///   and v ≤ 0 in the others. The node also has a bidirectional amplifier. The amplifier's terminal at A_l v_lj drives the
+///   resistors of layer l + 1. Of the current drawn from the terminal, 1/A_l loads the node (A = 1: a wire). Output nodes
+///   have neither.
 /// Net current into node j of layer l, with the drops d^l_ij = A_{l−1} v_{l−1,i} − v_lj:
 ///     I_lj = Σ_i g^l_ij d^l_ij − (1/A_l) Σ_k g^{l+1}_jk d^{l+1}_jk + gb_0j (V_b − v_lj) + gb_1j (−V_b − v_lj)  [or + b_j]
 ///            + [l = L] β (y_j − v_lj)
@@ -85,8 +86,9 @@ struct ResistiveNudge {
   Matrix<double> target = {};
 };
 
-/// Net currents I (B, N), A, into every node by Kirchhoff's law, at the voltages v (B, N) with sources v_0 (B, n_0), without the
-/// currents of the diodes (ResistiveNetwork has the equation). In the steady state it is 0 at every node that no diode holds.
+/// Net currents I (B, N), A, into every node by Kirchhoff's law, at the voltages v (B, N) with sources v_0 (B, n_0). The
+/// currents of the diodes are left out (ResistiveNetwork has the equation). In the steady state I is 0 at every node that no
+/// diode holds.
 Matrix<double> resistive_currents(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
                                   ConstMatrixRef<double> v, const ResistiveNudge& nudge = {});
 
