@@ -11,8 +11,8 @@
 
 namespace nudge {
 
-/// Whether an effect may wait until enough time has come together for a step well above rounding, which spares work when
-/// time comes in small pieces, or has to apply all time at once.
+/// Permission to gather time. With `allowed` an effect may wait until enough time has come together for a step well
+/// above rounding. This spares work when time comes in small pieces. With `none` it applies all time at once.
 enum class Gathering { allowed, none };
 
 /// A named array of a part's state, for checkpoints.
@@ -68,8 +68,8 @@ struct ArraySite {
   int threads = 1;
   const Matrix<double>* stuck_S = nullptr;  ///< while parts are made: conductances of devices that are stuck; NaN: free
 
-  /// One standard normal or uniform number per device. `part` tells draws of the same purpose and step apart; those of a write and those of
-  /// Purpose::drift that no part of nudge takes are 21 to 26.
+  /// One standard normal or uniform number per device. `part` tells draws of the same purpose and step apart. Parts outside nudge take 21
+  /// to 26, which no part of nudge takes for writes and for Purpose::drift.
   template <class S>
   Matrix<S> normal(Purpose purpose, std::uint64_t step, std::uint32_t part = 0) const {
     return draw_normal<S>(identity, purpose, step, rows, cols, threads, part);
@@ -107,9 +107,9 @@ struct MovingDevices {
 
 enum class Passed { unchanged, seen, stored };  ///< what the passing of time has changed: less than the next one
 
-/// A part of what a kind of device is besides its answer to pulses: state of its own, what writes and time do to it, and noise.
-/// DeviceArray holds the parts of its devices without knowing which, and calls them in this order of a step, once per array; every hook has a
-/// default that does nothing. State that a pulse depends on, or that a model declares (DeviceModel::states), is in DeviceCells::own.
+/// Part of a kind of device besides its answer to pulses: state, the effects of writes and time on it, and noise. DeviceArray holds the parts
+/// of its devices without knowing which. It calls them in this order of a step, once per array. Every hook has a default that does nothing.
+/// State that a pulse depends on, or that a model declares (DeviceModel::states), is in DeviceCells::own.
 template <class S>
 class DevicePart {
  public:
@@ -135,7 +135,7 @@ class DevicePart {
   virtual bool shows() const { return false; }
   virtual void append_moving(const DeviceCells<S>& /*cells*/, double /*split_s*/,
                              std::vector<MovingDevices<S>>& /*out*/) const {}
-  /// 5. Adds the variance of the fresh noise of a read of each device per √τ, S², beside that of DeviceSpec. Called only where
+  /// 5. Adds each device's variance of the fresh noise of a read per √τ, S², beside the noise of DeviceSpec. Called only where
   /// reads_noisy().
   virtual void add_read_variance(const DeviceCells<S>& /*cells*/, Matrix<double>& /*variance_S2*/) const {}
   virtual bool reads_noisy() const { return false; }
