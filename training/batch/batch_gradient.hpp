@@ -82,8 +82,8 @@ class BatchGradient {
   BatchGradient(const Network<S>& network, const BatchGradientOptions& options);
   ~BatchGradient();
 
-  /// Sets `gradient` to that of the mean cost over the batch's tokens, plus the growth penalty; `step` names the read
-  /// noise.
+  /// Sets `gradient` to the gradient of the mean cost over the batch's tokens, plus the growth penalty. `step` names
+  /// the read noise.
   BatchReport compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient);
 
   /// Factors of the last compute()'s gradient, in an order that does not depend on the threads. With options.factors:

@@ -17,16 +17,16 @@ namespace nudge {
 /// Makes product.kernel the choice of the whole process; the start of every run.
 void use_product_kernel(const Config& config);
 
-/// The arrays of a run: crossbar_spec(config), programmed and solved on the threads of the config (within parallel loops, as
-/// the points of a sweep are, OpenMP gives them one), and used by the rows that its network has at the same time (coupled_rows),
-/// in slots as long as a step of the relaxation at the initial damping.
+/// Arrays of a run: crossbar_spec(config), programmed and solved on the threads of the config. Within parallel loops, as for the
+/// points of a sweep, OpenMP gives them one thread. The rows that the network has at the same time (coupled_rows) use the
+/// arrays. A slot is as long as a step of the relaxation at the initial damping.
 CrossbarSpec model_arrays(const Config& config);
 
 /// Time of an example in which the amplifiers of arrays sample their offsets, in units of tau; 0 of exact numbers.
 double auto_zero_time(const CrossbarSpec& arrays);
 
-/// UserError when the arrays that hold one matrix of the model (replicas of all tokens included) are larger than this
-/// machine's memory: before anything of it is made.
+/// Throws UserError, before anything is made, if the arrays that hold one matrix of the model are larger than this
+/// machine's memory. Replicas of all tokens count.
 void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes);
 
 /// What holds the weights.
@@ -35,8 +35,8 @@ enum class Weights {
   digital,     ///< exact numbers and circuits: references, and the run beside
 };
 
-/// The array of one parameter: conductances are bare devices (MappingKind::single), all of a network on the scale on which the
-/// largest, `largest`, takes crossbar.headroom of the way to g_max, unless crossbar.w_max sets it. Reads what device.stuck_map says of it.
+/// Array of one parameter. Conductances are bare devices (MappingKind::single). All of a network have one scale: `largest`, the largest of
+/// them, takes crossbar.headroom of the way to g_max, unless crossbar.w_max sets the scale. device.stuck_map may name the array.
 CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest);
 
 /// The largest weight of all conductances of a network; 0 where it has none.
@@ -66,8 +66,8 @@ class RelaxationStep {
   NodeLeak leak_;
 };
 
-/// True if the bandwidth of the amplifiers follows from their gain-bandwidth and the lines of arrays that are made yet
-/// (chosen_circuit): circuit.amplifier_bandwidth = auto of nodes that move by steps of euler all at once.
+/// True if the bandwidth of the amplifiers follows from their gain-bandwidth and the lines of arrays that are not made
+/// yet (chosen_circuit). This is circuit.amplifier_bandwidth = auto for nodes that move all at once by steps of euler.
 bool leaves_bandwidth_open(const Config& config);
 
 /// Why the value of relaxation.solver, relaxation.schedule or nudge.form does not fit the rest of the config (phase_needs), and which would;
@@ -82,8 +82,8 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
 template <class S>
 BatchGradientOptions gradient_options(const Config& config, const std::string& estimator);
 
-/// The exact adjoint at the z* that a noise-free free phase reaches, without growth penalty and with an ideal correction
-/// path: the truth of gradient comparisons, to be run on an exact_copy() of the network.
+/// Options of the exact adjoint, the truth of gradient comparisons. It is taken at the z* of a noise-free free phase,
+/// without growth penalty and with an ideal correction path. Run it on an exact_copy() of the network.
 template <class S>
 BatchGradientOptions exact_options(const Config& config);
 

@@ -16,8 +16,9 @@ const Config& standard_program_config();
 /// The table, the rules between keys and the presets.
 const ConfigSchema& program_schema();
 
-/// UserError for keys that are set and that nothing reads (sim/config/reading.hpp). In a file that is for several commands, an estimator that
-/// `nudge gradcheck` or `nudge compare` would ask reads its keys; the second is of a training, which asks `estimator` and train.beside alone.
+/// Throws UserError for keys that are set and that nothing reads (sim/config/reading.hpp). A file may serve several commands: an estimator
+/// that `nudge gradcheck` or `nudge compare` would run reads its keys. The second function is for a training, which runs `estimator` and
+/// train.beside alone.
 void expect_keys_read(const Config& config);
 void expect_training_reads(const Config& config);
 

@@ -10,8 +10,7 @@
 
 namespace nudge {
 
-/// The circuit of a run of network.kind = netlist, with the values that it began with (in its devices, where it has some) and with those that
-/// it has learnt.
+/// Circuit of a run of network.kind = netlist, with its values at the start (in its devices, if it has some) and its learnt values.
 struct LearntNetlist {
   Netlist before, after;
   std::vector<std::size_t> learned, inputs;  ///< numbers of elements

@@ -7,8 +7,8 @@
 
 namespace nudge {
 
-/// How phases settle, and what nudges them: [relaxation] here, and what estimators read (estimator_section()). Step and lag of `phases`, and a
-/// beta of 0, are those of a network (assembly.hpp).
+/// Options of the phases: how they settle ([relaxation]) and how they are nudged (estimator_section()). Step and lag of `phases`, and a beta
+/// of 0, are set by the network (assembly.hpp).
 struct PhaseOptions {
   EstimatorOptions phases;
   double fixed_step = {};     ///< ε; 0: step_fraction/L

@@ -9,8 +9,8 @@ namespace nudge {
 ParamTable network_rows();       ///< network.kind
 ParamTable device_rows();        ///< device.preset, device.*, crossbar.*
 Condition devices_or_warning();  ///< a model of devices; `nudge crossbar` and `nudge test` read the keys without one
-/// Where nodes hang on the lines of arrays themselves there is no circuit at the edge of one, and what a drop makes of wires, of curved
-/// devices and of the noise of their heat is not modelled.
+/// Condition that arrays have circuits at their edges. Where nodes hang on the lines of arrays themselves, some effects of a drop are
+/// not modelled. They concern wires, curved devices, and the noise of their heat.
 Condition with_edges();
 ParamTable sweep_rows();    ///< sweep.*
 ParamTable compare_rows();  ///< compare.*

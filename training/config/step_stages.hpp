@@ -23,8 +23,8 @@ struct StepStage {
   std::string how;  ///< with what physics, or "exact"
 };
 
-/// Every stage of a step of this network, in its order: weights, what clamps and couples the nodes, the phases, what is kept of them, the
-/// cost, the correlation, and what changes the weights.
+/// Every stage of a step of this network, in its order. The stages are weights, clamp and coupling of the nodes, phases, kept states,
+/// cost, correlation, and change of the weights.
 std::vector<StepStage> step_stages(const Config& config, const NetworkPlan& plan);
 
 /// "device", "circuit", "digital".

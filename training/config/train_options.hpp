@@ -13,7 +13,7 @@ namespace nudge {
 /// The section [train].
 struct TrainOptions {
   std::int64_t batch = {};
-  double step_time = {};  ///< s; 0: that of the phases
+  double step_time = {};  ///< s; 0: the time of the phases
   std::string optimizer;
   OptimizerOptions rule;
   Schedule rate;  ///< and train.steps

@@ -43,7 +43,7 @@ double seasonal_floor(Index ahead);
 Matrix<double> read_series(const SeriesOptions& options);
 
 /// Task forecasting: an example is a window of model.tokens patches of series.patch values of one variable; the last
-/// series.horizon patches are unknown. Variables are standardised by their training part. A window is taken relative to
+/// series.horizon patches are unknown. Variables are standardised by their training split. A window is taken relative to
 /// the last known value (Zeng et al., "Are transformers effective for time series forecasting?", NLinear,
 /// arXiv:2205.13504):
 ///     row t of the features   x_{tP}, ..., x_{tP+P−1} less that value, and 0; of an unknown patch zeros, and 1

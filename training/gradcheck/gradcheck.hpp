@@ -25,8 +25,8 @@ struct TrainedStart {
   double damping = 0;
 };
 
-/// The config with exact numbers and circuits: the sections device, crossbar, circuit, correction and reads at their
-/// defaults, and those of studies (gradcheck, sweep, compare) and files too. Two configs that agree in it train the same network.
+/// Config with exact numbers and circuits. The sections device, crossbar, circuit, correction and reads are at their defaults,
+/// and so are the sections of studies (gradcheck, sweep, compare) and files. Two configs that agree in it train the same network.
 Config exact_training_config(const Config& config);
 
 /// Trains every such network once and keeps it: the points of a sweep over imperfections start from the same one. Any thread
@@ -107,8 +107,8 @@ struct GradcheckScope {
 GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope = {},
                           const std::function<void(const std::string&)>& say = {});
 
-/// The estimators of gradcheck.estimators without duplicates, "all" spelled out (implicit_dense only where it fits a state of
-/// so many unknowns), and bptt, which every table has.
+/// Estimators of gradcheck.estimators without duplicates, with "all" spelled out, and bptt, which every table has.
+/// implicit_dense is included only if it fits a state of so many unknowns.
 std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns);
 
 /// /rows and /diagnostics as docs/reference/files.md says.

@@ -43,8 +43,8 @@ bool same_run(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>&
 /// The same whatever their seeds.
 bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric);
 
-/// HDF5 file of a sweep: the table of its points, rewritten as a whole. It is written also without a finished point:
-/// then a shard without points is a part that merges, and a sweep stopped before its first point has a file to resume.
+/// HDF5 file of a sweep: the table of its points, rewritten as a whole. It is written also without a finished point. A
+/// shard without points is then a part that merges, and a sweep stopped before its first point has a file to resume.
 class SweepFile {
  public:
   SweepFile(const SweepFiles& files, const Config& base);

@@ -10,9 +10,9 @@
 
 namespace nudge {
 
-/// Answer to whether a loss still falls when training ends: its slope over the last fifth of the steps, by least squares
-/// with a 95 % interval. Losses of neighbouring steps resemble each other, so the line is fitted to the means ȳ_b at
-/// x̄_b of ten blocks in a row (batch means: Schmeiser, Oper. Res. 30 (1982) 556),
+/// Answer to whether a loss still falls when training ends: its slope over the last fifth of the steps, by least
+/// squares, with a 95 % interval. Losses of neighbouring steps resemble each other. The line is therefore fitted to the
+/// means ȳ_b at x̄_b of ten blocks in a row (batch means: Schmeiser, Oper. Res. 30 (1982) 556),
 ///     slope = Σ (x̄_b − x̄)(ȳ_b − ȳ)/S,  S = Σ (x̄_b − x̄)²,  ± t(0.975, 8) √(Σ residual²/(8 S)).
 /// Slope and interval are NaN where there are fewer than ten losses.
 struct Plateau {

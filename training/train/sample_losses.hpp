@@ -55,9 +55,9 @@ SampleLosses constant_losses(const std::vector<Batch>& part, const RowCost& cost
 /// With d_i = (loss of the other − loss of the one) of sample i with r_i rows,
 ///     won = Σ d_i / Σ r_i  ±  t(1 − 0.025/k, n − 1) √(n/(n − 1) Σ (d_i − won r_i)²) / Σ r_i,
 /// the ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.13); for samples of one size it is the paired t
-/// interval (Student, Biometrika 6 (1908) 1). Of k comparisons all intervals hold together with 95 % (Bonferroni:
-/// Dunn, J. Am. Stat. Assoc. 56 (1961) 52). It says nothing about other seeds or other data. For one sample, or where
-/// the one has a loss that is not finite, low and high are −∞ and +∞. Where only the other ran away, all three are +∞.
+/// interval (Student, Biometrika 6 (1908) 1). All intervals of k comparisons hold together with 95 % (Bonferroni: Dunn,
+/// J. Am. Stat. Assoc. 56 (1961) 52). It says nothing about other seeds or other data. For one sample, or where the one
+/// has a loss that is not finite, low and high are −∞ and +∞. Where only the other ran away, all three are +∞.
 struct LossGain {
   double won = 0, low = 0, high = 0;
   int samples = 0;

@@ -49,8 +49,8 @@ inline constexpr const char* own_estimator_missing =
     "it is code of the program that ran it, and not here (from Python: nudge.train(..., estimator=...), "
     "nudge.resume(file, estimator=...))";
 
-/// What find_estimator(own_estimator_name) finds for as long as this lives: the estimator of a program that nudge is a library of, of
-/// whatever name it has there. One at a time: std::logic_error for a second.
+/// Estimator that find_estimator(own_estimator_name) finds for as long as this object lives. It belongs to a program that uses nudge
+/// as a library, under whatever name it has there. One at a time: std::logic_error for a second.
 class LentEstimator {
  public:
   explicit LentEstimator(EstimatorKind kind);

@@ -65,11 +65,11 @@ extern const Requirement layer_energies;   ///< of every layer beside a read-out
 extern const Requirement no_bath;          ///< states that settle
 extern const Requirement bath;             ///< states that are drawn
 extern const Requirement solves_itself;    ///< a circuit with a solver of its own (Dynamics::direct)
-extern const Requirement moves_itself;     ///< none: the nudged law is not that of the circuit
+extern const Requirement moves_itself;     ///< none: the nudged law differs from the circuit's
 extern const Requirement euler;            ///< steps of one length
 extern const Requirement unit_sweeps;      ///< the sweep that is a forward pass, or none
 extern const Requirement summed_gradient;  ///< of every parameter
-extern const Requirement step_of_nudge;    ///< a solver with steps of its own knows that of the nudge
+extern const Requirement step_of_nudge;    ///< a solver with steps of its own knows the nudge's step
 
 // Of solvers, schedules and forms of nudges.
 extern const Requirement no_sweeps;  ///< steps that are time
@@ -84,7 +84,7 @@ extern const Requirement ideal_devices;
 extern const Requirement known_loads;   ///< of every unit
 extern const Requirement own_solution;  ///< the network's
 extern const Requirement own_bath;      ///< the network's
-extern const Requirement quiet_nodes;   ///< no thermal noise beside that of the bath
+extern const Requirement quiet_nodes;   ///< no thermal noise beside the bath's
 extern const Requirement short_steps;   ///< stable over a leak of 1
 }  // namespace needs
 
