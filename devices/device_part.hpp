@@ -61,7 +61,7 @@ class GatheredTime {
   Matrix<S> image_ = Matrix<S>::Zero(1, 3);
 };
 
-/// Where an array of devices is: its size, and what its random numbers are named by.
+/// Site of an array of devices: its size, and the identity of its random numbers.
 struct ArraySite {
   Index rows = 0, cols = 0;
   ArrayIdentity identity = {};
@@ -139,12 +139,12 @@ class DevicePart {
   /// reads_noisy().
   virtual void add_read_variance(const DeviceCells<S>& /*cells*/, Matrix<double>& /*variance_S2*/) const {}
   virtual bool reads_noisy() const { return false; }
-  /// 6. Its arrays, for checkpoints; after they have been changed, restored().
+  /// 6. Arrays of the part, for checkpoints. Call restored() after they have been changed.
   virtual std::vector<SlowArray<S>> state() { return {}; }
   virtual void restored(DeviceCells<S>& /*cells*/) {}
 };
 
-/// How the part of an array is made, in both precisions; null: devices of this spec have none.
+/// Maker of the part of an array, in both precisions; null: devices of this spec have none.
 struct DevicePartKind {
   template <class S>
   using Make = std::unique_ptr<DevicePart<S>> (*)(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);

@@ -38,9 +38,9 @@ template <class S>
 EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S> w1, Value<S> w2,
                           const MixerOptions& options, const Mask& mask);
 
-/// Of momen, nag and *_stack, and of sequence models with momentum between their layers.
+/// Options of momen, nag and *_stack, and of sequence models with momentum between their layers.
 struct MomentumOptions {
-  int layers = 2;               ///< of *_stack
+  int layers = 2;               ///< layers of *_stack
   double momentum_start = 0.9;  ///< beta before learning (Intrinsic Optimizers, section 3.1)
 };
 const Section<MomentumOptions>& momentum_section();

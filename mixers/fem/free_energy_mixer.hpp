@@ -12,7 +12,7 @@
 
 namespace nudge {
 
-/// Where the time-decay conditioner acts on the gates of the Free Energy Mixer.
+/// Place where the time-decay conditioner acts on the gates of the Free Energy Mixer.
 enum class Modulation {
   none,    ///< no conditioner
   before,  ///< on their pre-activations (default of the published code; keeps λ in [0, 1])

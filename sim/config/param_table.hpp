@@ -46,14 +46,14 @@ std::string describe(const Range& range, Unit unit);
 
 class Config;
 
-/// What becomes of a key that is set and that a condition leaves unread.
+/// Fate of a key that is set and that a condition leaves unread.
 enum class Unread : unsigned char {
   refused,         ///< but where it stands before the choice, or a preset set it
   refused_always,  ///< wherever it was set: it would act, and mean nothing
   warned,          ///< it counts as read: another command reads it (idle_keys())
 };
 
-/// What decides whether a key is read: the value of another.
+/// Condition under which a key is read: the value of another key.
 struct Condition {
   std::string key;
   std::function<bool(const Config& config)> holds;
@@ -115,16 +115,17 @@ std::string_view section_of(std::string_view key);
 /// "step" of "relaxation.step".
 std::string_view name_of(std::string_view key);
 
-/// What the row accepts, in words: "integer >= 1", "one of a, b", "quantity in s > 0 s".
+/// Values that the row accepts, in words: "integer >= 1", "one of a, b", "quantity in s > 0 s".
 std::string describe_values(const ParamRow& row);
 
-/// The hint for an unknown key: "did you mean abs_tolerance?" (same section), "did you mean train.steps?", or what exists.
+/// Hint for an unknown key: "did you mean abs_tolerance?" (same section), "did you mean train.steps?", or the keys that
+/// exist.
 std::string key_hint(const ParamTable& table, std::string_view key);
 
 /// All keys as Markdown, one table per section: `nudge config keys`, from which docs/reference/config/ is made.
 std::string describe_table(const ParamTable& table);
 
-/// The same for a terminal: key, default, values and meaning.
+/// All keys as text for a terminal: key, default, values and meaning.
 std::string help_text(const ParamTable& table);
 
 }  // namespace nudge

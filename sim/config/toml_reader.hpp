@@ -27,7 +27,7 @@ struct RawValue {
   TextPosition at = {};
 };
 
-/// How a value is shown in a message: 3, "25 us", [1, 2], a table.
+/// Value as a message shows it: 3, "25 us", [1, 2], a table.
 std::string show(const RawValue& value);
 
 /// One `key = value` of a file with its dotted key; an empty table is an entry of kind `table`.

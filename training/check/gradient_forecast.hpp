@@ -13,9 +13,10 @@ namespace nudge {
 struct ErrorPart {
   std::string name;
   double cosine =
-      std::numeric_limits<double>::quiet_NaN();  ///< of the gradient without the part with its own exact one
+      std::numeric_limits<double>::quiet_NaN();  ///< cosine of the gradient without the part with its own exact
+                                                 ///< gradient
   double noise_share =
-      0;  ///< 1 − s²/s₀²: how much of the variance s₀² of the nudged states goes with the part; 0: none
+      0;  ///< 1 − s²/s₀²: share of the variance s₀² of the nudged states that goes with the part; 0: none
 };
 
 /// Gradient of a run before its first step, beside the exact gradient of the simulated circuit. It comes from a short gradcheck on the
@@ -31,17 +32,18 @@ struct GradientForecast {
   std::vector<ErrorPart> parts = {};
 };
 
-/// What the look at the parts of a circuit may cost: it is left out where it costs more than either.
+/// Limit on the cost of the look at the parts of a circuit. Beyond either number it is left out.
 struct LookAt {
-  double steps = 0;     ///< of training, for all parts together
-  double products = 0;  ///< of a weight and a state, for one gradient of the run
+  double steps = 0;     ///< steps of training, for all parts together
+  double products = 0;  ///< products of a weight and a state, for one gradient of the run
   static const LookAt whole, quick_parts, parts;
 };
 inline const LookAt LookAt::whole{};
 inline const LookAt LookAt::quick_parts{0, 2e9};  // some tenths of a second each
 inline const LookAt LookAt::parts{std::numeric_limits<double>::infinity()};
 
-/// True if the run learns all by an estimator that nudges a circuit on devices, or is one's own: what a forecast is of.
+/// True if the run has a forecast: it learns all by an estimator that nudges a circuit on devices, or by a program's
+/// own.
 bool is_forecast(const Config& config);
 
 /// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). The network is made as the run makes
@@ -51,7 +53,8 @@ bool is_forecast(const Config& config);
 /// circuit that is not ideal gets its keys' defaults, one gradient and one exact gradient.
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what);
 
-/// "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers it is 0.98".
+/// Text such as "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers
+/// it is 0.98".
 std::string forecast_text(const GradientForecast& forecast);
 
 inline constexpr const char* noise_text_begins = "noise of the nudged nodes: ";

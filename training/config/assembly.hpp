@@ -12,7 +12,7 @@
 
 namespace nudge {
 
-/// The objects that a configuration describes; every command starts from these.
+/// Objects that a config describes; every command starts from these.
 
 /// Makes product.kernel the choice of the whole process; the start of every run.
 void use_product_kernel(const Config& config);
@@ -29,7 +29,7 @@ double auto_zero_time(const CrossbarSpec& arrays);
 /// machine's memory. Replicas of all tokens count.
 void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes);
 
-/// What holds the weights.
+/// Holder of the weights.
 enum class Weights {
   configured,  ///< device.model
   digital,     ///< exact numbers and circuits: references, and the run beside
@@ -39,25 +39,26 @@ enum class Weights {
 /// them, takes crossbar.headroom of the way to g_max, unless crossbar.w_max sets the scale. device.stuck_map may name the array.
 CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest);
 
-/// The largest weight of all conductances of a network; 0 where it has none.
+/// Largest weight of all conductances of a network; 0 without conductances.
 template <class S>
 double largest_conductance(const std::vector<Parameter>& parameters, const std::vector<Matrix<S>>& weights);
 
-/// What real circuits make of the correction of the nudged phase.
+/// Imperfections of the circuits that form the correction of the nudged phase.
 CorrectionSpec correction_spec(const Config& config);
 
-/// The network with its initial weights (a function of the seed), programmed into the configured maps.
+/// Network with its initial weights (a function of the seed), programmed into the configured maps.
 template <class S>
 std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                          Weights weights);
 
-/// ε = relaxation.step, or relaxation.step_fraction/L when that is 0, with the largest leak L of a node; read from a config once.
+/// Step of the relaxation, read from a config once: ε = relaxation.step, or relaxation.step_fraction/L if that is 0. L is the
+/// largest leak of a node.
 class RelaxationStep {
  public:
   explicit RelaxationStep(const Config& config);
-  /// At the damping c: L is 1 + s·c of the block.
+  /// ε at the damping c: L is 1 + s·c of the block.
   double at(double damping) const;
-  /// At the present damping of a circuit; where its weights load its units, L is its largest load at present.
+  /// ε at the present damping of a circuit. If its weights load its units, L is their largest load at present.
   template <class S>
   double of(const Circuit<S>& circuit) const;
 
@@ -70,11 +71,12 @@ class RelaxationStep {
 /// yet (chosen_circuit). This is circuit.amplifier_bandwidth = auto for nodes that move all at once by steps of euler.
 bool leaves_bandwidth_open(const Config& config);
 
-/// Why the value of relaxation.solver, relaxation.schedule or nudge.form does not fit the rest of the config (phase_needs), and which would;
-/// or nothing. Whether reads have fresh noise only devices tell.
+/// Reason why the value of relaxation.solver, relaxation.schedule or nudge.form does not fit the rest of the config (phase_needs), and the
+/// values that would. Empty: it fits. noisy_reads: whether devices make fresh noise.
 std::string phase_misfit(const Config& config, const std::string& key, bool noisy_reads = false);
 
-/// Why an estimator cannot work as the config relaxes, or nothing: the first of its requirements (EstimatorKind::needs) that is broken.
+/// Reason why an estimator cannot work as the config relaxes: the first broken of its requirements (EstimatorKind::needs). Empty: it
+/// works.
 std::string estimator_misfit(const Config& config, const std::string& estimator);
 
 /// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config

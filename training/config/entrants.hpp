@@ -8,7 +8,7 @@
 
 namespace nudge {
 
-/// What is compared: a name, and what it sets beside the config ("estimator=bptt", "device.preset=ecram").
+/// Method of a comparison: a name, and its settings beside the config ("estimator=bptt", "device.preset=ecram").
 struct Entrant {
   std::string name;
   std::vector<std::string> settings;

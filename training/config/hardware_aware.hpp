@@ -14,7 +14,7 @@ namespace nudge {
 struct HardwareAwareOptions {
   double weight_noise = {};  ///< σ of a weight over the largest of its matrix; 0: none
   std::string devices;       ///< a preset, or a file of keys of [device] and [crossbar]; empty: none
-  double age_s = {};         ///< which these have been left alone for
+  double age_s = {};         ///< time for which the devices have been left alone
 };
 const Section<HardwareAwareOptions>& hardware_aware_section();
 

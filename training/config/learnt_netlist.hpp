@@ -17,8 +17,8 @@ struct LearntNetlist {
   std::vector<NodePair> outputs;
 };
 
-/// Of a run file; of another netlist than the config names where `file` is one. UserError for a run of another network, and for a netlist that
-/// is not there or has other elements.
+/// Reads the circuit of a run file, in the netlist that the config names or in `file`. UserError for a run of another network, and for a
+/// netlist that is missing or has other elements.
 LearntNetlist learnt_netlist(const std::filesystem::path& run, const std::string& file = "");
 
 }  // namespace nudge

@@ -12,14 +12,15 @@ namespace nudge {
 struct PhaseOptions {
   EstimatorOptions phases;
   double fixed_step = {};     ///< ε; 0: step_fraction/L
-  double step_fraction = {};  ///< of 1/L
+  double step_fraction = {};  ///< step as a share of 1/L
   bool persistent_states = {};
 
   bool sweeps() const { return phases.free.schedule == RelaxationSchedule::sweep; }
 };
 const Section<PhaseOptions>& phase_section();
 
-/// What a value of relaxation.solver, relaxation.schedule or nudge.form asks of the run, in the order in which it is told.
+/// Requirements of a value of relaxation.solver, relaxation.schedule or nudge.form, in the order in which messages name
+/// them.
 std::vector<Requirement> phase_needs(const std::string& key, const std::string& value);
 
 PhaseOptions phase_options(const Config& config);

@@ -12,13 +12,13 @@ namespace nudge {
 /// states round alike.
 double rounding_error(const std::string& precision, double beta);
 
-/// What to say where rounding makes more than a tenth of the gradient of the config's beta; empty: nothing.
+/// Warning if rounding makes more than a tenth of the gradient of the config's beta; empty: it does not.
 std::string rounding_warning(const Config& config);
 
-/// What to change where a gradient is not finite or no step was accepted: a nudge that rounding takes back wants a larger beta.
+/// Advice if a gradient is not finite or no step was accepted: a nudge that rounding undoes needs a larger beta.
 std::string beta_advice(const Config& config);
 
-/// A beta whose gradient is rounding alone is refused unless nudge.below_rounding asks for it.
+/// Rule that refuses a beta whose gradient is rounding alone, unless nudge.below_rounding allows it.
 ConfigRule beta_above_rounding();
 
 }  // namespace nudge

@@ -12,20 +12,19 @@
 
 namespace nudge {
 
-/// What a run holds at least, in bytes, by the sizes of its network alone: nothing of it is made.
+/// Least memory of a run, in bytes, from the sizes of its network alone. Nothing is made for it.
 struct RunMemory {
-  double weights = 0;   ///< how many numbers it learns
+  double weights = 0;   ///< count of the numbers that it learns
   double network = 0;   ///< bytes of the weights: numbers, or the arrays of devices that hold them
-  double learning = 0;  ///< of the gradients of a batch's chunks, and of what the optimizer keeps
-  double states = 0;    ///< of a batch: clamped input, z* and adjoint of every row
+  double learning = 0;  ///< bytes of the gradients of a batch's chunks, and of the optimizer's memory
+  double states = 0;    ///< bytes of a batch: clamped input, z* and adjoint of every row
 };
 
-/// What is done with a network: a training learns; all else needs its weights at least.
+/// Work with a network. A training learns; all other work reads, and needs the weights at least.
 enum class Work { reads, learns };
 
-/// Of the parameters and nodes of a plan, whatever kind of network it is: the sizes that its maps and states are made from. A bound from
-/// below: what threads, kernels, logs and batches of data take comes to it. Where the network alone is more than is free, nodes are not
-/// asked for.
+/// Least memory by the parameters and nodes of a plan, whatever its kind: the sizes that its maps and states are made from. Threads,
+/// kernels, logs and batches of data add to it. If the network alone is larger than the free memory, nodes are not counted.
 RunMemory run_memory(const Config& config, const NetworkPlan& plan, const FreeMemory& free = free_memory());
 /// Memory of a network that is no circuit, by the fields from which its kind makes its parameters. States of its tape are not counted.
 RunMemory run_memory(const Config& config, const TaskSizes& task);
@@ -34,7 +33,7 @@ RunMemory run_memory(const Config& config, const TaskSizes& task);
 /// size that the config sets for its kind of network, or train.batch if the states are most of it.
 void check_memory(const Config& config, const RunMemory& needed, Work work, const FreeMemory& free = free_memory());
 
-/// What every run starts from, made of its config and its data.
+/// Start of every run, made of its config and its data.
 struct RunParts {
   std::shared_ptr<const Task> task;
   std::shared_ptr<const NetworkPlan> plan;  ///< null: the network is no circuit
@@ -45,7 +44,8 @@ struct RunParts {
 /// than this machine's memory (check_memory). A config whose rules hold is refused for these reasons only.
 RunParts run_parts(const Config& config, Work work = Work::reads);
 
-/// The same for what only a circuit has. UserError for another network, with the commands that it has.
+/// Parts of a run that needs a circuit, as run_parts() makes them. UserError for another network, with the commands
+/// that it has.
 RunParts circuit_parts(const Config& config);
 
 /// Throws UserError if crossbar.threshold lets a weight of an equilibrium jump by more than 4 learning rates of Adam, θ q > 4 η. q is

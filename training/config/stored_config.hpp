@@ -13,7 +13,7 @@ namespace nudge {
 /// Config that a file was made by. A file from before levels of hardware has the physics that its keys say. Keys of the former `nudge
 /// experiment` are left out.
 Config stored_program_config(const H5Reader& file);
-/// The same of the text in a file of this name.
+/// Config of the text in a file of this name, read in the same way.
 Config stored_program_config(const std::string& name, const std::string& text);
 
 /// Config of a file with settings on top, for things that are made anew from it. If the settings choose other devices, nothing of the
@@ -24,7 +24,8 @@ Config config_on_top(const Config& stored, const std::string& name, const std::v
 /// control has changed it.
 std::vector<std::string> learnt_settings(const H5Reader& run, const Config& stored, const std::string& weights);
 
-/// UserError unless the file is of this kind ("sweep"); `use` says what only such a file is good for ("can be resumed").
+/// Throws UserError unless the file is of this kind ("sweep"). `use` says what only such a file is good for ("can be
+/// resumed").
 void expect_kind(const H5Reader& file, const std::string& kind, const std::string& use);
 
 /// Checks before a study is resumed that `file` is of this kind ("sweep") and holds the same config. Threads, output.*

@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// The section [train].
+/// Section [train].
 struct TrainOptions {
   std::int64_t batch = {};
   double step_time = {};  ///< s; 0: the time of the phases
@@ -32,7 +32,7 @@ struct TrainOptions {
 const Section<TrainOptions>& train_section();
 TrainOptions train_options(const Config& config);
 
-/// The section [growth].
+/// Section [growth].
 const Section<GrowthOptions>& growth_section();
 
 }  // namespace nudge

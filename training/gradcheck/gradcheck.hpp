@@ -36,7 +36,7 @@ class TrainedStarts {
   /// The network after gradcheck.train_steps steps on exact_training_config(config) with the batches of `task`.
   std::shared_ptr<const TrainedStart> of(const Config& config, const Task& task);
 
-  /// How many were trained.
+  /// Number of networks that were trained.
   std::size_t trained() const;
 
  private:
@@ -50,11 +50,11 @@ struct GradcheckRow {
   std::string estimator;
   std::string group;    ///< tok, pos, Wm, Wq, Wk, Wv, Wo, Wh, or all: the equilibrium's parameters, all but Wh
   Agreement agreement;  ///< means over the batches in which the group has a gradient; has_gradient: in any of them
-  int counted = 0;      ///< how many batches these are
+  int counted = 0;      ///< number of these batches
   double force_evaluations = 0;  ///< work per sequence; a jvp or vjp counts as one
 };
 
-/// What an estimator's phases looked like, mean over the batches.
+/// Facts of an estimator's phases, mean over the batches.
 struct EstimatorFacts {
   std::string name;
   double beta = 0;             ///< per token; 0 where the estimator has none
@@ -93,7 +93,7 @@ struct GradcheckReport {
   const GradcheckRow* find(const std::string& estimator, const std::string& group) const;  ///< or nullptr
 };
 
-/// Which parts of the report are wanted; the rows always are.
+/// Wanted parts of the report; the rows are always made.
 struct GradcheckScope {
   std::vector<std::string> estimators;  ///< empty: gradcheck.estimators, with bptt
   bool finite_differences = true;
@@ -102,8 +102,8 @@ struct GradcheckScope {
 };
 
 /// Compares the estimators of the configured model, after gradcheck.train_steps steps of training, with the exact adjoint
-/// at the fixed point. `say` hears of each part that starts. UserError for wrong input; what does not converge or is not
-/// finite is in the report.
+/// at the fixed point. `say` is called for each part that starts. UserError for wrong input. The report has whatever does
+/// not converge or is not finite.
 GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope = {},
                           const std::function<void(const std::string&)>& say = {});
 

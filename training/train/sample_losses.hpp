@@ -44,7 +44,7 @@ struct SampleLosses {
 ///     squared error      the mean of the targets (1 for the class and 0 for the others);
 ///     another cost       searched: bisection of ∂C/∂y between the least and the largest target, in every column at once,
 ///                        which is exact where the columns do not couple (median of |y − t|), then L-BFGS (minimise()).
-/// Of another cost the answer is never worse than the mean, on the first 4096 rows.
+/// For another cost the answer is never worse than the mean, on the first 4096 rows.
 Matrix<double> best_constant(const std::vector<Batch>& training, const RowCost& cost, Index width);
 
 /// Losses of one answer (1, width) to every sample of a part. coupled: a sample is a sequence.

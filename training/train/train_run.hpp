@@ -22,7 +22,8 @@ struct TrainProgress {
   std::uint64_t steps = 0;
   bool finished = false;
   double validated = 0;  ///< steps done at the last validation, NaN before the first
-  /// Of the last step and the last validation: loss, validation_loss, residual, damping, the score, and beside/loss, null/loss, ...
+  /// Values of the last step and the last validation: loss, validation_loss, residual, damping, the score, and beside/loss,
+  /// null/loss, ...
   RunValues values = {};
   std::string metric = {};   ///< of a task of samples
   std::string warning = {};  ///< not empty: to be said before the first step

@@ -52,7 +52,7 @@ class BackpropThroughTime final : public GradientEstimator<S> {
   Matrix<S> held_, force_, flow_, mean_, cost_gradient_, lambda_, mu_, change_;
 };
 
-/// How the exact adjoint is solved.
+/// Solver of the exact adjoint.
 enum class AdjointSolver { gmres, dense, direct };
 
 /// Implicit differentiation, the exact reference: solves J_F(z*)ᵀ a = −∂C/∂z(z*). At a fixed point a = dC/dx_in exactly. On units

@@ -7,7 +7,7 @@
 
 namespace nudge {
 
-/// What the nudge of a phase does: it stays, or it swings.
+/// Form of the nudge of a phase: it stays, or it swings.
 enum class NudgeForm { constant, oscillating };
 
 /// An oscillating nudge β(t) = β sin ωt and the lock-in that listens to it. Times in τ.

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// What the non-conservative part does while nudged.
+/// Law of the non-conservative part while nudged.
 enum class NudgeLaw {
   plain,       ///< F(z): no correction, biased for a non-reciprocal force
   corrected,   ///< F(z) − (J − Jᵀ)(z − z*), J at z*: the founding note's AEP
@@ -40,7 +40,7 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   void bind(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
             const EstimatorOptions& options);
 
-  /// z (k·rows, cols) ← where the phase begins: z* in every copy, outputs that are held where they are held.
+  /// Sets z (k·rows, cols) to the start of the phase: z* in every copy, and held outputs at their values.
   void start(MatrixRef<S> z);
 
   /// Replaces β of the only copy: an oscillating nudge.
@@ -52,10 +52,10 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   /// Entries of the correction that the clip has changed since bind().
   long clipped() const { return clipped_; }
 
-  /// Whether the cost's current follows the state in steps of which none is known to be small enough, and reads have no noise.
+  /// True if the cost's current follows the state, no step is known to be small enough, and reads have no noise.
   bool may_overshoot() const { return curvature_ == 0 && !frozen_ && !base().noisy(); }
 
-  /// Whether one sweep settles this phase but for the change of the cost's gradient: a feed-forward system, εL = 1.
+  /// True if one sweep settles this phase but for the change of the cost's gradient: a feed-forward system, εL = 1.
   bool settled_by_sweep() const;
   /// ‖f(z)‖ after such a sweep to z.
   double left_by_sweep(ConstMatrixRef<S> z);
@@ -111,7 +111,7 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   Matrix<S> held_by(bool explicit_step);
   bool diagonal_bounds();
   bool uncorrected() const { return law_ == NudgeLaw::plain || law_ == NudgeLaw::clamped; }
-  /// Those of the columns that the cost acts on; a count of 0 or less: none.
+  /// Columns among these that the cost acts on; a count of 0 or less: none.
   Columns nudged_part(Columns columns) const {
     const Index first = std::max(columns.begin, nudged_.begin);
     return {first, std::min(columns.end(), nudged_.end()) - first};

@@ -22,7 +22,7 @@ class NudgedEstimator final : public GradientEstimator<S> {
     double star_weight = 0;  ///< weight of z* itself (one-sided)
     double sign = 1;         ///< that β has now
 
-    /// The same nudges with β of this sign.
+    /// Gives β of the nudges this sign.
     void turn(double to);
     /// a = star_weight z* + Σ w_k z_k of states side by side.
     void combine(const Matrix<S>& star, const Matrix<S>& states, Matrix<S>& a) const;

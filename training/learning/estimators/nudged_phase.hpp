@@ -9,7 +9,8 @@
 
 namespace nudge {
 
-/// How nudged phases settle: as the free phase does, for T2 steps, which end in the mean of the last average_nudged.
+/// Options by which nudged phases settle: as the free phase does, for T2 steps, which end in the mean of the last
+/// average_nudged.
 SettleOptions nudged_settling(const EstimatorOptions& options);
 
 /// Nudged phases run side by side from z*, one per β. settle() relaxes NudgedDynamics with the solver, the schedule, the
