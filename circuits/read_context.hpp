@@ -42,7 +42,7 @@ struct ReadTotals {
 struct ReadMeter {
   std::array<ReadTotals, read_classes> of = {};
   double time = 0;  ///< time of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
-  std::array<double, read_classes> times = {};  ///< that time by class
+  std::array<double, read_classes> times = {};  ///< time of reads by class
   double slots = 1;                             ///< most slots that a step of a phase took (ArrayUse)
   ConverterExtents extents = {};                ///< extents of the converters that are ranged by every read
 

@@ -105,7 +105,7 @@ struct MovingDevices {
   Matrix<S> variance_S2;
 };
 
-enum class Passed { unchanged, seen, stored };  ///< what the passing of time has changed: less than the next one
+enum class Passed { unchanged, seen, stored };  ///< changes by the passing of time: less than the next one
 
 /// Part of a kind of device besides its answer to pulses: state, the effects of writes and time on it, and noise. DeviceArray holds the parts
 /// of its devices without knowing which. It calls them in this order of a step, once per array. Every hook has a default that does nothing.

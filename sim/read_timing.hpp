@@ -23,7 +23,7 @@ inline constexpr std::size_t read_classes = 7;
 /// Timing of the reads of a relaxation, in units of τ; each solver sets it.
 struct ReadTiming {
   double interval = 1;  ///< Δ over which white noise counts: a read has the standard deviation σ/√Δ
-  double duration = 1;  ///< time for which the circuit is driven; energy and time are counted by it; 0: not a time
+  double duration = 1;  ///< time for which the circuit is driven, which counts in energy and time; 0: not a time
 };
 
 /// Purpose and clock of the evaluations that follow.
@@ -39,7 +39,7 @@ struct Elapsed {
       : seconds(all_s), read_s(reading_s) {}  // NOLINT: a time is one without reads
 
   double seconds;
-  double read_s;  ///< how long the read voltage stood across the devices
+  double read_s;  ///< time for which the read voltage stood across the devices
 
   /// Part of it that lasts so many seconds.
   Elapsed part(double share_s) const { return {share_s, seconds > 0 ? read_s * (share_s / seconds) : 0}; }

@@ -50,7 +50,7 @@ class ResistiveNetwork {
   Index depth() const { return static_cast<Index>(layers_.size()); }  ///< L
   Index width(Index l) const { return l == 0 ? layer(1).conductance.rows() : layer(l).conductance.cols(); }
   Index cols() const { return columns(depth()).end(); }                                 ///< N
-  Columns columns(Index l) const { return columns_[static_cast<std::size_t>(l - 1)]; }  ///< of layer l ≥ 1 in a state
+  Columns columns(Index l) const { return columns_[static_cast<std::size_t>(l - 1)]; }  ///< columns of layer l ≥ 1
   const ResistiveLayer& layer(Index l) const { return layers_[static_cast<std::size_t>(l - 1)]; }  ///< l ≥ 1
   double gain(Index l) const { return gains_[static_cast<std::size_t>(l)]; }                       ///< A_l, l < L
   double factor(Index l) const { return factors_[static_cast<std::size_t>(l - 1)]; }               ///< c_l, l ≥ 1
@@ -79,8 +79,8 @@ class ResistiveNetwork {
 /// Sources of layer 0 for an input x (B, n): [x, −x] (B, 2n), so that resistors, which are never negative, can weigh either sign.
 Matrix<double> doubled_input(ConstMatrixRef<double> x);
 
-/// Nudge of the output layer: a current β (y − v_L) into its nodes; β in S, either sign; target (B, n_L). β = 0: none, and
-/// the target may be empty.
+/// Nudge of the output layer: a current β (y − v_L) into its nodes, with β in S of either sign and target (B, n_L). β = 0:
+/// none, and the target may be empty.
 struct ResistiveNudge {
   double beta = 0;
   Matrix<double> target = {};

@@ -112,7 +112,7 @@ class WeightlessSystem : public TermSystem<S> {
 struct TermTraits {
   std::string_view name = {};
   bool conservative = false;      ///< a part is minus the gradient of an energy,
-  bool nonconservative = false;   ///< and a part is not
+  bool nonconservative = false;   ///< a part is not minus the gradient of an energy
   std::vector<int> sources = {};  ///< nodes that the term reads, by number (Term::kInput: what clamps the circuit), and
   std::vector<int> targets = {};  ///< nodes that it acts on
   bool takes_difference = true;   ///< a difference of states can drive its conservative part (TermSystem::law)

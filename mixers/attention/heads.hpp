@@ -12,13 +12,13 @@ namespace nudge {
 
 /// Sizes of the heads of attention.
 struct AttentionOptions {
-  Index head_width = 4;  ///< of queries, keys and values of one head
+  Index head_width = 4;  ///< width of queries, keys and values of one head
   Index key_value_heads =
-      0;  ///< of mha, momen, nag, *_stack: G heads of keys and values, each for H/G of queries; 0: H
+      0;  ///< number G of heads of keys and values in mha, momen, nag, *_stack, each for H/G of queries; 0: H
 };
 const Section<AttentionOptions>& head_section();
 
-/// The key of the width of a head; both; a width of 0 is C/H.
+/// Keys of attention: the width of a head alone, or both sizes. A width of 0 is C/H.
 MixerKeys head_width_key(const MixerOptions& made);
 MixerKeys attention_keys(const MixerOptions& made);
 void fit_heads(MixerOptions& options);

@@ -12,8 +12,9 @@ namespace nudge {
 /// Physics that a run on devices has by default.
 enum class HardwareLevel {
   ideal,  ///< the physics that keys of device, crossbar and circuit name, no other
-  mixed,  ///< node and amplifier noise, finite bandwidth, mismatch and whole pulses, unless a key says otherwise; what learns is digital
-  local,  ///< the same, and what learns are circuits too: multipliers, capacitors and pulses at every weight
+  mixed,  ///< node and amplifier noise, finite bandwidth, mismatch and whole pulses, unless a key says otherwise;
+          ///< learning is digital
+  local,  ///< as mixed, and circuits learn too: multipliers, capacitors and pulses at every weight
 };
 
 struct HardwareOptions {

@@ -27,8 +27,8 @@ bool has_no_clip(const Config& c);
 
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> kind_rules();     ///< requirements of networks and tasks on each other
-std::vector<ConfigRule> network_rules();  ///< of hopfield.*, convolutional.* and netlist.*
-std::vector<ConfigRule> local_rules();    ///< of hardware.level = local
+std::vector<ConfigRule> network_rules();  ///< rules of hopfield.*, convolutional.* and netlist.*
+std::vector<ConfigRule> local_rules();    ///< rules of hardware.level = local
 
 /// Throws UserError if a device cannot be made as described, or if its reads have fresh noise that the solver does not
 /// follow.

@@ -20,7 +20,7 @@ struct GivenValue {
   std::string by;  ///< "device.preset ecram", "hardware.level = mixed", or "auto"
   std::string key;
   std::string value;   ///< as text; of auto without one value for the whole run its rule: "ranged by each read"
-  std::string reason;  ///< why auto has this value; may be empty
+  std::string reason;  ///< reason for the value of auto; may be empty
   /// True if the value was measured on the network or its first batch.
   bool measured = false;
 };

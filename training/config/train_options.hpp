@@ -16,7 +16,7 @@ struct TrainOptions {
   double step_time = {};  ///< s; 0: the time of the phases
   std::string optimizer;
   OptimizerOptions rule;
-  Schedule rate;  ///< and train.steps
+  Schedule rate;  ///< schedule of the rate, and train.steps
   double weight_decay = {};
   double gradient_clip = {};
   double skip_ratio = {}, leave_out_ratio = {};  ///< 0: off

@@ -81,14 +81,15 @@ struct GradcheckReport {
   double settled = 0;                     ///< share of sequences with residual ≤ settled_at
   double settled_at = 0;                  ///< relaxation.tolerance, or 1e-3 where that is 0
   double step = 0, damping = 0;           ///< ε and c, after the training steps
-  int difference_entries = 0;             ///< of the rows finite_difference; 0: none
+  int difference_entries = 0;             ///< entries of the rows finite_difference; 0: none
   int difference_sequences = 0;           ///< 0: none were asked for
   double difference_residual = 0;         ///< largest ‖F‖/‖z‖ of their fixed points
   bool difference_settled = true;
-  std::optional<PhaseRecord> record;  ///< where gradcheck.record asks for it and the whole report is wanted
+  std::optional<PhaseRecord> record;  ///< record of the phases, if gradcheck.record asks for it and the whole report is
+                                      ///< wanted
 
   bool reference_converged() const;
-  double snr(const std::string& estimator) const;  ///< of its nudge; NaN without noise or nudge
+  double snr(const std::string& estimator) const;  ///< signal-to-noise ratio of its nudge; NaN without noise or nudge
   bool finite() const;                             ///< every row is; groups without gradient have no cosine
   const GradcheckRow* find(const std::string& estimator, const std::string& group) const;  ///< or nullptr
 };
@@ -98,7 +99,7 @@ struct GradcheckScope {
   std::vector<std::string> estimators;  ///< empty: gradcheck.estimators, with bptt
   bool finite_differences = true;
   bool stability = true;
-  TrainedStarts* starts = nullptr;  ///< of checks that may share what they program (gradcheck.weights = programmed)
+  TrainedStarts* starts = nullptr;  ///< networks that checks may share (gradcheck.weights = programmed)
 };
 
 /// Compares the estimators of the configured model, after gradcheck.train_steps steps of training, with the exact adjoint

@@ -86,7 +86,7 @@ struct SweepObserver {
 
 struct SweepFiles {
   std::filesystem::path output;  ///< output file, rewritten as points end
-  /// True: the output exists; points that ended well are kept, the others are run; no run is dropped.
+  /// True: the output exists. Points that ended well are kept, the others are run, and no run is dropped.
   bool resume = false;
   Shard shard = {};  ///< shard of a sweep: run its points only
   /// Interval in s at which a training is saved beside the output; a resumed sweep continues it. A training that takes

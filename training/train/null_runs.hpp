@@ -50,7 +50,7 @@ struct NullGain {
 /// Comparison of a run with its nulls, on the test split, or on the validation split where the test split was not read.
 struct NullResult {
   std::string part;                  ///< "test" or "validation"
-  std::string unit;                  ///< of the losses
+  std::string unit;                  ///< unit of the losses
   std::vector<NullGain> gains;       ///< over each null that was run; all intervals hold together with 95 %
   std::vector<std::string> not_run;  ///< names of the nulls that the network can have and that were not run
 

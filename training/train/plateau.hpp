@@ -17,9 +17,9 @@ namespace nudge {
 /// Slope and interval are NaN where there are fewer than ten losses.
 struct Plateau {
   std::string of;    ///< "validation" or "training": the loss that is meant
-  std::string unit;  ///< of the loss
+  std::string unit;  ///< unit of the loss
   double slope_per_1000_steps = 0;
-  Interval interval = {};  ///< of it
+  Interval interval = {};  ///< interval of the slope
   /// True where as many more steps would take off less than 1 % of the loss, at the lower end of the interval too. Else
   /// false where the upper end is below 0, and nothing where the scatter hides it.
   std::optional<bool> reached = {};

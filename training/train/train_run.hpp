@@ -25,7 +25,7 @@ struct TrainProgress {
   /// Values of the last step and the last validation: loss, validation_loss, residual, damping, the score, and beside/loss,
   /// null/loss, ...
   RunValues values = {};
-  std::string metric = {};   ///< of a task of samples
+  std::string metric = {};   ///< metric of a task of samples
   std::string warning = {};  ///< not empty: to be said before the first step
   /// Not empty: values that the user did not set, to be said before the first step.
   std::vector<GivenValue> given = {};

@@ -34,7 +34,7 @@ struct TrainSummary {
   RunValues values = {};
   std::vector<GroupCosine> group_cosines = {};     ///< the last comparison of gradients; empty when not measured
   std::string beside = {};                         ///< train.beside; empty without such a run
-  std::optional<NullResult> null = {};             ///< what the devices learnt; nothing without a null run
+  std::optional<NullResult> null = {};             ///< result of the devices' learning; nothing without a null run
   std::optional<Plateau> plateau = {};             ///< nothing before the last step
   std::optional<TextLines> lines = {};             ///< scores of counting letters and pairs on the same text
   std::string metric = {};                         ///< "accuracy" or "rmse" of a task of samples, empty of a text
@@ -44,8 +44,8 @@ struct TrainSummary {
   Equilibrium equilibrium = {};         ///< the last verdict on its free phases
   std::vector<std::string> notes = {};  ///< Task::notes and device_notes of the run
   bool stopped = false;                 ///< before its end; it can be resumed
-  std::string failure = {};             ///< why these numbers are no result; empty: they are one
-  std::string advice = {};              ///< what may help where there is a failure
+  std::string failure = {};             ///< reason why these numbers are no result; empty: they are one
+  std::string advice = {};              ///< advice after a failure
 
   /// RunValues::of().
   double of(std::string_view name) const { return values.of(name); }

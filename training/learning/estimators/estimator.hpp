@@ -40,7 +40,7 @@ struct EstimatorOptions {
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
   double running_mean = 0;           ///< m of the running mean of gradients that finish() takes; 0: none
-  NudgedDrive drive = NudgedDrive::state;            ///< of the memory's arrays in nudged phases of aep_transposed
+  NudgedDrive drive = NudgedDrive::state;            ///< aep_transposed: drive of the memory's arrays in nudged phases
   bool below_rounding = false, below_noise = false;  ///< allow a nudge whose gradient is rounding, or noise, alone
 };
 

@@ -14,10 +14,10 @@ enum class NudgeForm { constant, oscillating };
 struct Oscillation {
   NudgeForm form = NudgeForm::constant;
   double frequency = 0.1;    ///< ω, in 1/τ; rounded so that a period is a whole number of steps  [> 0]
-  int periods = 4;           ///< that are listened to, T = 2π periods/ω  [≥ 1]
+  int periods = 4;           ///< periods that the lock-in listens to, T = 2π periods/ω  [≥ 1]
   int settling = 1;          ///< periods before that  [≥ 0]
   int harmonic = 1;          ///< highest odd harmonic H that is read  [odd, ≥ 1]
-  double time_constant = 0;  ///< of a low-pass behind the product, τ_c; 0: the mean over T  [≥ 0]
+  double time_constant = 0;  ///< τ_c of a low-pass behind the product; 0: the mean over T  [≥ 0]
   double phase_error = 0;    ///< φ by which the reference runs ahead, in radians
 
   bool on() const { return form == NudgeForm::oscillating; }

@@ -13,7 +13,7 @@ namespace nudge {
 enum class NudgeLaw {
   plain,       ///< F(z): no correction, biased for a non-reciprocal force
   corrected,   ///< F(z) − (J − Jᵀ)(z − z*), J at z*: the founding note's AEP
-  clipped,     ///< the same with the correction clipped elementwise
+  clipped,     ///< as corrected, with the correction clipped elementwise
   transposed,  ///< F_c(z) − F_c(z*) + Jᵀ (z − z*), J at z* of the non-conservative terms; always anchored
   clamped,     ///< F(z), and the columns of the cost are held at z* − β ∂C/∂z(z*) (coupled learning)
 };

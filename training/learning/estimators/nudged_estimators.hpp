@@ -20,7 +20,7 @@ class NudgedEstimator final : public GradientEstimator<S> {
   struct Nodes {
     std::vector<double> betas, weights;
     double star_weight = 0;  ///< weight of z* itself (one-sided)
-    double sign = 1;         ///< that β has now
+    double sign = 1;         ///< present sign of β
 
     /// Gives β of the nudges this sign.
     void turn(double to);

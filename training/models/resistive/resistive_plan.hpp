@@ -45,8 +45,8 @@ double conductance_unit_S(const LinearMap<S>& map, const CircuitSpec& circuit) {
 /// vanish, and the force is minus the slope of
 ///     E = Σ_l ½ Σ_ij g^l_ij (u_{l−1,i} − u_lj)² + bias_l,      u_0 = A_0 ⋯ A_{L−1} [x, −x],  u_L = v_L
 ///     bias_l = ½ Σ_j [gb_0j (r − u_lj)² + gb_1j (−r − u_lj)²],  r = A_l ⋯ A_{L−1} rail;   or −Σ_j b_j u_lj
-/// which is that network's energy over c_L. The cost is the squared error of v_L, β is a conductance at the outputs,
-/// and the factors c_l/c_L of the rule are already in. The unit of conductance gives a node of 1 the time constant τ. A
+/// This is the circuit's energy over c_L. The cost is the squared error of v_L, β is a conductance at the outputs, and
+/// the factors c_l/c_L of the rule are already in. The unit of conductance gives a node of 1 the time constant τ. A
 /// current b of layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a hidden layer are kept ≥
 /// 0, the others ≤ 0, by ideal diodes (a box) or Shockley's. The latter's current I(v) at a node is the force A_l ⋯
 /// A_{L−1} I(u_l/(A_l ⋯ A_{L−1})). Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or b<l> (1, n_l).
