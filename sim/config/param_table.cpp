@@ -198,8 +198,8 @@ std::string describe_table(const ParamTable& table) {
       "Made by `nudge config keys`, from the program's own table.\n\n"
       "A config is a TOML file. Values are taken from the defaults, then the preset, then the file, then `--set "
       "key=value`; the last one wins.\n"
-      "A quantity is a text with its unit (`\"25 uS\"`, `\"100 ns\"`) or a bare number in SI units. Prefixes are f p n u "
-      "m k M G.\n"
+      "A quantity is a text with its unit (`\"25 uS\"`, `\"100 ns\"`) or a bare number in SI units. Prefixes are "
+      "f p n u m k M G.\n"
       "Times may also be in min, h, d, temperatures in C, and a pure number may be a percentage (`\"5 %\"`).\n"
       "`nudge config check FILE` reports every mistake at once, in its data and the points of its sweep too. "
       "`nudge config dump FILE` prints every resolved value.\n";
