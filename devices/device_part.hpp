@@ -128,7 +128,7 @@ class DevicePart {
   }
   /// 3. After a write, a wait or reads: devices that do not move are put back.
   virtual void hold(DeviceCells<S>& /*cells*/) {}
-  /// 4. Adds what a read sees besides the stored conductance: a share `relative` of it, and siemens. Processes that are correlated for less
+  /// 4. Adds the share `relative` and the siemens that a read sees besides the stored conductance. Processes that are correlated for less
   /// than split_s are left to moving(). Called only where shows().
   virtual void show(const DeviceCells<S>& /*cells*/, double /*split_s*/, Matrix<S>& /*relative*/,
                     Matrix<S>& /*offset_S*/) const {}
@@ -172,7 +172,7 @@ DevicePartKind part_kind() {
   return {make, make};
 }
 
-/// The parts that any model can have, in the order in which they are called: what the keys of [device] switch on.
+/// Parts that any model can have, in the order in which they are called. The keys of [device] switch them on.
 const std::vector<DevicePartKind>& device_parts();
 
 }  // namespace nudge

@@ -20,8 +20,8 @@ struct Repeat {
   std::size_t first, again;
 };
 
-/// The first value of a list that stands before it already, by the order <; nothing: every value stands once. What a study runs is
-/// listed once: the same run twice is no second, independent one.
+/// Finds the first value of a list that stands before it already, by the order <. Nothing: every value stands once. A study lists
+/// each run once: the same run twice is no second, independent one.
 template <class T>
 std::optional<Repeat> first_repeat(const std::vector<T>& values) {
   std::map<T, std::size_t> seen;

@@ -15,7 +15,7 @@ struct TextPosition {
   unsigned column = 0;
 };
 
-/// A value as written, before it is known what it should be.
+/// Value as written, before its kind is known.
 struct RawValue {
   enum class Kind { integer, real, flag, text, list, table, other };
   Kind kind = Kind::other;

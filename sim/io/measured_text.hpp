@@ -68,7 +68,7 @@ MeasuredText read_measured_text(std::string_view bytes, const std::string& file)
 /// True if a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan", an instrument's overflow.
 bool is_measured_number(const std::string& cell);
 
-/// True if a cell is what instruments write where a reading failed: 9.9E37 or larger, OVLD, OVERFLOW, ---.
+/// True if a cell marks a failed reading of an instrument: 9.9E37 or larger, OVLD, OVERFLOW, ---.
 bool is_overflow(const std::string& cell);
 
 /// Name of a column and its unit: "G (uS)", "G [uS]", "t/ms", "conductance_uS"; the unit is empty where none is told. Micro and

@@ -71,7 +71,7 @@ def paragraphs(path):
             item = re.match(r"\s*(?:-|\d+\.) ", text)
             if item or (listed and not text.startswith(" ")):
                 end()
-                listed = bool(item)
+                listed = bool(item) and "-" in item[0]
                 text = text[item.end():] if item else text
             block.append((at + 1, text.strip()))
     end()

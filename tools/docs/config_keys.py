@@ -108,13 +108,13 @@ def sections(program):
     return found, [one for one in head.split("\n\n")[1:] if one.strip() and not one.startswith("Made ")]
 
 
-def set_in(path, keys):
-    """The keys that a file sets: key = value, key=value, section__key=, names below a [section], and keys of a grid; in quotes where no section stands before."""
-    text = path.read_text(encoding="utf-8").replace("\\n", "\n").replace("__", ".")
+def set_in(text, suffix, keys):
+    """The keys that the text of a file sets: key = value, key=value, section__key=, names below a [section], and keys of a grid; in quotes where no section stands before."""
+    text = text.replace("\\n", "\n").replace("__", ".")
     found = re.findall(r"(?<![\w.])((?:\w+\.)+\w+)[\"']?\s*=(?!=)", text)
     for section, lines in re.findall(r"\[(\w+(?:\.\w+)*)\][^\S\n]*(?:#.*)?\n((?:[^\S\n]*(?:#.*|[\w.\"]+ *=.*)?\n)+)", text):
         found += [f"{section}.{name}" for name in re.findall(r"^\s*([\w.\"]+) *=", lines, re.M)]
-    before = r"(?:^|[\"'`]|--set )" if path.suffix in (".md", ".toml", ".sh") else r"(?:[\"']|--set )"
+    before = r"(?:^|[\"'`]|--set )" if suffix in (".md", ".toml", ".sh") else r"(?:[\"']|--set )"
     found += re.findall(before + r"(\w+) ?= ?[\"'\w]", text, re.M)
     return {re.sub(r"^(?:sweep|compare)\.grid\.|\"", "", one.replace('"', "")) for one in found} & keys
 
@@ -126,7 +126,7 @@ def counts(keys):
     for folder in ("examples", "docs", "tests"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".toml", ".md", ".py", ".cpp", ".hpp", ".sh") and path not in made and path.parent != FOLDER:
-                found.update(set_in(path, keys))
+                found.update(set_in(path.read_text(encoding="utf-8"), path.suffix, keys))
     return found
 
 
@@ -197,7 +197,19 @@ def pages(program):
     return made, count
 
 
+def self_test():
+    keys = {"seed", "train.steps", "device.read_noise"}
+    assert set_in("[train]\n# a comment\nsteps = 3\n", ".toml", keys) == {"train.steps"}
+    assert set_in("nudge train a.toml --set train.steps=3 --set seed=2", ".md", keys) == {"train.steps", "seed"}
+    assert set_in('[sweep.grid]\n"device.read_noise" = [0, "1 %"]\n', ".toml", keys) == {"device.read_noise"}
+    assert set_in("nudge.train(config, device__read_noise='1 %')", ".py", keys) == {"device.read_noise"}
+    assert set_in('config("[train]\\nsteps = 3\\n"); int seed = 3; if (train.steps == 3)', ".cpp", keys) == {"train.steps"}
+    assert set_in("`train.steps` is the number of steps", ".md", keys) == set()
+    assert brief("Steps of a run; 0: none. More. [chosen]") == "Steps of a run." and brief("share of it [Li, J. 3 (2001)]") == "Share of it."
+
+
 def main():
+    self_test()
     given = [one for one in sys.argv[1:] if not one.startswith("-")]
     if len(given) != 1 or set(sys.argv[1:]) - set(given) - {"--check", "--counts"}:
         sys.exit(__doc__)

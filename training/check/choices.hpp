@@ -74,7 +74,8 @@ Config with_nudge(const Config& config, const NudgeChoice& choice);
 /// Describes a nudge: "nudge: beta = 0.1 moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8".
 std::string nudge_text(const Config& config, const NudgeChoice& choice);
 
-/// Warning text for a nudge below the noise of its nodes, with what would lift it; empty: the nudge is above the noise.
+/// Warning text for a nudge below the noise of its nodes, with the keys that lift it. Empty: the nudge is above the
+/// noise.
 std::string nudge_warning(const Config& config, const NudgeChoice& choice);
 
 /// Warning text for a run whose nudge has ended below the noise of its nodes.

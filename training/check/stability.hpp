@@ -28,7 +28,7 @@ struct StabilityReport {
   std::vector<Eigenvalue> leading;  ///< leading eigenvalues of sequence `worst`, 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
   /// ρ of a parallel Euler step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with amplifiers the roots of
-  /// sim/lag.hpp's step. Of steps of another kind measured_decay(). 0: unknown.
+  /// sim/lag.hpp's step. For steps of another kind measured_decay(). 0: unknown.
   double decay = 0;
   bool slow_amplifiers = false;  ///< without its amplifiers' lag the least stable one would be stable, and is not
   bool feed_forward = false;     ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights

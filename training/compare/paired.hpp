@@ -41,8 +41,8 @@ void look_at_together(PairedDifference& difference, int comparisons);
 /// runs chose it, any pair could have been looked at (Hsu, Multiple Comparisons (1996), chapter 4).
 constexpr int comparisons_with_best(int k) { return k < 2 ? 1 : k * (k - 1) / 2; }
 
-/// Text of what the seeds can tell at all: "3 seeds cannot tell less than 1.2 points here; about 9 would tell 0.4
-/// points". Empty where there is no interval. `text` writes a difference.
+/// Text on the smallest difference that the seeds can tell: "3 seeds cannot tell less than 1.2 points here; about 9
+/// would tell 0.4 points". Empty where there is no interval. `text` writes a difference.
 std::string reach_text(const PairedDifference& difference, const std::function<std::string(double)>& text);
 
 /// Computes the difference of two lists of a result, one of a family of `comparisons`, (higher_is_better) in the order of the seeds. An infinite value

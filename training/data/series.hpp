@@ -38,8 +38,8 @@ std::vector<double> mackey_glass(double history, Index length, int steps);
 std::vector<double> seasonal(Index length, std::uint64_t seed);
 double seasonal_floor(Index ahead);
 
-/// Reads a series (length, variables): the columns of the file (CSV, or npy), or one generated series. UserError for
-/// what a file lacks.
+/// Reads a series (length, variables): the columns of the file (CSV, or npy), or one generated series. UserError for a
+/// file that lacks its part.
 Matrix<double> read_series(const SeriesOptions& options);
 
 /// Task forecasting: an example is a window of model.tokens patches of series.patch values of one variable; the last

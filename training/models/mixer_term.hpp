@@ -52,7 +52,7 @@ std::vector<bool> readable_parameters(const MixerChoice& choice);
 /// without its damping. For a kind that is the state plus an update (`residual`), Mixer(z) is the update alone. This
 /// gives attention as in the founding note, and the descent step of "Transformers as Intrinsic Optimizers" as a flow.
 /// (With the state left in, c would mean c − 1.) The weights, in the order of mixer_spec(), have the numbers
-/// first_parameter, first_parameter + 1, ... in the network and must outlive the term. Those of readable_parameters()
+/// first_parameter, first_parameter + 1, ... in the network and must outlive the term. Weights of readable_parameters()
 /// are read, the others are numbers.
 template <class S>
 std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& choice, double gain, int first_parameter,

@@ -45,7 +45,7 @@ struct ModelOptions {
 const Section<ModelOptions>& model_section();
 inline ModelOptions model_options(const Config& config) { return model_section().read(config); }
 
-/// Table of model.weights and these rows: what a network of independent samples reads.
+/// Table of model.weights and these rows: the keys that a network of independent samples reads.
 ParamTable with_weights(const ParamTable& rows);
 
 /// Section [mixer] as the config has it: mixer_choice() replaces sizes of 0.

@@ -100,7 +100,7 @@ class LearningRun {
   void write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const;
   void restore_log(const H5Reader& file, const std::string& prefix);
 
-  /// Text on what the loss of a unit is a mean of.
+  /// Text on the mean that a loss is, by its unit.
   static std::string cost_text(const std::string& unit, const std::string& where);
 
   TrainLog log_;

@@ -20,9 +20,9 @@ struct RowCost {
   double of(ConstMatrixRef<double> output, const Batch& batch, Index row) const;
 };
 
-/// Losses of each sample in an evaluation, in the order of the part. A sample is what the network answers by itself: a
-/// sequence, or one row of independent samples, however many settle side by side. `loss`: its cost, summed over its
-/// rows that count; `rows`: their number.
+/// Losses of each sample in an evaluation, in the order of the part. A sample gets an answer of its own: a sequence, or
+/// one row of independent samples, however many settle side by side. `loss`: its cost, summed over its rows that count;
+/// `rows`: their number.
 struct SampleLosses {
   std::vector<double> loss, rows;
 

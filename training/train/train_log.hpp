@@ -16,11 +16,11 @@ namespace nudge {
 /// Log of a run: its columns are kept in memory between checkpoints, written whole with each, and restored on resume.
 /// Columns over one axis ("train/step", "train/validation_step", ...) form a table: adding to the axis begins a row,
 /// and missing values are NaN. A table never has more than `limit` rows, so a run of any length takes the same memory,
-/// file and time per step. Until it is full it holds every entry. Then every second row goes, and from then on every
-/// 2nd entry stays, then every 4th, ...: entry k stays while k is a multiple of 2^m. The last entry is always there.
-/// Nothing is averaged: a row is what was logged at its step. The number of entries alone decides which rows there are,
-/// so a resumed run has the rows of an unbroken one. Of more than `limit` events the first half and the latest stay,
-/// with the number of events left out between.
+/// file and time per step. Until it is full it holds every entry. Then every second row goes. From then on every 2nd
+/// entry stays, then every 4th, ...: entry k stays while k is a multiple of 2^m. The last entry is always there.
+/// Nothing is averaged: a row holds the values logged at its step. The number of entries alone decides which rows there
+/// are, so a resumed run has the rows of an unbroken one. If there are more than `limit` events, the first half and the
+/// latest stay, with the number of events left out between.
 class TrainLog {
  public:
   /// Makes a log of at most `limit` ≥ 2 rows per table (output.log_rows); by default it keeps all, as of a file.

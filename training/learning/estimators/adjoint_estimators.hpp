@@ -25,11 +25,10 @@ void adjoint_sweep(Layered<S>& layered, const NudgedPoint<S>& point, NudgedLaw<S
 
 /// Backpropagation through the relaxation (BPTT): the gradient of the cost at z_T1 after T1 Euler steps from z_0 = x_in,
 ///     λ_T1 = ∂C/∂z,   λ_k = (1 + ε J(z_k)ᵀ) λ_{k+1},   dC/dθ = ε Σ_k ⟨λ_{k+1}, ∂F/∂θ(z_k)⟩,   dC/dz_0 = λ_0,
-/// the reference for a truncated free phase; a tolerance, the mean of the last states and amplifiers (sim/lag.hpp) are
-/// unrolled with it. Stores the trajectory: (T1 + 1) states, and what derivatives
-/// need of each where the dynamics can keep it (KeptPoints). Of a system in a
-/// box, λ passes a projection where it did not clip. Euler only. On noisy arrays the states are differentiated as
-/// they came, with the derivatives of the noise-free circuit there.
+/// It is the reference for a truncated free phase. A tolerance, the mean of the last states and amplifiers (sim/lag.hpp)
+/// are unrolled with it. It stores the trajectory: (T1 + 1) states, each with its linearisation if the dynamics can keep
+/// it (KeptPoints). In a box, λ passes a projection where it did not clip. Euler only. On noisy arrays the states are
+/// differentiated as they came, with the derivatives of the noise-free circuit there.
 template <class S>
 class BackpropThroughTime final : public GradientEstimator<S> {
  public:
