@@ -14,7 +14,7 @@ class App;
 namespace nudge {
 
 /// Subcommand of the program. `add` declares its options on the app and returns the function to run once they are
-/// parsed; exceptions of `run` become a message and an exit code.
+/// parsed. Exceptions of `run` become a message and an exit code.
 struct Command {
   std::string name;
   std::string description;

@@ -18,7 +18,7 @@
 namespace nudge {
 
 CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments) {
-  app.add_option("CONFIG", arguments.file, "TOML file; docs/reference/configuration.md lists the keys")->required();
+  app.add_option("CONFIG", arguments.file, "TOML file; `nudge config keys` lists the keys")->required();
   add_set_option(app, arguments.settings);
   return &app;
 }

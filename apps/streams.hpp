@@ -14,8 +14,8 @@ namespace nudge {
 /// ends the work that it reports on. Text that nobody reads while the program is asked to stop is lost too.
 void say_text(const std::string& text);
 
-/// Writes to standard error at once, over the current line of the terminal, cut to its width. What ends with a line feed
-/// stays, whole.
+/// Writes to standard error at once, over the current line of the terminal, cut to its width. A text that ends with a
+/// line feed stays, whole.
 void say_over(const std::string& text);
 
 template <class... T>

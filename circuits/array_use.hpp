@@ -41,10 +41,11 @@ struct ConverterExtents {
   }
 };
 
-/// Use of the arrays in a sequence: the number of reads of each array, in rows of a drive, and how far the converters that are
-/// ranged by every read had to reach. An evaluation that reads an array k times a row takes k slots. Either direction counts, as
-/// do the means of several reads, corrections, and the patches of a convolution. Driven both ways at once it takes as many slots
-/// as the busier way. Arrays work side by side, and the busiest sets the pace (docs/reference/read_timing.md, "Slots of a step").
+/// Use of the arrays in a sequence. It counts the reads of each array, in rows of a drive, and notes the reach of converters
+/// that are ranged by every read. An evaluation that reads an array k times a row takes k slots. Either direction counts. Each
+/// of the means of several reads, corrections and the patches of a convolution counts too. Driven both ways at once it takes as
+/// many slots as the busier way. Arrays work side by side, and the busiest sets the pace (docs/reference/read_timing.md, "Slots
+/// of a step").
 class ArrayUse {
  public:
   void read(std::uint32_t array, Directions directions, ReadDirection way, ReadClass kind, double rows) {

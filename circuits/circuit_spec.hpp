@@ -37,24 +37,24 @@ struct CircuitSpec {
 };
 
 /// Time constant τ_a = 1/(2π f_c τ) of the amplifiers that drive the nodes, in units of τ; 0 for an infinite bandwidth. An
-/// amplifier of gain–bandwidth product GBW on a line of load L (noise gain 1 + L) has f_c = GBW/(1 + L): first-order model of
+/// amplifier of gain–bandwidth product GBW on a line of load L (noise gain 1 + L) has f_c = GBW/(1 + L). First-order model of
 /// IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764.
 double amplifier_lag(const CircuitSpec& spec);
 
 /// Closed-loop bandwidth GBW/(1 + L) that the amplifier of a line of load L has; 0 where its gain-bandwidth is infinite.
 double closed_loop_bandwidth_Hz(const CircuitSpec& spec, double load);
 
-/// Standard deviation of the input offset of an amplifier whose raw offset has the standard deviation `raw_V`. With auto-zero it is that
-/// of the sampled offset, √(kT/C) of circuit.auto_zero_capacitance (Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410);
-/// an amplifier without offset has nothing to sample.
+/// Standard deviation of the input offset of an amplifier whose raw offset has the standard deviation `raw_V`. With auto-zero the
+/// sampled offset remains, √(kT/C) of circuit.auto_zero_capacitance (Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410). An
+/// amplifier without offset has nothing to sample.
 double input_offset_V(const CircuitSpec& spec, double raw_V);
 
-/// Time in which auto-zero samples an offset, in seconds: the amplifier settles from the raw offset to the one that is left, with the
-/// pole of its closed loop. 0 without auto-zero.
+/// Time in which auto-zero samples an offset, in seconds. The amplifier settles from the raw to the sampled offset with the pole of
+/// its closed loop. 0 without auto-zero.
 double auto_zero_s(const CircuitSpec& spec, double raw_V);
 
-/// White noise of the clamp of a node as a force, σ = √(2 k_B T/(C V²)) per √τ: thermal noise 4 k_B T (C/τ) per hertz. Alone
-/// with the clamp it holds the node at ⟨V²⟩ = k_B T/C. 0 without thermal noise.
+/// White noise of the clamp of a node as a force, σ = √(2 k_B T/(C V²)) per √τ. This is thermal noise of 4 k_B T (C/τ) per
+/// hertz. Alone with the clamp it holds the node at ⟨V²⟩ = k_B T/C. 0 without thermal noise.
 double clamp_noise(const CircuitSpec& spec);
 
 /// Standard deviation of a voltage sampled on a capacitor, √(kT/C)/V, over circuit.read_voltage.
@@ -83,8 +83,8 @@ struct TokenSpec {
   Index replicas() const { return use == TokenUse::replicated ? count : 1; }
   Index slots() const { return use == TokenUse::multiplexed ? count : 1; }
 
-  /// Share of a drive that is left in the last slot of its turn, a round after it was sampled: exp(−(T k − 1) slot/τ_hold), k
-  /// the slots of a turn.
+  /// Share exp(−(T k − 1) slot/τ_hold) that remains of a drive in the last slot of its turn, a round after it was sampled. A
+  /// turn has k slots.
   double held_share() const {
     if (slots() == 1 || hold_time_s == 0) return 1;
     const double turn = turn_slots > 0 ? turn_slots : 1;

@@ -25,16 +25,17 @@ struct CorrectionSpec {
   void validate() const;
 };
 
-/// Antisymmetric correction of a nudged phase through real circuits: the correction that AEP adds to the force passes p →
-/// q(p), per node and sample, with J of the non-conservative terms and v = z(t − delay) − z₀ (sim/nudged_law.hpp):
+/// Antisymmetric correction of a nudged phase through real circuits. The correction p that AEP adds to the force becomes
+/// q(p), per node and sample. J belongs to the non-conservative terms, and v = z(t − delay) − z₀ (sim/nudged_law.hpp):
 ///     q(p) = (1 + γ + Γ_node) Q(p + rms(p) σ ξ/√dt) + o_node
-/// γ: common gain error, Γ: static spread of it per node, o: static offset per node, ξ: fresh noise, Q: converter. The two
-/// ways have errors of their own. A correction that is computed and not read (ReadContext::exact) passes unchanged.
+/// γ: common gain error, Γ: its static spread per node, o: static offset per node, ξ: fresh noise, Q: converter. J v and
+/// Jᵀ v have errors of their own. A correction that is computed and not read (ReadContext::exact) passes unchanged.
 template <class S>
 class CorrectionPath final : public CorrectionFilter<S> {
  public:
   /// Makes the path for a state (rows, cols) with at most max_copies side by side. seed: seed of the run, which determines the static errors
-  /// of the nodes. read: reads of the corrected system (CircuitDynamics::read), which say when and for what it is read; it must outlive this.
+  /// of the nodes. read: reads of the corrected system (CircuitDynamics::read), which say when and for what purpose it is read. It must
+  /// outlive this.
   CorrectionPath(Index rows, Index cols, const CorrectionSpec& spec, Index max_copies, std::uint64_t seed,
                  const ReadContext& read);
 

@@ -38,8 +38,8 @@ class DigitalMatrix : public LinearMap<S> {
   double unit_heat_J_;
 };
 
-/// Conductances held as floating-point numbers: a DigitalMatrix whose updates stop at 0, W ← max(W + delta, 0), and which
-/// keeps the sums that load the nodes at both ends. program() and restored states are taken unchanged.
+/// Conductances held as floating-point numbers. This is a DigitalMatrix whose updates stop at 0, W ← max(W + delta, 0),
+/// and which keeps the sums that load the nodes at both ends. program() and restored states are taken unchanged.
 template <class S>
 class DigitalConductances final : public DigitalMatrix<S> {
  public:

@@ -35,8 +35,8 @@ struct EnergyReport {
   double adc_J = 0;         ///< conversions times circuit.adc_energy
   double amplifiers_J = 0;  ///< sensed lines times the length of their read times circuit.amplifier_power
   double drivers_J =
-      0;  ///< C V² of every driven line at every read, C = circuit.line_capacitance times its devices: what
-          ///< the supply gives to charge it from 0 V, an upper bound where drives change slowly
+      0;  ///< C V² of every driven line at every read, C = circuit.line_capacitance times its devices. The supply gives
+          ///< this to charge the line from 0 V: an upper bound where drives change slowly
   double writes_J = 0;     ///< heat of the pulses in the devices
   double verify_J = 0;     ///< single-device reads of write–verify
   double transfers_J = 0;  ///< reads of transfers between two arrays (Tiki-Taka)
@@ -47,8 +47,8 @@ struct EnergyReport {
   }
 };
 
-/// Energy of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order) and of
-/// its pulses (writes_J: PulseHeat, summed over arrays; 0 for a relaxation).
+/// Energy of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order), and
+/// of its pulses. writes_J: PulseHeat, summed over arrays; 0 for a relaxation.
 EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J = 0);
 
 /// Energy of `reads` reads of single devices that last time_s each: V² G t at the mean conductance, and one conversion each

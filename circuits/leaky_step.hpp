@@ -9,7 +9,8 @@
 
 namespace nudge {
 
-/// Drive of the units of a node beside their coupling, d − L z: d of one copy of the system, the same for the copies side by side.
+/// Drive of the units of a node beside their coupling, d − L z. d belongs to one copy of the system and is the same for the copies
+/// side by side.
 template <class S>
 struct LeakyDrive {
   const S* first;  ///< row 0 of the node's columns

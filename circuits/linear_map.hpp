@@ -48,21 +48,22 @@ struct WeightSums {
   Matrix<S> of_rows;
 };
 
-/// What those who read or train a map must know of it.
+/// Facts of a map that its readers and trainers need.
 template <class S>
 struct MapTraits {
-  bool curved = false;  ///< exact derivatives depend on the operating point, so that it must be kept
+  bool curved = false;  ///< exact derivatives depend on the operating point, which must be kept
   bool noisy = false;   ///< any read may have fresh noise
   bool plain = false;   ///< every read, of whatever class, is the product itself: numbers, no devices, no converters
   bool takes_factors =
       false;  ///< training hands over the factors of a gradient, not their sum: rank-1 updates in the array
   /// Heat that a conductance of one unit of weight takes from a drive of 1 in one τ; 0: no devices, no energy is counted.
   double unit_heat_J = 0;
-  const WeightSums<S>* sums = nullptr;  ///< of weights(), of maps that keep them: conductances, whose sums load nodes
-  /// Of an array driven at rows and columns at once: what loads the nodes that drive them (LoadTrim).
+  const WeightSums<S>* sums = nullptr;  ///< sums of weights(), if the map keeps them: conductances load nodes by their
+                                        ///< sums
+  /// Load on the nodes that drive an array at rows and columns at once (LoadTrim).
   const WeightSums<S>* residue = nullptr;
   double line_load =
-      0;  ///< conductance of the heaviest line that an amplifier senses, in units of weight; 0: there is none
+      0;  ///< conductance of the heaviest line that an amplifier senses, in units of weight; 0: no such line
 };
 
 enum class UpdateKind {
@@ -70,25 +71,25 @@ enum class UpdateKind {
   immediate,  ///< must act on W itself and at once: a bound on the weights
 };
 
-/// A request W ← W + scale · direction, or, with factors, W[:, columns] ← W[:, columns] + scale · (f.scale xᵀ y) for each of
-/// them in order (only where the map is plain or takes factors). Devices may take only part of it.
+/// Request W ← W + scale · direction. With factors it is W[:, columns] ← W[:, columns] + scale · (f.scale xᵀ y) for each of
+/// them in order, which needs a map that is plain or takes factors. Devices may take only part of a request.
 template <class S>
 struct WeightUpdate {
   const Matrix<S>* direction = nullptr;  ///< (inputs, outputs); null: the factors
   std::span<const FactorPair<S>> factors = {};
   S scale = 1;
   UpdateKind kind = UpdateKind::learning;
-  /// The learning rate of this step over the largest of the run, which the request has in it: rules that gather changes
-  /// at a constant rate take it out again. Positive where the request is not zero.
+  /// Learning rate of this step over the largest of the run; the request contains this factor. Rules that gather
+  /// changes at a constant rate divide by it. Positive where the request is not zero.
   S schedule = 1;
   Matrix<S> delta() const { return scale * *direction; }
 };
 
-/// A weight matrix W (inputs, outputs), however it is made: what reads it, what correlates at it, what writes it. Weights that
-/// share an input are column blocks of one map. Reads are const and thread-safe; program and apply are not.
+/// A weight matrix W (inputs, outputs), however it is made. It is read, correlated and written here. Weights that share an input
+/// are column blocks of one map. Reads are const and thread-safe; program and apply are not.
 ///
-/// A training step calls the hooks in the order of their numbers: 1 in the free and nudged phases, 2 in the nudged phase, 3 for the
-/// gradient, 4 for the update, 5 after it.
+/// A training step calls the hooks in the order of their numbers: 1 in the free and nudged phases, 2 in the nudged phase. It calls
+/// 3 for the gradient, 4 for the update, and 5 after the update.
 template <class S>
 class LinearMap {
  public:
@@ -98,12 +99,12 @@ class LinearMap {
 
   virtual MapTraits<S> traits() const = 0;
 
-  /// 1. out = x W[:, columns] (forward: x (n, inputs), out (n, columns.count)) or out = x W[:, columns]ᵀ (transposed: the other way
-  /// round); or +=, −=.
+  /// 1. Reads out = x W[:, columns] (forward) or out = x W[:, columns]ᵀ (transposed); or +=, −=. Shapes of a forward read: x (n,
+  /// inputs), out (n, columns.count); a transposed read has them the other way round.
   virtual void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
                     ReadContext& read) const = 0;
 
-  /// 4. Changes W as the update asks. Random numbers are those of the map's own count of updates, so that no two updates share them.
+  /// 4. Changes W as the update asks. The map counts its updates for its random numbers, so no two updates share them.
   virtual void apply(const WeightUpdate<S>& update) = 0;
 
   /// Sets W to target as well as the devices can (programming error, bounds).
@@ -115,36 +116,36 @@ class LinearMap {
   /// Internal state for checkpoints; after writing into the arrays call state_restored().
   virtual std::vector<StateArray<S>> state() = 0;
 
-  /// The noise-free circuit of this map in double, its conductances as they are now: reads without fresh noise and rounding,
-  /// whose derivatives are exact. A copy; program() sets its weights exactly.
+  /// Copy of this map as a noise-free circuit in double, with its present conductances. Its reads have neither fresh noise
+  /// nor rounding, and exact derivatives. program() sets its weights exactly.
   virtual std::unique_ptr<LinearMap<double>> noise_free() const = 0;
 
   // ---- Has a default ----
 
-  /// 2. Derivative D of a read at its operating point x₀ (T, ...): out = D v, or out = Dᵀ v; directions are (k·T, ...), k copies
-  /// that share the point. Default: the read itself, right for a product and for small drives through the same devices. If read.exact
-  /// asks for it, a map whose reads are not linear (curved devices, amplifiers) computes the derivative of its noise-free read.
+  /// 2. Derivative D of a read at its operating point x₀ (T, ...): out = D v, or out = Dᵀ v. Directions are (k·T, ...), k copies that
+  /// share the point. Default: the read itself, right for a product and for small drives through the same devices. If read.exact asks
+  /// for it, a map whose reads are not linear (curved devices, amplifiers) computes the derivative of its noise-free read.
   virtual void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> /*x0*/, ConstMatrixRef<S> v,
                           MatrixRef<S> out, Columns columns, Store store, ReadContext& context) const {
     read(way_of(way, which), v, out, columns, store, context);
   }
 
-  /// 3. Adds scale · ⟨u, ∂read/∂W⟩ to the sink, for a read at x₀ with u at its outputs: x₀ᵀ u of a forward read, uᵀ x₀ of a transposed
-  /// one, what drives rows and columns at the same time; one copy.
+  /// 3. Adds scale · ⟨u, ∂read/∂W⟩ to the sink, for a read at x₀ with u at its outputs; one copy. This is x₀ᵀ u of a forward read and
+  /// uᵀ x₀ of a transposed one: x₀ and u drive rows and columns at the same time.
   virtual void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale,
                          int parameter, GradientSink<S>& sink, const ReadContext& /*read*/) const {
     const bool forward = way == ReadDirection::forward;
     sink.accumulate(parameter, columns, scale, forward ? x0 : u, forward ? u : x0);
   }
 
-  /// 5. Lets time pass: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise), and under reads. No two
-  /// calls on one map share `step`. Default: nothing happens, as to exact weights.
+  /// 5. Lets time pass for the devices, between writes (drift, leak, telegraph and 1/f noise) and under reads. No two calls on one
+  /// map share `step`. Default: nothing happens, as with exact weights.
   virtual void advance_time(const Elapsed& /*time*/, std::uint64_t /*step*/) {}
 
-  /// Makes good what the map derives from its state, after a checkpoint was read into the arrays of state().
+  /// Updates whatever the map derives from its state, after a checkpoint was read into the arrays of state().
   virtual void state_restored() {}
 
-  /// Facts that the hardware would report of itself. Default: none, as of exact matrices.
+  /// Facts that the hardware reports of itself. Default: none, as with exact matrices.
   virtual std::vector<MapReading> readings() const { return {}; }
 
   // The same by other words.

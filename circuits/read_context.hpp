@@ -11,8 +11,8 @@
 
 namespace nudge {
 
-/// Totals of reads: energy from the supply, Σ_ij G_ij V_i² for the time of each read, and the counts for the energy of the
-/// rest of the circuit.
+/// Totals of reads. They are the energy from the supply, Σ_ij G_ij V_i² for the time of each read, and the counts that
+/// give the rest of the circuit's energy.
 struct ReadTotals {
   double array_J = 0;
   std::uint64_t dac_conversions = 0, adc_conversions = 0;
@@ -42,7 +42,7 @@ struct ReadTotals {
 struct ReadMeter {
   std::array<ReadTotals, read_classes> of = {};
   double time = 0;  ///< time of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
-  std::array<double, read_classes> times = {};  ///< that time by class
+  std::array<double, read_classes> times = {};  ///< time of reads by class
   double slots = 1;                             ///< most slots that a step of a phase took (ArrayUse)
   ConverterExtents extents = {};                ///< extents of the converters that are ranged by every read
 
@@ -63,7 +63,7 @@ struct ReadMeter {
   }
 };
 
-/// Identity of a read and the rule by which it is made: fresh noise is a pure function of the read's place, not of threads or
+/// Identity of a read and the rule by which it is made. Fresh noise is a pure function of the read's place, not of threads or
 /// order. One context per sequence and array group; every read of an array advances `read`, over all phases.
 struct ReadContext : Reading {
   std::uint64_t seed = 0;

@@ -26,8 +26,8 @@ struct ReadRule {
 };
 
 /// Read policy: one rule per class of reads, and the length of a read that belongs to no relaxation. The default is physical:
-/// every read has its noise once. An ideal read is a statement about the model, not about the circuit: it is made, and counted
-/// in time and energy, like a noisy one. Only ideal loss and monitor reads belong to the experimenter and cost nothing.
+/// every read has its noise once. An ideal read is a statement about the model, not about the circuit. It counts in time and
+/// energy like a noisy one. Only ideal loss and monitor reads belong to the experimenter and cost nothing.
 struct ReadPolicy {
   std::array<ReadRule, read_classes> rules = {};
   bool chopped = false;  ///< correlation reads are half the difference of a read and one of the opposite drive
@@ -52,8 +52,8 @@ ParamRow read_policy_row(ReadClass kind);
 /// Read policy of a configuration whose rules hold.
 ReadPolicy read_policy(const Config& config);
 
-/// Noise with memory at the sensed lines of one array in one direction: processes of variance 1, each with a state per row of
-/// the drive and line. A state is NaN until its line is first read.
+/// Noise with memory at the sensed lines of one array in one direction. It consists of processes of variance 1, each with a
+/// state per row of the drive and line. A state is NaN until its line is first read.
 template <class S>
 class LineMemory {
  public:

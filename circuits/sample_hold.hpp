@@ -19,13 +19,13 @@ struct HoldSpec {
   bool ideal() const { return noise == 0 && node_noise == 0 && offset == 0 && adc.ideal(); }
 };
 
-/// Holds of one circuit: the state of a phase ends in them, z ← q(z + o + ξ √(s² + s_n²/n)), o fixed for each node and row, ξ
-/// fresh, n the number of states whose mean is taken. A state of the free phase and those of the nudged phases have the same o.
+/// Holds of one circuit, in which the state of a phase ends: z ← q(z + o + ξ √(s² + s_n²/n)). The offset o is fixed for each
+/// node and row, the noise ξ is fresh, and n states make the mean. A free state and the nudged states have the same o.
 template <class S>
 class SampleHold {
  public:
   /// Makes the holds. scale (1, cols): units of a column of the state per voltage of its node. read: reads of the system
-  /// whose states are held, which say when; it must outlive this.
+  /// whose states are held, which say when. It must outlive this.
   SampleHold(Index rows, const Matrix<S>& scale, const HoldSpec& spec, std::uint64_t seed, const ReadContext& read);
 
   /// Starts on an example: its fresh noise begins anew.

@@ -10,12 +10,12 @@
 namespace nudge {
 
 /// Arrays, one for each of T tokens of a sequence, that hold one weight matrix. Row r of a drive belongs to token r mod T (k
-/// copies of T tokens, copy by copy) and is read by replica r mod T, whose devices, errors, wires and noise are its own. The
-/// rows of a drive must be a multiple of T.
+/// copies of T tokens, copy by copy). Replica r mod T reads it, with devices, errors, wires and noise of its own. The rows of
+/// a drive must be a multiple of T.
 ///
-/// All replicas are to hold the same matrix, so all get the same requests: the summed change of an update, the factors of all
-/// tokens in a coincidence update, the target of a programming. The effect depends on the devices of each. weights() is their
-/// mean: ∂C/∂W of a change that moves all alike is the sum over tokens of x_tᵀ u_t.
+/// All replicas shall hold the same matrix, so all get the same requests. These are the summed change of an update, the
+/// factors of all tokens in a coincidence update, and the target of a programming. The effect depends on each replica's
+/// devices. weights() is their mean. For a change that moves all alike, ∂C/∂W is the sum over tokens of x_tᵀ u_t.
 template <class S>
 class ReplicatedMap final : public LinearMap<S> {
  public:
@@ -67,11 +67,11 @@ class ReplicatedMap final : public LinearMap<S> {
 
 /// Map behind sample-and-holds that leak: every drive, of either direction, arrives as share · drive, share = exp(−(T k − 1)
 /// slot/τ_hold) (TokenSpec::held_share). In a multiplexed array a token's drive is sampled in its slot of one round and used
-/// in its slot of the next, T k − 1 slots later, k slots a turn.
+/// in its slot of the next. This is T k − 1 slots later, with k slots a turn.
 ///
 /// The share is a linear factor on drives, so that Y(x) = Y_map(share · x), and by the chain rule D = share · D_map at share
-/// · x₀ for both jvp and vjp. In a correlation share · x₀ drives the rows. weights() are those of the map, which the devices
-/// hold, not those that reads through the holds see.
+/// · x₀ for both jvp and vjp. In a correlation share · x₀ drives the rows. weights() are the map's, as the devices hold
+/// them. Reads through the holds see other weights.
 template <class S>
 class HeldMap final : public LinearMap<S> {
  public:

@@ -13,11 +13,11 @@ namespace nudge {
 ///
 ///     f(g) = 1 − γ (g − g_ref)/(g_bound − g_ref),        q = γ s/(g_bound − g_ref)
 ///
-/// towards its bound; γ = 0 is the constant step, γ = 1 soft bounds (no step left at the bound). Since f shrinks by the
-/// factor 1 − q with each pulse, n pulses move the device by s f(g) (1 − (1 − q)ⁿ)/q: exact for every whole n and
-/// continued to real n, so that a large request follows the curve and does not step across it. With every pulse
-/// multiplied by 1 + σξ, the second moment of f shrinks by (1 − q)² + q²σ² per pulse, hence the exact variance
-/// (s f)² ([(1 − q)² + q²σ²]ⁿ − (1 − q)²ⁿ)/q²; the sum of n pulses is drawn as one Gaussian with that mean and variance.
+/// towards its bound; γ = 0 is the constant step, γ = 1 soft bounds (no step left at the bound). f shrinks by the factor
+/// 1 − q with each pulse, so n pulses move the device by s f(g) (1 − (1 − q)ⁿ)/q. This is exact for every whole n and
+/// continued to real n: a large request follows the curve and does not step across it. With every pulse multiplied by 1
+/// + σξ, the second moment of f shrinks by (1 − q)² + q²σ² per pulse. Hence the exact variance (s f)² ([(1 − q)² +
+/// q²σ²]ⁿ − (1 − q)²ⁿ)/q². The sum of n pulses is drawn as one Gaussian with this mean and variance.
 struct AffineStep {
   double gamma_up = 0;
   double gamma_down = 0;

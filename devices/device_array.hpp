@@ -15,7 +15,7 @@ namespace nudge {
 
 /// Devices of one kind, sampled from a DeviceSpec. Bounds and pulse sizes of each device are drawn once (static,
 /// device-to-device). The conductance starts at g_min, or at the device's own lower bound where that is higher. Other behaviour
-/// (state of its own, retention, slow noise, faults) comes from its parts, those of every model and the model's own (DevicePart).
+/// (state of its own, retention, slow noise, faults) comes from its parts, common ones and the model's own (DevicePart).
 template <class S>
 class DeviceArray {
  public:
@@ -40,13 +40,14 @@ class DeviceArray {
   /// must have volts (DeviceModel::memristor).
   PulseCount pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number,
                    const PulseChange& change);
-  /// Sends counts_up and counts_down (≥ 0) pulses to every device in an unknown order: half of one direction, all of the
-  /// other, the rest of the first. The first direction, and the half with the odd pulse, are fair coins per device. The
-  /// unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number` + 2.
+  /// Sends counts_up and counts_down (≥ 0) pulses to every device in an unknown order. This is half of one direction,
+  /// all of the other, the rest of the first. The first direction, and the half with the odd pulse, are fair coins per
+  /// device. The unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number`
+  /// + 2.
   PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
-  /// Lets time pass without pulses, in which the array is read: the parts change what is stored or seen. No two calls on one array
-  /// share `step`. Returns true if conductance() changed. Needs times ≥ 0 and finite.
+  /// Lets time pass without pulses, while the array is read. The parts change the stored or seen conductances. No two calls on one
+  /// array share `step`. Returns true if conductance() changed. Needs times ≥ 0 and finite.
   bool advance_time(const Elapsed& time, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
   /// Leaves, from now on, slow noise with correlation times below `seconds` to moving(): conductance() goes without it.
@@ -70,7 +71,7 @@ class DeviceArray {
 
   /// Heat of the pulses received so far; it says too if the heat of a pulse is known.
   const PulseHeat<S>& pulse_heat() const { return heat_; }
-  /// Counts heat and time added since the totals were `since_J` and `since_s` as those of programming.
+  /// Books heat and time beyond the totals `since_J` and `since_s` as programming.
   void heat_was_programming(double since_J, double since_s) {
     heat_.add_programming(heat_.total_J() - since_J, heat_.total_s() - since_s);
   }

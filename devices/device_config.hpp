@@ -8,8 +8,8 @@
 
 namespace nudge {
 
-/// The section [device]: device.model ("digital" or a registered model), device.update, the parameters that every model
-/// has (device.g_min, ...), and those of each model as device.<model>.<parameter>. Made from the registry.
+/// The section [device], made from the registry. It has device.model ("digital" or a registered model), device.update,
+/// the parameters of every model (device.g_min, ...), and one model's parameters as device.<model>.<parameter>.
 ParamTable device_param_rows();
 
 /// True if a configuration asks for devices; otherwise weights are numbers.
@@ -33,8 +33,8 @@ std::string device_list_text();
 /// List of models and presets as JSON: {"models": [{"name", "summary"}, ...], "presets": [{"name", "model", "summary"}, ...]}
 std::string device_list_json();
 
-/// Text of one model or preset in full: equation, parameter table (unit, range, value or default, source), limits, what is
-/// not modelled, citation (`nudge devices show NAME`). UserError with the closest names when it is neither.
+/// Text of one model or preset in full (`nudge devices show NAME`): equation, parameter table (unit, range, value or
+/// default, source), limits, omissions, citation. UserError with the closest names if it is neither.
 std::string device_show_text(const std::string& name);
 
 /// JSON text of one model or preset in full: {"name", "kind": "model" | "preset", ..., "parameters": [{"name", "unit",

@@ -11,8 +11,8 @@
 
 namespace nudge {
 
-/// Whether an effect may wait until enough time has come together for a step well above rounding, which spares work when
-/// time comes in small pieces, or has to apply all time at once.
+/// Permission to gather time. With `allowed` an effect may wait until enough time has come together for a step well
+/// above rounding. This spares work when time comes in small pieces. With `none` it applies all time at once.
 enum class Gathering { allowed, none };
 
 /// A named array of a part's state, for checkpoints.
@@ -61,15 +61,15 @@ class GatheredTime {
   Matrix<S> image_ = Matrix<S>::Zero(1, 3);
 };
 
-/// Where an array of devices is: its size, and what its random numbers are named by.
+/// Site of an array of devices: its size, and the identity of its random numbers.
 struct ArraySite {
   Index rows = 0, cols = 0;
   ArrayIdentity identity = {};
   int threads = 1;
   const Matrix<double>* stuck_S = nullptr;  ///< while parts are made: conductances of devices that are stuck; NaN: free
 
-  /// One standard normal or uniform number per device. `part` tells draws of the same purpose and step apart; those of a write and those of
-  /// Purpose::drift that no part of nudge takes are 21 to 26.
+  /// One standard normal or uniform number per device. `part` tells draws of the same purpose and step apart. Parts outside nudge take 21
+  /// to 26, which no part of nudge takes for writes and for Purpose::drift.
   template <class S>
   Matrix<S> normal(Purpose purpose, std::uint64_t step, std::uint32_t part = 0) const {
     return draw_normal<S>(identity, purpose, step, rows, cols, threads, part);
@@ -105,11 +105,11 @@ struct MovingDevices {
   Matrix<S> variance_S2;
 };
 
-enum class Passed { unchanged, seen, stored };  ///< what the passing of time has changed: less than the next one
+enum class Passed { unchanged, seen, stored };  ///< changes by the passing of time: less than the next one
 
-/// A part of what a kind of device is besides its answer to pulses: state of its own, what writes and time do to it, and noise.
-/// DeviceArray holds the parts of its devices without knowing which, and calls them in this order of a step, once per array; every hook has a
-/// default that does nothing. State that a pulse depends on, or that a model declares (DeviceModel::states), is in DeviceCells::own.
+/// Part of a kind of device besides its answer to pulses: state, the effects of writes and time on it, and noise. DeviceArray holds the parts
+/// of its devices without knowing which. It calls them in this order of a step, once per array. Every hook has a default that does nothing.
+/// State that a pulse depends on, or that a model declares (DeviceModel::states), is in DeviceCells::own.
 template <class S>
 class DevicePart {
  public:
@@ -128,23 +128,23 @@ class DevicePart {
   }
   /// 3. After a write, a wait or reads: devices that do not move are put back.
   virtual void hold(DeviceCells<S>& /*cells*/) {}
-  /// 4. Adds what a read sees besides the stored conductance: a share `relative` of it, and siemens. Processes that are correlated for less
+  /// 4. Adds the share `relative` and the siemens that a read sees besides the stored conductance. Processes that are correlated for less
   /// than split_s are left to moving(). Called only where shows().
   virtual void show(const DeviceCells<S>& /*cells*/, double /*split_s*/, Matrix<S>& /*relative*/,
                     Matrix<S>& /*offset_S*/) const {}
   virtual bool shows() const { return false; }
   virtual void append_moving(const DeviceCells<S>& /*cells*/, double /*split_s*/,
                              std::vector<MovingDevices<S>>& /*out*/) const {}
-  /// 5. Adds the variance of the fresh noise of a read of each device per √τ, S², beside that of DeviceSpec. Called only where
+  /// 5. Adds each device's variance of the fresh noise of a read per √τ, S², beside the noise of DeviceSpec. Called only where
   /// reads_noisy().
   virtual void add_read_variance(const DeviceCells<S>& /*cells*/, Matrix<double>& /*variance_S2*/) const {}
   virtual bool reads_noisy() const { return false; }
-  /// 6. Its arrays, for checkpoints; after they have been changed, restored().
+  /// 6. Arrays of the part, for checkpoints. Call restored() after they have been changed.
   virtual std::vector<SlowArray<S>> state() { return {}; }
   virtual void restored(DeviceCells<S>& /*cells*/) {}
 };
 
-/// How the part of an array is made, in both precisions; null: devices of this spec have none.
+/// Maker of the part of an array, in both precisions; null: devices of this spec have none.
 struct DevicePartKind {
   template <class S>
   using Make = std::unique_ptr<DevicePart<S>> (*)(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& cells);
@@ -172,7 +172,7 @@ DevicePartKind part_kind() {
   return {make, make};
 }
 
-/// The parts that any model can have, in the order in which they are called: what the keys of [device] switch on.
+/// Parts that any model can have, in the order in which they are called. The keys of [device] switch them on.
 const std::vector<DevicePartKind>& device_parts();
 
 }  // namespace nudge

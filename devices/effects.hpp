@@ -68,8 +68,8 @@ inline double arrhenius_factor(double activation_eV, double reference_K, double 
   return std::exp(activation_eV / boltzmann_eV_per_K * (1 / reference_K - 1 / temperature_K));
 }
 
-/// Relaxation: a cell wanders from the conductance it was written to, by a mean and a random amount that grow with the
-/// logarithm of the time t since its last write. At another temperature than that of the tables t counts arrhenius_factor()
+/// Relaxation: a cell wanders from the conductance it was written to. The mean and the random amount grow with the
+/// logarithm of the time t since its last write. At another temperature than the tables' own t counts arrhenius_factor()
 /// times. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both ascending, row by row.
 /// Values between and beyond their points: slow/relaxation_law.hpp.
 struct RelaxationSpec {

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// Value of device.model for devices whose code is that of a program which uses nudge as a library.
+/// Value of device.model for devices whose code is in a program that uses nudge as a library.
 inline constexpr const char* own_device_name = "own";
 
 /// Law of a program's own devices, as functions of their conductances g (S) and their own states, in the order and units of
@@ -30,7 +30,7 @@ class OwnDeviceLaw {
   /// Reads: disturbed() gives g after the read voltage has stood across each device for `seconds`, called as waited() is.
   virtual bool disturbs() const { return false; }
   virtual Matrix<double> disturbed(const Matrix<double>& g, double /*seconds*/, States& /*own*/) { return g; }
-  /// Noise of reads: standard deviation of the fresh noise of a read per √τ, S, beside that of [device].
+  /// Noise of reads: standard deviation of the fresh noise of a read per √τ, S, beside the noise of [device].
   virtual bool reads_noisy() const = 0;
   virtual Matrix<double> read_noise_S(const Matrix<double>& g, States own) = 0;
 };

@@ -64,7 +64,7 @@ class HalfSelect {
   bool active() const { return lines_.bias != WriteBias::isolated; }
 
   /// Brackets a write: begin() must be called before and end() after a write of `cells`. The pulses, changed by `change`,
-  /// went up where delta > 0 and down where it is negative. end() returns the heat of the pulses of half-selected cells, J.
+  /// went up where delta > 0 and down where delta < 0. end() returns the heat of the pulses of half-selected cells, J.
   void begin(const DeviceCells<S>& cells);
   double end(DeviceCells<S>& cells, const DeviceSpec& spec, const UpdateRequest<S>& request, const PulseChange& change,
              ChangedPulses& kinds);
@@ -77,15 +77,16 @@ class HalfSelect {
   Matrix<S> writes_;
 };
 
-/// Up and down pulse of a device: device.pulse_voltage_* and pulse_width_* where both are given. Otherwise those of a model
-/// that has volts and widths of its own (vteam, yakopcic), else unknown (0).
+/// Up and down pulse of a device. device.pulse_voltage_* and pulse_width_* come first, if both are given. Then a model with
+/// volts and widths of its own (vteam, yakopcic). Else unknown (0).
 std::pair<WritePulse, WritePulse> write_pulses(const DeviceSpec& spec);
 
 /// Joule heat of the pulses that an array of devices has received, and the time that the pulses take, one after another,
 ///     E = Σ n ∫ V I dt = Σ over writes and devices of n V² t_p (G_before + G_after)/2,
 /// with n pulses of V volts and t_p seconds each that move a device from G_before to G_after. Between the two the conductance moves one
-/// way, so that n V² t_p |G_after − G_before|/2 bounds the error of each term: half the change of a write over its conductance, relative.
-/// It is exact where G moves at constant speed. G is the conductance of a cell, behind its selector. Drivers and lines are not counted.
+/// way, so n V² t_p |G_after − G_before|/2 bounds the error of each term. The relative error is at most half the change of a write over
+/// its conductance. It is exact where G moves at constant speed. G is the conductance of a cell, behind its selector. Drivers and lines
+/// are not counted.
 template <class S>
 class PulseHeat {
  public:

@@ -84,17 +84,17 @@ struct DeviceModel {
   void (*check)(const DeviceSpec& spec) = nullptr;  ///< throws UserError for numbers that do not go together
   /// Up and down pulse of a model that has volts and widths: V is the voltage that heats a conductance G by V² G. Null: unknown.
   std::pair<WritePulse, WritePulse> (*pulses)(const DeviceSpec& spec) = nullptr;
-  /// Differential equation of the model, from which the effect of a pulse of any volts follows, first of all that of its own
-  /// pulses (pulse_up, pulse_down, pulse_width). Null: its pulses are counted and have no volts.
+  /// Differential equation of the model, from which the effect of a pulse of any volts follows. Its own pulses are pulse_up,
+  /// pulse_down, pulse_width. Null: its pulses are counted and have no volts.
   std::shared_ptr<const Memristor> (*memristor)(const DeviceSpec& spec) = nullptr;
   StateScale scale = StateScale::conductance;  ///< scale of the state of that equation
   std::vector<CellState> states = {};          ///< states that its pulses and parts may read and change
   /// Factor by which the model's states change faster at the spec's temperature than at the temperature of its numbers. Null:
   /// heat does nothing to them.
   double (*acceleration)(const DeviceSpec& spec) = nullptr;
-  std::vector<DevicePartKind> parts = {};  ///< parts of the model's own, after those of every model (device_parts)
-  /// Netlist of the model's states, for a netlist whose node x is the place in the window, on state_F to ground: the sources of x and
-  /// of its own nodes. `rate` is the current by which pulses charge x. Null: x alone, or its states cannot be written as a netlist.
+  std::vector<DevicePartKind> parts = {};  ///< parts of the model's own, after the common ones (device_parts)
+  /// Netlist of the model's states: the sources of x and of its own nodes. The node x of the netlist is the place in the window, on
+  /// state_F to ground. `rate` is the current by which pulses charge x. Null: x alone, or its states cannot be written as a netlist.
   std::string (*netlist)(const DeviceSpec& spec, const std::string& rate, double state_F) = nullptr;
 };
 

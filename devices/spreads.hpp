@@ -10,13 +10,13 @@
 
 namespace nudge {
 
-/// Joint distribution of devices of one kind (device.joint_covariance). Each is a normal draw, with that covariance, around
-/// the spec's device in
+/// Joint distribution of devices of one kind (device.joint_covariance). Each is a normal draw with this covariance around the spec's
+/// device, in
 ///
 ///     ln g_upper,   logit(g_lower/g_upper),   ln s_up,   ln s_down,   and of linear_step and power_step their slopes up and down,
 ///
-/// logit γ of linear_step and ln γ of power_step, so that 0 < g_lower < g_upper, pulses keep their direction and slopes their range.
-/// s are the pulses at the reference, which is one conductance for all devices. Models whose pulses have volts take s as their speed.
+/// logit γ of linear_step and ln γ of power_step. So 0 < g_lower < g_upper, pulses keep their direction and slopes their range. s are
+/// the pulses at the reference, which is one conductance for all devices. Models whose pulses have volts take s as their speed.
 
 /// Count of joint coordinates of a model: 4, or 6 with slopes.
 Eigen::Index joint_size(const std::string& model);

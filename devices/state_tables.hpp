@@ -15,7 +15,7 @@ struct TrapValues {
 };
 
 /// Noise of a conductance, measured at some conductances, one number per level in each list that is not empty. Values are linear
-/// between levels (for times their logarithms are) and beyond them those of the end levels. `devices fit FILE --noise` fills it.
+/// between levels (for times their logarithms are) and constant beyond the end levels. `devices fit FILE --noise` fills it.
 struct NoiseTable {
   std::vector<double> level_S = {};   ///< ascending
   std::vector<double> white_S = {};   ///< standard deviation of the fresh noise of one read per √τ

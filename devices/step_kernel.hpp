@@ -31,7 +31,7 @@ constexpr Index kDeviceChunk = 1024;
 template <class S>
 using ChunkArray = Eigen::Array<S, static_cast<int>(kDeviceChunk), 1>;
 
-/// Devices of one chunk, or those of them that get a pulse, as Element along the direction of their pulses, one array per
+/// Devices of one chunk that get a pulse, or all of them, as Element along the direction of their pulses, one array per
 /// field. Rules whose formula is written for vectors read these arrays.
 template <class S>
 struct ElementChunk {
@@ -101,8 +101,9 @@ using ChunkMoves =
 template <class S>
 PulseCount update_devices(const ChunkMoves<S>& moves, DeviceCells<S>& cells, const UpdateRequest<S>& request);
 
-/// Bounded StepModel made of a rule: Rule::change(element, direction, n) is the mean change of n pulses and
-/// Rule::noise(element, direction, n, sigma) its standard deviation, both along the direction; or a ChunkRule.
+/// Bounded StepModel made of a rule. Rule::change(element, direction, n) is the mean change of n pulses,
+/// Rule::noise(element, direction, n, sigma) its standard deviation, both along the direction. A rule may be a
+/// ChunkRule instead.
 template <class Rule>
 class RuleModel final : public StepModel {
  public:

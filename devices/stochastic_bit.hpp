@@ -27,17 +27,17 @@ struct StochasticBitSpec {
 ///     P_i(1 | x) = 1/(1 + exp(−gain_i (x − offset_i))),
 ///
 /// gain and offset drawn once per device (static). The value at `step` is [u < P(x)] with one uniform number u per
-/// device that is kept from the step before with probability ρ and drawn anew otherwise. So the probability of each
-/// value is exactly P whatever ρ and whatever x did before; at constant x the values are a two-state Markov chain (a
-/// telegraph signal looked at every dt, ρ = exp(−dt/τ_c)) with autocorrelation ρ^k at lag k, and in general
-/// P(1 at s and 1 at s + k) = ρ^k min(P, P′) + (1 − ρ^k) P P′.
+/// device. u is kept from the step before with probability ρ and drawn anew otherwise. So the probability of each value
+/// is exactly P whatever ρ and whatever x did before. At constant x the values are a two-state Markov chain with
+/// autocorrelation ρ^k at lag k: a telegraph signal read every dt, ρ = exp(−dt/τ_c). In general P(1 at s and 1 at s +
+/// k) = ρ^k min(P, P′) + (1 − ρ^k) P P′.
 ///
 /// Every value is a pure function of (seed, array, device, lane, step, x): nothing is stored, calls are thread-safe and
 /// may come in any order. A lane is an independent sequence of reads (one sequence of a batch); steps count from 0
 /// within it. Cost: 1/(1 − ρ) looks back on average.
 ///
-/// Source: p-bits, Camsari, Faria, Sutton and Datta, Phys. Rev. X 7, 031014 (2017), arXiv:1610.00377:
-/// m = sgn(u(−1, 1) + tanh I), so that P(+1) = 1/(1 + exp(−2 I)): gain 2. The memory ρ: derived here.
+/// Source: p-bits, Camsari, Faria, Sutton and Datta, Phys. Rev. X 7, 031014 (2017), arXiv:1610.00377: m = sgn(u(−1, 1)
+/// + tanh I), so that P(+1) = 1/(1 + exp(−2 I)): gain 2. The memory ρ: derived here.
 class StochasticBits {
  public:
   /// Draws the devices; UserError for an invalid spec.

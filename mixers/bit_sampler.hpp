@@ -9,8 +9,8 @@
 
 namespace nudge {
 
-/// Source of latent bits. The Free Transformer asks for bits that are 1 with probability sigmoid(logit); a source may draw
-/// them with other probabilities (simulated hardware has bias, gain spread and correlations).
+/// Source of latent bits. The Free Transformer asks for bits that are 1 with probability sigmoid(logit). A source may draw
+/// them with other probabilities: simulated hardware has bias, gain spread and correlations.
 template <class S>
 class BitSampler {
  public:
@@ -19,8 +19,8 @@ class BitSampler {
   /// Draws one bit per logit, row-major; logits (tokens, bits).
   virtual void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) = 0;
 
-  /// Chooses the random numbers of later draws, which are then a pure function of step and sequence: a tape that is run again
-  /// needs others for each example. A source with numbers of its own ignores it.
+  /// Chooses the random numbers of later draws, which are then a pure function of step and sequence. A tape that is run again
+  /// needs other numbers for each example. A source with numbers of its own ignores the call.
   virtual void select(std::uint64_t /*step*/, std::uint32_t /*sequence*/) {}
 };
 

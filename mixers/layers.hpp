@@ -16,8 +16,8 @@ std::vector<Field> feed_forward_fields(const std::string& prefix, Index width, I
 template <class S>
 Value<S> feed_forward(Value<S> x, const NamedValues<S>& parameters, const std::string& prefix);
 
-/// Logits (T, V) of x (T, D) through the table of tokens (V, D) itself, x emb'/√D, in place of a matrix of its own (Press and Wolf,
-/// arXiv:1608.05859). The factor gives rows of unit variance the logits that an untied read N(0, 1/D) starts with.
+/// Logits (T, V) of x (T, D) through the table of tokens (V, D) itself, x emb'/√D, in place of a separate matrix. Source: Press and
+/// Wolf, arXiv:1608.05859. By the factor, rows of unit variance give the logits of an untied read with weights N(0, 1/D).
 template <class S>
 Value<S> tied_read(Value<S> x, Value<S> table);
 

@@ -38,7 +38,7 @@ class Mask {
   }
   /// Bytes, one per key, of a query whose run is not whole.
   const std::uint8_t* row(Index query) const { return attended_->bytes.data() + query * keys_; }
-  /// True if the mask is that of causal().
+  /// True if the mask equals causal().
   bool is_causal() const;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace nudge {
 
-/// Named array of a mixer. Its matrix has all dimensions but the last as rows: (H, m, d) is (H·m, d), (n) is (1, n) and a number is (1, 1).
+/// Named array of a mixer. The matrix has all dimensions but the last as rows: (H, m, d) is (H·m, d), (n) is (1, n) and a number is (1, 1).
 struct Field {
   std::string name;
   std::vector<Index> shape;
@@ -69,10 +69,11 @@ struct MixerKind {
   /// Spec for these options; UserError naming a wrong option.
   MixerSpec (*spec)(const MixerOptions& options);
   void (*forward)(MixerCall<S>& call);
-  /// Energy F*(z_t; context) of every token, (tokens, 1), of the inputs "z" and "context", which forward() descends in z with its
-  /// context held. Only for kinds whose weights are all those of this energy; null: some weight (W_v, W_o) belongs to no energy.
+  /// Energy F*(z_t; context) of every token, (tokens, 1), of the inputs "z" and "context". forward() descends it in z with its
+  /// context held. Only for kinds whose weights all belong to this energy. Null: some weight (W_v, W_o) belongs to no energy.
   Value<S> (*energy)(const MixerCall<S>& call) = nullptr;
-  /// The keys of [mixer] that it reads beside those of all, made with these options: what they leave out no key can.
+  /// Keys of [mixer] that the kind reads beside the common ones, made with these options. No key can set a field that
+  /// is not among them.
   using Keys = MixerKeys (*)(const MixerOptions& made);
   Keys keys = [](const MixerOptions&) { return MixerKeys(); };
   /// Sizes of 0 become those that follow from width and heads.

@@ -12,14 +12,14 @@
 
 namespace nudge {
 
-/// What a mixer is made with: what all have, and a struct of its family, which stands in the file of the family and is at its defaults
-/// until somebody sets it.
+/// Options that a mixer is made with: the common ones, and a struct of its family. The struct stands in the file of the family and is
+/// at its defaults until somebody sets it.
 class MixerOptions {
  public:
   Index width = 8;  ///< channels of the state
   Index heads = 2;
   bool rope = false;     ///< rotary positions, of kinds that say so
-  int iterations = 5;    ///< of loop_*, and of what is looked at for so long
+  int iterations = 5;    ///< of loop_*, and of mixers that are watched for so long
   bool observe = false;  ///< record quantities to log
 
   template <class T>

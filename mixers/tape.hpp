@@ -149,7 +149,8 @@ class Tape {
   /// Tangent of a value; empty (0 x 0) if it is zero.
   const Matrix<S>& tangent(Value<S> value) const;
 
-  /// Clears cotangents before another pull_back(). Those of the kept leaves stay, so that several runs add up in them.
+  /// Clears cotangents before another pull_back(). Cotangents of the kept leaves stay, so that several runs add up in
+  /// them.
   void clear_cotangents(Leaves kept = Leaves::none);
   /// Adds to the cotangent of a value.
   void add_cotangent(Value<S> value, const Matrix<S>& cotangent);

@@ -12,9 +12,9 @@
 namespace nudge {
 
 /// Box that keeps some columns of a state within lower ≤ z ≤ upper, as diodes to two rails do. A relaxation step is then z ←
-/// P(z + ε F(z)) with P the projection onto the box. Of a force only m ⊙ F can move the state: m = 0 where z rests on a bound
-/// and F pushes it outwards or not at all, (z ≤ lower and F ≤ 0) or (z ≥ upper and F ≥ 0), else 1 (projected gradient;
-/// Scellier & Bengio 2017, arXiv:1602.05179, clip their states so). NaN stays NaN.
+/// P(z + ε F(z)) with P the projection onto the box. Only m ⊙ F can move the state. m = 0 where z rests on a bound and F
+/// pushes it outwards or not at all: (z ≤ lower and F ≤ 0) or (z ≥ upper and F ≥ 0). Else m = 1. This is a projected
+/// gradient; Scellier & Bengio 2017, arXiv:1602.05179, clip their states so. NaN stays NaN.
 template <class S>
 class Box {
  public:

@@ -35,15 +35,15 @@ class Direct {
  public:
   virtual ~Direct() = default;
 
-  /// Moves z (rows, cols) to where F(z) plus the load is 0, by Newton's method from z on; the load acts on the system's
+  /// Moves z (rows, cols) to where F(z) plus the load is 0, by Newton's method from z on. The load acts on the system's
   /// outputs alone. A system that is read before it has settled moves z to its state at that time.
   virtual DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) = 0;
 
   /// Computes a (rows, cols) with Jᵀ a = −c at the point that was linearised last; c is 0 but on the outputs.
   virtual DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) = 0;
 
-  /// Computes a (rows, cols) = −Re (D⁻¹J − iω)⁻¹ D⁻¹ c at the point that was linearised last, D of Inertia: the in-phase
-  /// response to a small force c cos ωt, ω in 1/τ. Not a number where the matrix is singular.
+  /// Computes a (rows, cols) = −Re (D⁻¹J − iω)⁻¹ D⁻¹ c at the point that was linearised last, with D of Inertia. It is
+  /// the in-phase response to a small force c cos ωt, ω in 1/τ. Not a number where the matrix is singular.
   virtual DirectResult respond(ConstMatrixRef<S> c, double omega, MatrixRef<S> a) = 0;
 };
 

@@ -18,28 +18,28 @@
 
 namespace nudge {
 
-/// Parts of a force: a conservative term is minus the gradient of an energy (symmetric Jacobian).
+/// Parts of a force. The conservative part is minus the gradient of an energy: its Jacobian is symmetric.
 enum class Part { all, conservative, nonconservative };
 
 /// Forces that act while nudged, with v = z − z₀ (sim/nudged_law.hpp).
 enum class NudgedForm {
-  conservative,  ///< F_c(z), or what the hardware makes of it near z₀: stored products of z₀, and arrays driven by v alone
-  corrected,   ///< F(z) − (J_n − J_nᵀ) v
-  transposed,  ///< conservative + J_nᵀ v
+  conservative,  ///< F_c(z). On hardware: stored products of z₀, and arrays that v alone drives
+  corrected,     ///< F(z) − (J_n − J_nᵀ) v
+  transposed,    ///< conservative + J_nᵀ v
 };
 
 /// A node of a layered system by its number, or all of them.
 inline constexpr int kAllNodes = -1;
 
-/// A force linearised at a point z₀, with everything cached that the point needs. Directions are (k·rows, cols): k
-/// copies of the system stacked by rows share the cache (the +β and −β states of one nudged phase run side by side).
-/// Owned by its Dynamics and valid until the next linearize().
+/// A force linearised at a point z₀, with everything cached that the point needs. Its Dynamics owns it; the next linearize() makes it
+/// invalid. Directions are (k·rows, cols): k copies of the system stacked by rows share the cache. The +β and −β states of one nudged
+/// phase run side by side in this way.
 ///
-/// A training step calls the hooks in the order of their numbers: 1 for the anchor, 2 to 4 in every step of the nudged phase, 5 for the
-/// gradient.
+/// A training step calls the hooks in the order of their numbers. It calls 1 for the anchor, 2 to 4 in every step of the nudged phase,
+/// and 5 for the gradient.
 ///
-/// Of a system kept in a box, units that rest on a bound while their force pushes outwards do not move (Box): m is 0 there, and
-/// force, J v, Jᵀ u and correlation are those of the units that can move, J = m (∂F/∂z) m.
+/// In a box (Box), units that rest on a bound while their force pushes outwards do not move: m is 0 there, 1 elsewhere. Force, J v, Jᵀ
+/// u and correlation are then of the units that can move, J = m (∂F/∂z) m.
 template <class S>
 class Linearization {
  public:
@@ -62,8 +62,9 @@ class Linearization {
 
   // ---- Speed-up ----
 
-  /// 2. Forms a force of the nudged phase in one pass, if the parts of the system share work; z and f (k·rows, cols); of one node its
-  /// columns of f alone. Returns false where it does not, the default: f is not touched, and force, jvp and vjp form the force.
+  /// 2. Speed-up if the parts of the system share work: forms a force of the nudged phase in one pass. z and f are (k·rows, cols);
+  /// for one node only its columns of f are written. The default returns false and leaves f alone; force, jvp and vjp then form the
+  /// force.
   virtual bool law(NudgedForm /*form*/, ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, int /*node*/ = kAllNodes) {
     return false;
   }
@@ -77,28 +78,27 @@ class Linearization {
 /// Facts of a system that solvers and estimators go by.
 template <class S>
 struct DynamicsTraits {
-  /// L of the linear part −L z of F that every element of z has, in 1/τ: solvers follow it exactly, noise included
-  /// (sim/read_timing.hpp). 0: none known.
+  /// L of the linear part −L z of F that every element of z has, in 1/τ. Solvers follow this part exactly, noise
+  /// included (sim/read_timing.hpp). 0: none known.
   double leak = 0;
   bool noisy = false;         ///< a read of the system has fresh noise: two evaluations at one z may then differ
   bool feed_forward = false;  ///< every node is driven by earlier ones and its own leak alone: J is lower triangular
-  /// Bounds of the states: solvers project after every step. force() and the laws of the nudged phase know nothing of them,
-  /// linearize() does. Null: none.
+  /// Bounds of the states; null: none. Solvers project after every step. force() and the laws of the nudged phase ignore
+  /// them, linearize() does not.
   const Box<S>* box = nullptr;
 };
 
-/// Optional interfaces that a system has, each in a header of its own. Null: it has none.
+/// Optional interfaces of a system, each in a header of its own. Null: the system has none.
 template <class S>
 struct Capabilities {
-  /// Purpose of the evaluations that follow: who uses the system writes it there. linearize() and the correlation are of the
-  /// classes stored and correlation whatever was written. Null: it makes no difference to this system.
+  /// Purpose of the evaluations that follow, written by the user of the system. linearize() always reads as `stored`, the
+  /// correlation as `correlation`. Null: the purpose makes no difference to this system.
   Reading* reading = nullptr;
-  Layered<S>* layered = nullptr;  ///< nodes that can be moved one after the other
-  KeptPoints<S>* kept_points =
-      nullptr;                  ///< linearisations put aside; null also where reads cannot be put aside as they are
-  Direct<S>* direct = nullptr;  ///< equations that it solves itself
+  Layered<S>* layered = nullptr;         ///< nodes that can be moved one after the other
+  KeptPoints<S>* kept_points = nullptr;  ///< puts linearisations aside; null also where a read cannot be put aside
+  Direct<S>* direct = nullptr;           ///< solves the system's own equations
   LayerEnergies<S>* layer_energies = nullptr;
-  Bath<S>* bath = nullptr;        ///< of a system that is layered too
+  Bath<S>* bath = nullptr;        ///< moves nodes in contact with a bath; the system is layered too
   Inertia<S>* inertia = nullptr;  ///< capacitances of the units; null: τ dz/dt = F(z)
 };
 
@@ -129,9 +129,9 @@ class Dynamics {
   /// 3. E(z) with −∂E/∂z = F_conservative(z), summed over the state. Default: the conservative part has no energy.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/) { return std::nullopt; }
 
-  /// 4. The contrastive rule (Scellier & Bengio 2017): adds −Σ_k scales[k] ∂E/∂θ(z_k) for every parameter of the conservative part to
-  /// the sink; z holds the states z_k (rows, cols) side by side. Returns false where the system has no such rule or the force is not
-  /// wholly conservative, the default.
+  /// 4. The contrastive rule (Scellier & Bengio 2017): adds −Σ_k scales[k] ∂E/∂θ(z_k) to the sink, for every parameter of the
+  /// conservative part. z holds the states z_k (rows, cols) side by side. The default returns false: the system has no such rule, or
+  /// its force is not wholly conservative.
   virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/,
                                           GradientSink<S>& /*sink*/) {
     return false;
@@ -157,7 +157,7 @@ class Dynamics {
   void begin_reads(ReadClass kind) {
     if (Reading* now = reading()) now->kind = kind;
   }
-  /// Sets the time of the reads of the relaxation that follows. White read noise of strength σ per √τ has the standard deviation
+  /// Sets the time of the reads of the next relaxation. White read noise of strength σ per √τ has the standard deviation
   /// σ/√interval per evaluation.
   void set_read_timing(ReadTiming timing) {
     if (Reading* now = reading()) now->relaxation = timing;
@@ -167,8 +167,8 @@ class Dynamics {
   }
 };
 
-/// x ← m ⊙ x, one copy: 0 where the state of a boxed system rests at the linearised point z₀ (Linearization). `f` is working
-/// memory.
+/// Masks x ← m ⊙ x, one copy: 0 where the state of a boxed system rests at the linearised point z₀ (Linearization). `f` is
+/// working memory.
 template <class S>
 void hold_at_rest(const Dynamics<S>& dynamics, Linearization<S>& at, ConstMatrixRef<S> z0, MatrixRef<S> x,
                   Matrix<S>& f) {
@@ -179,7 +179,8 @@ void hold_at_rest(const Dynamics<S>& dynamics, Linearization<S>& at, ConstMatrix
   box->hold(z0, f, x, {0, z0.cols()});
 }
 
-/// m (rows, cols) of the linearised point z₀: 1 where the state can move, 0 where it rests on a bound of its box. Empty: all can.
+/// Mask m (rows, cols) of the linearised point z₀: 1 where the state can move, 0 where it rests on a bound of its box. Empty:
+/// every unit can move.
 template <class S>
 Matrix<S> moving_units(const Dynamics<S>& dynamics, Linearization<S>& at, ConstMatrixRef<S> z0) {
   Matrix<S> moving, f;

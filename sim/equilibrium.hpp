@@ -17,8 +17,8 @@ struct Equilibrium {
   double settled = unknown;  ///< share no farther than settled_within from an equilibrium
   double lost = unknown;     ///< share farther than lost_beyond, or without any
   double none = unknown;     ///< share without any: J is singular, or the state has run away
-  /// Share at an equilibrium that a circuit leaves, an eigenvalue having a positive real part; or around one that Newton's method finds
-  /// from where the phase ends, the pair being complex: past a Hopf point.
+  /// Share at an unstable equilibrium, which a circuit leaves: an eigenvalue has a positive real part. Also counted: Newton's method
+  /// finds such an equilibrium from where the phase ends, with a complex pair (past a Hopf point).
   double unstable = unknown;
   double dead = unknown;      ///< share of the units, columns of parameters, whose gradient is exactly 0
   double abscissa = unknown;  ///< largest real part of an eigenvalue that was found, 1/τ
@@ -26,9 +26,9 @@ struct Equilibrium {
   double decay = 0;           ///< largest factor of the residual per step
   int steps = 0;              ///< of the free phase
 
-  /// Distance ‖J⁻¹F‖ to the equilibrium, of ‖z‖ or of the equilibrium's own norm where that is larger, up to which a state has
-  /// settled, and beyond which it is of no use: the gradient is off by about as much. A state that runs away has no
-  /// equilibrium (J singular), or is as far from it as it is large: 1.
+  /// Limits of the distance ‖J⁻¹F‖ to the equilibrium, relative to ‖z‖ or to the norm of the equilibrium, whichever is larger.
+  /// Up to the first a state has settled. Beyond the second it is of no use: the gradient is off by about as much. A state
+  /// that runs away has no equilibrium (J singular), or is as far from it as it is large: 1.
   static constexpr double settled_within = 0.01, lost_beyond = 0.3;
 
   bool known() const { return samples > 0; }
@@ -43,17 +43,18 @@ struct Equilibrium {
   void add(const Equilibrium& other);
 };
 
-/// What the verdict finds, by how much; and the key that mends what is wrong, empty where nothing is. Empty without a verdict.
+/// One line that says how far the states are from settled, and the key that mends it. Empty where nothing is wrong, and
+/// without a verdict.
 std::string finding(const Equilibrium& verdict);
 std::string remedy(const Equilibrium& verdict);
 
 /// Both in a sentence, the same wherever a verdict is told.
 std::string sentence(const Equilibrium& verdict);
 
-/// Judges z (rows, cols), where a free phase of so many steps ended, by products with J alone: the distance by GMRES, the
-/// eigenvalues by Arnoldi's method on each sample, at the equilibrium to which at most six steps of Newton's method lead where the sample
-/// has not settled. `coupled`: the rows are one sample, not one each. `lag`: τ_a of the
-/// amplifiers (sim/lagged.hpp). Noise-free reads; `dead` stays unknown.
+/// Judges z (rows, cols), where a free phase of so many steps ended, by products with J alone. GMRES gives the distance, Arnoldi's method
+/// the eigenvalues of each sample. A sample that has not settled is judged at the equilibrium to which at most six steps of Newton's
+/// method lead. `coupled`: the rows are one sample, not one each. `lag`: τ_a of the amplifiers (sim/lagged.hpp). Noise-free reads; `dead`
+/// stays unknown.
 Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
                         double lag = 0);
 

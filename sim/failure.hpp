@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// Optional capability of a Direct that says, by the names of its own parts, what the last solution that was not found fell over.
+/// Optional capability of a Direct. It names the part of the system at which the last solution that was not found failed.
 class TellsFailure {
  public:
   virtual ~TellsFailure() = default;

@@ -5,8 +5,8 @@
 
 namespace nudge {
 
-/// Optional capability of a Dynamics (Capabilities::inertia) whose units do not all follow their force in the time τ: τ D dz/dt = F(z), D of the
-/// capacitances that the units charge. Equilibria and Jacobians are those of F.
+/// Optional capability of a Dynamics (Capabilities::inertia) whose units charge different capacitances D: τ D dz/dt = F(z). Equilibria and
+/// Jacobians belong to F.
 template <class S>
 class Inertia {
  public:

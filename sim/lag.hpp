@@ -9,9 +9,9 @@ namespace nudge {
 
 /// Amplifiers of finite bandwidth between the forces and the nodes they drive: one pole each, an ODE state y beside every z,
 ///     dz/dt = y,   dy/dt = (f − y)/τ_a        (times in units of τ),   y = 0 at the start
-/// Equilibria are those of f; their stability is not: an eigenvalue μ of f becomes the roots of λ (1 + τ_a λ) = μ, which stay
-/// in the left half-plane only while τ_a (Im μ)² < −Re μ: coupling that rotates asks for fast amplifiers. One fixed step: y
-/// relaxes exactly towards the f of the step, then z ← z + ε y; first order in ε. τ_a = 0 is Euler. With inertia, f is D⁻¹ F.
+/// Equilibria belong to f; stability does not. An eigenvalue μ of f becomes the roots of λ (1 + τ_a λ) = μ. They stay in the
+/// left half-plane only while τ_a (Im μ)² < −Re μ: coupling that rotates asks for fast amplifiers. In one fixed step y
+/// relaxes exactly towards the f of the step, then z ← z + ε y: first order in ε. τ_a = 0 is Euler. With inertia, f is D⁻¹ F.
 /// Not modelled: a pole per line inside a force of several reads in a row (attention); lags are lumped at the nodes.
 template <class S>
 class Lag {

@@ -7,8 +7,8 @@ namespace nudge {
 
 /// System of units and the amplifiers that drive them (sim/lag.hpp), as one state x = (z, y) of twice the columns:
 ///     dz/dt = y,   dy/dt = (D⁻¹ F(z) − y)/τ_a        (times in τ; D of Inertia)
-/// Without amplifiers (τ_a = 0) it is x = z, dz/dt = D⁻¹ F(z). Its equilibria are those of F; its Jacobian tells whether
-/// the circuit that runs holds them.
+/// Without amplifiers (τ_a = 0) it is x = z, dz/dt = D⁻¹ F(z). Its equilibria belong to F. Its Jacobian tells whether
+/// the running circuit holds them.
 class Lagged final : public Dynamics<double>, private Linearization<double> {
  public:
   /// `lag`: τ_a ≥ 0.

@@ -5,9 +5,9 @@
 
 namespace nudge {
 
-/// Optional capability of a Dynamics: every part that has weights descends an energy E_k of its own in the state of
-/// what it acts on, while what it reads is held: the layers of a network that is no gradient flow as a whole, since what one
-/// layer reads is another one's state (Ren et al., "Transformers as Intrinsic Optimizers", eqs. 12, 13 and 15).
+/// Optional capability of a Dynamics without a common energy, such as layers that read one another's states. Every part that
+/// has weights descends an energy E_k of its own. E_k is a function of the state that the part acts on; the states that the
+/// part reads are held. Source: Ren et al., "Transformers as Intrinsic Optimizers", eqs. 12, 13 and 15.
 template <class S>
 class LayerEnergies {
  public:

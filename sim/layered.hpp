@@ -15,8 +15,8 @@ struct NodeMove {
   double state = 0, force = 0;
 };
 
-/// Optional capability of a Dynamics (Capabilities::layered) whose state is nodes, ranges of columns that can be visited one after the
-/// other: what sweeps and coordinate descent need. z and f as in Dynamics::force(), k copies side by side.
+/// Optional capability of a Dynamics (Capabilities::layered) whose state consists of nodes, ranges of columns that can be visited one
+/// after the other. Sweeps and coordinate descent need it. z and f as in Dynamics::force(), k copies side by side.
 template <class S>
 class Layered {
  public:
@@ -30,8 +30,8 @@ class Layered {
   /// Writes F(z) of one node into its columns of f; the other columns are left undefined.
   virtual void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) = 0;
 
-  /// Takes a sweep's step in one node: z_j ← P(z_j + ε m ⊙ F_j(z)), P the projection onto the system's box, m the mask of the units
-  /// that it lets move. f (as z) is working memory. It is virtual because a system can do it in one pass (bench/hopfield_epoch).
+  /// Takes a sweep's step in one node: z_j ← P(z_j + ε m ⊙ F_j(z)), P projects onto the system's box, and m masks the units that it
+  /// lets move. f (as z) is working memory. It is virtual because a system can do it in one pass (bench/hopfield_epoch).
   virtual NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) = 0;
 
   /// Writes (Jᵀ u) of one node at the last linearised point into its columns of out; the other columns are left undefined.
@@ -44,14 +44,14 @@ class Layered {
     return false;
   }
 
-  /// D (1, cols), minus the diagonal of the Jacobian, of a system in which the units of one node do not act on each other and
-  /// D_i = −∂F_i/∂z_i is the same in every state, but for laws of single units: for fixed other nodes solve_node() finds F_i = 0
-  /// (sim/steady/coordinate.cpp). Null: not such a system, the default.
+  /// D (1, cols), minus the diagonal of the Jacobian. The system's D_i = −∂F_i/∂z_i is the same in every state, but for laws of
+  /// single units. The units of one node must not act on each other. For fixed other nodes solve_node() then finds F_i = 0
+  /// (sim/steady/coordinate.cpp). The default is null: not such a system.
   virtual const Matrix<S>* loads() { return nullptr; }
 
-  /// Solves F_i = 0 for the units of one node while the others stand still; only of a system with loads. f is the force at z, inverse
-  /// (1, cols) holds 1/D, and 0 for units without a load, which stay: z_i ← z_i + f_i/D_i, and where a law of a unit's own bends its
-  /// force (a diode) the root of f_i − D_i (x − z_i) + law(x) − law(z_i).
+  /// Solves F_i = 0 for the units of one node while the others stand still; only for a system with loads. f is the force at z.
+  /// inverse (1, cols) holds 1/D, and 0 for units without a load, which stay. The step is z_i ← z_i + f_i/D_i. Where a law of a
+  /// unit's own bends its force (a diode), z_i becomes the root x of f_i − D_i (x − z_i) + law(x) − law(z_i).
   virtual void solve_node(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
     z.middleCols(columns.begin, columns.count).array() += f.middleCols(columns.begin, columns.count).array().rowwise() *
                                                           inverse.row(0).segment(columns.begin, columns.count).array();

@@ -15,7 +15,7 @@ class CorrectionFilter {
   virtual ~CorrectionFilter() = default;
   /// Begins a nudged phase: forgets delayed values.
   virtual void restart() = 0;
-  /// Replaces v = z − z₀ (k·rows, cols) by what the correction path sees of it.
+  /// Replaces v = z − z₀ (k·rows, cols) by the v that the correction path sees.
   virtual void delay(MatrixRef<S> v) = 0;
   /// Passes a product through the filter, p ← q(p).
   virtual void pass(CorrectionWay way, MatrixRef<S> p) = 0;

@@ -23,7 +23,7 @@ inline constexpr std::size_t read_classes = 7;
 /// Timing of the reads of a relaxation, in units of τ; each solver sets it.
 struct ReadTiming {
   double interval = 1;  ///< Δ over which white noise counts: a read has the standard deviation σ/√Δ
-  double duration = 1;  ///< time for which the circuit is driven; energy and time are counted by it; 0: not a time
+  double duration = 1;  ///< time for which the circuit is driven, which counts in energy and time; 0: not a time
 };
 
 /// Purpose and clock of the evaluations that follow.
@@ -39,7 +39,7 @@ struct Elapsed {
       : seconds(all_s), read_s(reading_s) {}  // NOLINT: a time is one without reads
 
   double seconds;
-  double read_s;  ///< how long the read voltage stood across the devices
+  double read_s;  ///< time for which the read voltage stood across the devices
 
   /// Part of it that lasts so many seconds.
   Elapsed part(double share_s) const { return {share_s, seconds > 0 ? read_s * (share_s / seconds) : 0}; }
@@ -53,19 +53,19 @@ inline constexpr double least_remainder = 1.0 / 256;
 ///
 /// z ← (1 − εL) z + ε N is the exponential step (ETD1; Cox & Matthews, J. Comput. Phys. 176 (2002) 430) of the duration
 ///     h = −ln(1 − εL)/L,    e^{−Lh} = 1 − εL,    (1 − e^{−Lh})/L = ε:
-/// it follows leak and clamp exactly, and N as if it stood still for h. Exact for noise too it must add the variance that an
-/// Ornstein–Uhlenbeck process gathers in h, σ² (1 − e^{−2Lh})/2L = σ² ε (2 − εL)/2. A read adds ε² σ²/Δ; hence
+/// it follows leak and clamp exactly, and N as if it stood still for h. To be exact for noise too, it must add the variance
+/// that an Ornstein–Uhlenbeck process gathers in h, σ² (1 − e^{−2Lh})/2L = σ² ε (2 − εL)/2. A read adds ε² σ²/Δ; hence
 ///     Δ = 2ε/(2 − εL),
 /// and the stationary variance is σ²/2L at every step. (Δ = ε, Euler–Maruyama, gives 2/(2 − εL) times too much.)
 ///
 /// With amplifiers of time constant τ_a = `lag` (sim/lag.hpp: y ← y + s (F − y), z ← z + ε y, s = 1 − e^{−ε/τ_a}) the state is
-/// autoregressive of order 2, z″ = φ z′ − (1 − s) z + εs σξ/√Δ with φ = 2 − s − εLs, of variance
-/// (σ²/Δ) ε (2 − s)/(L (4 − 2s − εLs)). That of the circuit is σ²/2L whatever τ_a, hence
+/// autoregressive of order 2, z″ = φ z′ − (1 − s) z + εs σξ/√Δ with φ = 2 − s − εLs, of variance (σ²/Δ) ε (2 − s)/(L (4 − 2s −
+/// εLs)). The circuit's variance is σ²/2L whatever τ_a, hence
 ///     Δ = 2ε/(2 − εL tanh(ε/2τ_a)).
-/// h is the time in which the slowest mode of leak and amplifier shrinks by as much as in a step: ln|μ| = h Re λ of the larger
-/// root μ of μ² = φ μ − (1 − s) and the slower root of λ (1 + τ_a λ) = −L; it is ε where the two oscillate.
+/// h is the time in which the slowest mode of leak and amplifier shrinks by as much as in a step. It follows from ln|μ| = h Re
+/// λ, with the larger root μ of μ² = φ μ − (1 − s) and the slower root of λ (1 + τ_a λ) = −L. It is ε where the two oscillate.
 ///
-/// εL > 1 turns deviations around, which no circuit does: Δ still gives the right variance, and h is the time in which they
+/// εL > 1 turns deviations around, which no circuit does. Δ still gives the right variance, and h is the time in which they
 /// shrink by as much. Without a leak, or where the leak alone makes steps diverge (εL tanh ≥ 2), Δ = h = ε.
 inline ReadTiming euler_timing(double step, double leak, double lag = 0) {
   const double share = lag > 0 ? -std::expm1(-step / lag) : 1.0;
@@ -80,10 +80,10 @@ inline ReadTiming euler_timing(double step, double leak, double lag = 0) {
 }
 
 /// Time of the reads of one stage of the classical Runge–Kutta method. With x = εL a step keeps R = 1 − x + x²/2 − x³/6 + x⁴/24
-/// of z and takes the noise of its stages with the weights ε (1 − x + x²/2 − x³/4)/6, ε (1 − x/2 + x²/4)/3,
-/// ε (1 − x/2)/3, ε/6. The variance is σ²/2L for
+/// of z and takes the noise of its stages with the weights ε (1 − x + x²/2 − x³/4)/6, ε (1 − x/2 + x²/4)/3, ε (1 − x/2)/3, ε/6.
+/// The variance is σ²/2L for
 ///     Δ = 2L Σ (weights)²/(1 − R²)    (ε/3.6 for x → 0, and there for what does not leak).
-/// Four stages make one step; R is e^{−x} to fifth order, so that the step is its own duration.
+/// Four stages make one step. R is e^{−x} to fifth order, so the step equals its duration.
 inline ReadTiming rk4_timing(double step, double leak) {
   const double x = step * leak;
   const double lost = x * (1 - x / 2 + x * x / 6 - x * x * x / 24);  // 1 − R

@@ -34,13 +34,14 @@ struct SettleOptions {
   bool step_residuals = true;        ///< coordinate: the residual of every sweep; false: of the last state alone
   bool final_residual = true;        ///< euler, rk4: evaluate the force once more at the returned state
   double divergence_ratio = 1e4;     ///< `diverged` when ‖z‖ > ratio · max(‖z_0‖, 1)  [> 0]
-  int window = 16;                   ///< residuals looked at to tell stalled and oscillating from max_steps  [≥ 2]
+  int window = 16;                   ///< last residuals that tell stalled and oscillating from max_steps  [≥ 2]
   double ode_relative_error = 1e-6;  ///< dopri5: local error per step, relative and absolute; where there is a
                                      ///< tolerance, at most a tenth of it  [> 0]
   int memory = 5;                    ///< anderson: depth; newton_gmres: the Krylov dimension is 10·memory  [≥ 1]
 };
 
-/// Outcome of settle(). residual is ‖F‖_F/‖z‖_F at the returned state, or of the last evaluation when !final_residual.
+/// Outcome of settle(). residual is ‖F‖_F/‖z‖_F at the returned state. Without final_residual it is the value of the
+/// last evaluation.
 struct SettleResult {
   Status status = Status::max_steps;
   int steps = 0;
@@ -51,9 +52,9 @@ struct SettleResult {
   double decay = 0;  ///< geometric mean of r_{k+1}/r_k over the last `window` steps: ρ of the slow mode (0: unknown)
 };
 
-/// Buffers of settle(), sized on first use and then reused: euler allocates nothing after the first call of a shape;
-/// the others allocate their steppers and Krylov spaces per call. residuals holds r_0, r_1, ... of the last run.
-/// each_step, where there is one, is called with the state and the number of steps after every step of euler, rk4, a sweep,
+/// Buffers of settle(), sized on first use and then reused. euler allocates nothing after the first call of a shape; the
+/// others allocate their steppers and Krylov spaces per call. residuals holds r_0, r_1, ... of the last run. If each_step
+/// is set, it is called with the state and the number of steps. This happens after every step of euler, rk4, a sweep,
 /// coordinate and sample.
 template <class S>
 struct SettleWorkspace {
@@ -68,19 +69,21 @@ Layered<S>* sweeping(Dynamics<S>& dynamics, RelaxationSchedule schedule) {
   return schedule == RelaxationSchedule::sweep ? dynamics.layered() : nullptr;
 }
 
-/// Relaxes z (rows, cols) in place until F(z) = 0; one system (k = 1). S is float or double. euler with tolerance 0 is
-/// exactly max_steps times z ← z + step · F(z), one evaluation each, then one more evaluation if final_residual.
-/// Read noise and the duration of reads: euler_timing() and rk4_timing() of sim/read_timing.hpp, with Dynamics::leak(). The
-/// others are for noise-free forces: dopri5's durations add up to its time; anderson and newton_gmres are no circuit's
-/// way, their reads last 0.
-/// A system in a box (DynamicsTraits::box) is projected after every step, and its residual is that of the forces that can move it;
-/// euler and coordinate only.
+/// Relaxes z (rows, cols) in place until F(z) = 0; one system (k = 1). S is float or double.
+/// - euler with tolerance 0 is exactly max_steps times z ← z + step · F(z), one evaluation each, then one more evaluation if
+///   final_residual.
+/// - euler_timing() and rk4_timing() of sim/read_timing.hpp give the read noise and the duration of reads, from Dynamics::leak().
+/// - The other solvers are for noise-free forces. The durations of dopri5 add up to its time. No circuit works as anderson and
+///   newton_gmres do: their reads last 0.
+/// - A system in a box (DynamicsTraits::box) is projected after every step. Its residual counts the forces that can move it. euler
+///   and coordinate only.
 /// Throws UserError for an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);
 
-/// Solvers that any system has: all but coordinate, direct and sample. These need loads (Layered::loads; sim/steady/coordinate.cpp),
-/// a system that solves itself (Dynamics::direct; sim/steady/direct.cpp) and a bath (sim/steady/sample.cpp).
+/// Solvers that any system has: all but coordinate, direct and sample. coordinate needs loads (Layered::loads;
+/// sim/steady/coordinate.cpp). direct needs a system that solves itself (Dynamics::direct; sim/steady/direct.cpp), sample a bath
+/// (sim/steady/sample.cpp).
 const std::vector<SettleSolver>& settle_solvers();
 
 }  // namespace nudge

@@ -23,8 +23,8 @@ struct Eigenvalue {
   bool converged = false;
 };
 
-/// Leading eigenvalues of J, largest real part first; of a complex pair both. abscissa is the largest real part: the
-/// equilibrium is stable when it is < 0, and −1/abscissa is its slowest settling time in units of τ.
+/// Leading eigenvalues of J, largest real part first, both of a complex pair. abscissa is the largest real part. The
+/// equilibrium is stable if abscissa < 0; −1/abscissa is then its slowest settling time in units of τ.
 struct Spectrum {
   std::vector<Eigenvalue> leading;
   double abscissa = 0;
@@ -32,10 +32,9 @@ struct Spectrum {
   int applications = 0;    ///< jvps used; `leading` is empty when one of them was not finite
 };
 
-/// Arnoldi iteration on the jvp, J (rows·cols, rows·cols), with thick restarts on the wanted invariant subspace
-/// (Krylov–Schur: Stewart, SIAM J. Matrix Anal. Appl. 23 (2001) 601). A Krylov space does not change when J is shifted,
-/// so the right-most eigenvalues come out as easily as the largest ones. Of a system in a box those of the units that can move
-/// (moving_units; empty: all).
+/// Arnoldi iteration on the jvp, J (rows·cols, rows·cols), with thick restarts on the wanted invariant subspace (Krylov–Schur:
+/// Stewart, SIAM J. Matrix Anal. Appl. 23 (2001) 601). A Krylov space does not change when J is shifted, so the right-most
+/// eigenvalues come out as easily as the largest ones. In a box only the units that can move count (moving_units; empty: all).
 template <class S>
 Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols,
                              const SpectrumOptions& options = {}, const Matrix<S>& moving = {});
@@ -60,9 +59,9 @@ inline constexpr Index hopf_limit = 512;
 
 /// Normal form of a Hopf point, with A = J − α, A q = iω q, Aᵀp = −iω p, ⟨q, q⟩ = ⟨p, q⟩ = 1, p orthogonal to all other eigenvectors:
 ///     l₁ = Re [⟨p, C(q, q, q̄)⟩ − 2 ⟨p, B(q, A⁻¹ B(q, q̄))⟩ + ⟨p, B(q̄, (2iω − A)⁻¹ B(q, q))⟩]/2ω
-/// (Kuznetsov, Elements of Applied Bifurcation Theory, equation 5.62). B and C, second and third derivatives of F, come from
-/// central differences of J v of step 1e-3: exact to 1e-6 of the derivatives two orders higher. `moving`: mask of a system in
-/// a box (moving_units), whose other units stand still.
+/// (Kuznetsov, Elements of Applied Bifurcation Theory, equation 5.62). B and C are the second and third derivatives of F. They come
+/// from central differences of J v of step 1e-3: exact to 1e-6 of the derivatives two orders higher. `moving`: mask of a system in a
+/// box (moving_units); its other units stand still.
 HopfForm hopf_normal_form(Dynamics<double>& dynamics, const Matrix<double>& z, const Matrix<double>& moving = {});
 
 }  // namespace nudge

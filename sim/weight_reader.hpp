@@ -5,16 +5,17 @@
 
 namespace nudge {
 
-/// Rows of a weight matrix that a read uses, and its direction: x W, or x Wᵀ through the same devices driven from the other side.
+/// Rows of a weight matrix that a read uses, and its direction. forward: x W; transposed: x Wᵀ through the same devices, driven
+/// from the other side.
 struct WeightPart {
   Index first = 0, rows = 0;
   bool transposed = false;
 };
 
-/// A weight matrix W (inputs, outputs) that is read rather than known: an array of devices, seen by a computation that
-/// shall not know what it is made of. Every row of x is one read. The owner of a reader decides what a read is (noise,
-/// converters, wires) and where gradients go; it may count reads, so one reader belongs to one thread. With V the rows of the
-/// part, (rows, outputs):
+/// A weight matrix W (inputs, outputs) that is read rather than known. It may be an array of devices; the computation that
+/// uses it need not know. Every row of x is one read. The owner of a reader decides how a read works (noise, converters,
+/// wires) and where gradients go. It may count reads, so one reader belongs to one thread. With V the rows of the part,
+/// (rows, outputs):
 template <class S>
 class WeightReader {
  public:
@@ -28,8 +29,8 @@ class WeightReader {
   virtual void read_jvp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y) = 0;
   virtual void read_vjp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x) = 0;
 
-  /// Adds ⟨u, ∂read/∂W⟩ at x₀, u like y, to wherever the owner of the reader wants it: x₀ᵀ u (transposed uᵀ x₀) in the rows of
-  /// the part where the read is a product.
+  /// Adds ⟨u, ∂read/∂W⟩ at x₀ to wherever the owner of the reader wants it; u has the shape of y. For a product this is x₀ᵀ u
+  /// (transposed uᵀ x₀) in the rows of the part.
   virtual void correlate(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u) = 0;
 };
 

@@ -131,8 +131,8 @@ std::function<ExitCode()> add_config(CLI::App& app) {
       *add_subcommand(app, "dump", "Print every resolved value as TOML", "nudge config dump run.toml > resolved.toml"),
       options->dump);
   dump_app->add_flag("--bare", options->bare, "Leave out the comments");
-  const CLI::App* keys_app = add_subcommand(app, "keys", "Print the reference of all keys as Markdown",
-                                            "nudge config keys > docs/reference/configuration.md");
+  const CLI::App* keys_app =
+      add_subcommand(app, "keys", "Print the reference of all keys as Markdown", "nudge config keys > keys.md");
   const CLI::App* presets_app =
       add_subcommand(app, "presets", "List the presets and their values", "nudge config presets");
 

@@ -10,10 +10,10 @@
 
 namespace nudge {
 
-/// What a gradient check measured of one estimator. NaN or 0: not measured, or it has none.
+/// Result of a gradient check for one estimator. NaN or 0: not measured, or it has none.
 struct GradientError {
   std::string estimator;
-  double cosine = 0;  ///< of all parameters of the equilibrium, or of the worst group where the file has no such row
+  double cosine = 0;  ///< cosine of all parameters of the equilibrium; of the worst group if the file has no such row
   double beta = 0, snr = 0;
   double free_residual = 0, nudged_residual = 0;  ///< |F|/|z|, |f|/|z − z*|
 
@@ -22,7 +22,7 @@ struct GradientError {
 };
 
 std::vector<GradientError> gradient_errors(const GradcheckReport& report);
-/// The same of a file of kind gradcheck; empty where it has no rows.
+/// Results in a file of kind gradcheck; empty if it has no rows.
 std::vector<GradientError> gradient_errors(const H5Reader& file);
 
 /// Verdict on the equilibrium that a command left in its file; empty in earlier versions and without free phases.

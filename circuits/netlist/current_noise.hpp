@@ -10,11 +10,11 @@
 
 namespace nudge {
 
-/// 1/f noise of the currents of a netlist over time. Each element that has it gets a sum of Ornstein–Uhlenbeck processes,
-/// with a time constant per decade from the slowest down to the time of a read. Their Lorentzians add up to FlickerLaw
-/// (devices/slow/noise.hpp has the sum and its ripple of 5.5 %). A read has the mean of each process over its time. The
-/// processes go on from read to read of a sample (ReadMemory) and begin anew, in equilibrium, with the next. Noise slower
-/// than `slowest` would be an offset that a training sees, and is left out.
+/// 1/f noise of the currents of a netlist over time. Each element that has it gets a sum of Ornstein–Uhlenbeck processes.
+/// There is one per decade of time constants, from the slowest down to the time of a read. Their Lorentzians add up to
+/// FlickerLaw (devices/slow/noise.hpp has the sum and its ripple of 5.5 %). A read has the mean of each process over its
+/// time. The processes go on from read to read of a sample (ReadMemory) and begin anew, in equilibrium, with the next.
+/// Noise slower than `slowest` would be an offset that a training sees, and is left out.
 class FlickerNoise {
  public:
   FlickerNoise(const Netlist& netlist, double slowest_s);

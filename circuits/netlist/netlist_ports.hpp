@@ -27,8 +27,9 @@ struct NetlistPorts {
   double volts = 1;    ///< voltage of a unit of the state
   double tau_s = 1;    ///< unit of time, which gives the conductance of a device from its heat (MapTraits::unit_heat_J)
   double siemens = 1;  ///< conductance whose current at that voltage is the unit of force
-  /// Standard deviation of ln g between the learning resistors and those of a twin of the circuit. The twin solves for the state
-  /// with held or driven outputs: free and clamped state are built side by side. 0: one circuit has both, one after the other.
+  /// Standard deviation of ln g between the learning resistors and their counterparts in a twin of the circuit. The twin solves
+  /// for the state with held or driven outputs: free and clamped state are built side by side. 0: one circuit has both, one
+  /// after the other.
   double twin_mismatch = 0;
   std::uint64_t seed = 0;  ///< seed of the twin
   /// Capacitances of the nodes to ground, beside the capacitors that the netlist draws. None: every column of the state has
@@ -49,7 +50,7 @@ inline double device_unit_S(const NetlistPorts& ports, double unit_heat_J) {
 /// Capacitance of a column of the state; if each node has its own, the mean over nodes.
 double column_capacitance_F(const NetlistPorts& ports);
 
-/// Factors of the values of the twin's elements over those of the circuit, a pure function of the seed; none if there is no twin.
+/// Factors that make the values of the twin's elements from the circuit's, a pure function of the seed; none if there is no twin.
 std::vector<double> twin_factors(const NodalEquations& equations, const NetlistPorts& ports);
 
 /// Element values (NodalEquations::values) of every row of a state: as drawn, except those that samples and learning numbers set.

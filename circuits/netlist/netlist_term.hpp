@@ -13,18 +13,18 @@
 
 namespace nudge {
 
-/// All of a netlist as one term. The state is the voltages that no source sets (NodeCoordinates), z = v/volts, and the force
-/// the net current into every column of it,
+/// All of a netlist as one term. The state is the voltages that no source sets (NodeCoordinates), z = v/volts. The force is the net
+/// current into every column of the state,
 ///     F(z) = −Nᵀ r(P z + Q e)/(siemens · volts),     J = −Nᵀ (∂r/∂v) P/siemens
-/// with r the currents that leave the nodes (NodalEquations). Conservative are resistors, diodes and current sources, where
-/// no controlled source sets a voltage or takes a current from one, or these are balanced (NodeCoordinates::reciprocal):
+/// with r the currents that leave the nodes (NodalEquations). Resistors, diodes and current sources are conservative if no controlled
+/// source sets a voltage or takes a current from one, or if these are balanced (NodeCoordinates::reciprocal):
 ///     E = Σ σ (½ g v², ∫ I dv, I v)/(siemens · volts²)
-/// All else is not: transistors and controlled sources.
+/// Transistors and controlled sources are not conservative.
 ///
-/// Local rule of a resistor: ⟨a, ∂F/∂g⟩ = −(w₊ − w₋)(v₊ − v₋)/volts, w = N a, from an energy −½ σ (v₊ − v₋)²; of a source its effect on
-/// the force. The term solves itself (Direct), one state per row. Every column of the state has the same capacitance, siemens · τ; with
-/// given capacitances it has Inertia, D = Nᵀ C P/(siemens τ). The noise of its currents, of density S, pushes the columns as white
-/// noise of √S/(siemens volts √τ) per √τ between the nodes of every element. A resistor that is a device has the device's conductance.
+/// Local rule of a resistor: ⟨a, ∂F/∂g⟩ = −(w₊ − w₋)(v₊ − v₋)/volts, w = N a, from an energy −½ σ (v₊ − v₋)². The rule of a source is
+/// its effect on the force. The term solves itself (Direct), one state per row. Every column of the state has the same capacitance,
+/// siemens · τ. Given capacitances make Inertia, D = Nᵀ C P/(siemens τ). Current noise of density S pushes the columns between the
+/// nodes of every element: white noise of √S/(siemens volts √τ) per √τ. A resistor that is a device has the device's conductance.
 template <class S>
 class NetlistTerm final : public Term<S> {
  public:

@@ -19,7 +19,7 @@ struct WriteMark {
   double plus_s = 0, minus_s = 0;  ///< time that the pulses of either array took
 };
 
-/// Report of a write: its cost and its errors. Errors are those of the conductances themselves, not of their noisy reads,
+/// Report of a write: its cost and its errors. Errors are of the conductances themselves, not of their noisy reads,
 /// relative to the window. Failures are devices that no read found within tolerance before their pulses ran out (stuck,
 /// bounded short of the target, or too noisy).
 struct WriteReport {
@@ -60,8 +60,8 @@ struct WriteCounts {
 /// Nominal device: the spec without spreads, noise, errors, faults and changes with time.
 DeviceSpec nominal_device(const DeviceSpec& spec);
 
-/// Reads the devices at the flat places once, m = g + σ N(0, 1), σ that of a verify read: (1, which.size()), siemens.
-/// `operation` addresses its random numbers.
+/// Reads the devices at the flat places once, m = g + σ N(0, 1) with the σ of a verify read: (1, which.size()),
+/// siemens. `operation` addresses its random numbers.
 template <class S>
 Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& which, const ProgrammingSpec& spec,
                       std::uint64_t operation);
@@ -82,9 +82,10 @@ template <class S>
 WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
                         std::uint64_t programming, std::uint64_t& operation);
 
-/// Digital copy of the weights that in-situ write–verify keeps: it takes every change exactly, and finds the devices that it has moved
-/// away from their last written value. A device whose target moves by less than the tolerance is not touched; small changes add up in the
-/// copy (the accumulation of mixed-precision training: Nandakumar et al., Front. Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406).
+/// Digital copy of the weights for in-situ write–verify. It takes every change exactly, and finds the devices whose target has moved away
+/// from their last written value. A device whose target moves by less than the tolerance is not touched: small changes add up in the
+/// copy. Mixed-precision training accumulates in this way (Nandakumar et al., Front. Neurosci. 14:406 (2020),
+/// doi:10.3389/fnins.2020.00406).
 template <class S>
 class ShadowWeights {
  public:

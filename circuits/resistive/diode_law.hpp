@@ -3,9 +3,9 @@
 
 namespace nudge {
 
-/// Shockley's law of a diode between a node and ground in whatever units its numbers have: I = I_s (exp(V/V_T) − 1) from anode to
-/// cathode (W. Shockley, Bell Syst. Tech. J. 28, 435 (1949), eq. 1.2; V_T = n k_B T/q with an emission coefficient n). sign +1: the node
-/// is the cathode and kept above 0; −1: the anode, kept below.
+/// Shockley's law of a diode between a node and ground, I = I_s (exp(V/V_T) − 1) from anode to cathode, in any consistent units. V_T = n
+/// k_B T/q with an emission coefficient n. Source: W. Shockley, Bell Syst. Tech. J. 28, 435 (1949), eq. 1.2. sign +1: the node is the
+/// cathode and is kept above 0. sign −1: it is the anode and is kept below.
 struct DiodeLaw {
   double saturation = 0;  ///< I_s
   double thermal = 0;     ///< V_T
@@ -16,21 +16,21 @@ struct DiodeLaw {
   /// Energy Φ with −∂Φ/∂v = current: V_T I_s (exp(−sign v/V_T) + sign v/V_T); convex.
   double energy(double v, double sign) const;
 
-  /// Voltage at which the diode leaves a node that rests at w without it and is loaded with a conductance of `load` > 0: the
-  /// root of load (w − v) + current(v), for sign +1
+  /// Voltage of a node with the diode. Without the diode it rests at w and is loaded with a conductance of `load` > 0. The
+  /// voltage is the root of load (w − v) + current(v), for sign +1
   ///     v = c + V_T ω(ln(I_s/(load V_T)) − c/V_T),   c = w − I_s/load
   /// with Wright's ω (Banwell & Jayakumar, Electron. Lett. 36, 291 (2000), in terms of Lambert's W).
   double settle(double w, double load, double sign) const;
 };
 
-/// Wright's ω(x), the root of w + ln w = x for real x, to some roundings: the iteration of Fritsch, Shafer & Crowley (CACM 16, 123
-/// (1973)), as in Lawrence, Corless & Jeffrey (ACM TOMS 38, 20 (2012), algorithm 917).
+/// Wright's ω(x), the root of w + ln w = x for real x, to some roundings. The iteration is by Fritsch, Shafer & Crowley (CACM 16,
+/// 123 (1973)), as in Lawrence, Corless & Jeffrey (ACM TOMS 38, 20 (2012), algorithm 917).
 double wright_omega(double x);
 
 /// Diode of a hidden node by Shockley's law (DiodeLaw), in A and V. A node kept above 0 is its cathode, the anode is ground;
 /// a node kept below 0 is its anode.
 struct ShockleyDiode {
-  double saturation_A = 1e-14;  ///< I_s; the default is that of SPICE
+  double saturation_A = 1e-14;  ///< I_s; default: SPICE's
   double emission = 1;          ///< n
   double temperature_K = 300;
 

@@ -30,9 +30,10 @@ struct ResistiveNode {
 /// A deep resistive network (Kendall et al. 2020, arXiv 2006.01981; Scellier 2024, arXiv 2402.11674): layers of nodes
 /// joined by resistors, whose conductances are the parameters.
 /// - Layer 0 is n_0 ideal voltage sources, which the resistors of layer 1 see amplified by A_0.
-/// - Every node j of a hidden layer l = 1 … L−1 has an ideal diode to ground, which keeps v ≥ 0 in the first ⌊n_l/2⌋ nodes
-///   and v ≤ 0 in the others, and a bidirectional amplifier: its terminal at A_l v_lj drives the resistors of layer l + 1,
-///   and 1/A_l of the current drawn from the terminal loads the node (A = 1: a wire). Output nodes have neither.
+/// - Every node j of a hidden layer l = 1 … L−1 has an ideal diode to ground. It keeps v ≥ 0 in the first ⌊n_l/2⌋ nodes
+///   and v ≤ 0 in the others. The node also has a bidirectional amplifier. The amplifier's terminal at A_l v_lj drives the
+///   resistors of layer l + 1. Of the current drawn from the terminal, 1/A_l loads the node (A = 1: a wire). Output nodes
+///   have neither.
 /// Net current into node j of layer l, with the drops d^l_ij = A_{l−1} v_{l−1,i} − v_lj:
 ///     I_lj = Σ_i g^l_ij d^l_ij − (1/A_l) Σ_k g^{l+1}_jk d^{l+1}_jk + gb_0j (V_b − v_lj) + gb_1j (−V_b − v_lj)  [or + b_j]
 ///            + [l = L] β (y_j − v_lj)
@@ -49,7 +50,7 @@ class ResistiveNetwork {
   Index depth() const { return static_cast<Index>(layers_.size()); }  ///< L
   Index width(Index l) const { return l == 0 ? layer(1).conductance.rows() : layer(l).conductance.cols(); }
   Index cols() const { return columns(depth()).end(); }                                 ///< N
-  Columns columns(Index l) const { return columns_[static_cast<std::size_t>(l - 1)]; }  ///< of layer l ≥ 1 in a state
+  Columns columns(Index l) const { return columns_[static_cast<std::size_t>(l - 1)]; }  ///< columns of layer l ≥ 1
   const ResistiveLayer& layer(Index l) const { return layers_[static_cast<std::size_t>(l - 1)]; }  ///< l ≥ 1
   double gain(Index l) const { return gains_[static_cast<std::size_t>(l)]; }                       ///< A_l, l < L
   double factor(Index l) const { return factors_[static_cast<std::size_t>(l - 1)]; }               ///< c_l, l ≥ 1
@@ -78,15 +79,16 @@ class ResistiveNetwork {
 /// Sources of layer 0 for an input x (B, n): [x, −x] (B, 2n), so that resistors, which are never negative, can weigh either sign.
 Matrix<double> doubled_input(ConstMatrixRef<double> x);
 
-/// Nudge of the output layer: a current β (y − v_L) into its nodes; β in S, either sign; target (B, n_L). β = 0: none, and
-/// the target may be empty.
+/// Nudge of the output layer: a current β (y − v_L) into its nodes, with β in S of either sign and target (B, n_L). β = 0:
+/// none, and the target may be empty.
 struct ResistiveNudge {
   double beta = 0;
   Matrix<double> target = {};
 };
 
-/// Net currents I (B, N), A, into every node by Kirchhoff's law, at the voltages v (B, N) with sources v_0 (B, n_0), without the
-/// currents of the diodes (ResistiveNetwork has the equation). In the steady state it is 0 at every node that no diode holds.
+/// Net currents I (B, N), A, into every node by Kirchhoff's law, at the voltages v (B, N) with sources v_0 (B, n_0). The
+/// currents of the diodes are left out (ResistiveNetwork has the equation). In the steady state I is 0 at every node that no
+/// diode holds.
 Matrix<double> resistive_currents(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
                                   ConstMatrixRef<double> v, const ResistiveNudge& nudge = {});
 

@@ -56,7 +56,7 @@ struct RuleKind {
   std::unique_ptr<UpdateRule<double>> (*make_double)(const CrossbarSpec& spec);
   /// Number of arrays that hold a matrix.
   int (*arrays)(const RuleSpec& spec);
-  /// Count of numbers that the digital side keeps per weight, beside those of the optimizer.
+  /// Number of values that the digital side keeps per weight, beside the optimizer's own.
   double (*numbers)(const RuleSpec& spec);
   /// Weight of array k > 0 in reads; null: only the first array is read.
   double (*share)(const RuleSpec& spec, int array) = nullptr;

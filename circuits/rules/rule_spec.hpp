@@ -7,8 +7,8 @@
 
 namespace nudge {
 
-/// Options of the rules of circuits/rules; each rule names those that it reads (RuleKind::options). q is the change of a
-/// weight by one pulse of the slow array.
+/// Options of the rules of circuits/rules. Each rule names the options that it reads (RuleKind::options). q is the
+/// change of a weight by one pulse of the slow array.
 struct RuleSpec {
   double threshold = 1;       ///< θ: pulses that must have gathered before a device gets any
   bool read_back = false;     ///< accumulate: read after a write; the missing change stays in the accumulator

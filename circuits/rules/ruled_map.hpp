@@ -9,8 +9,9 @@
 
 namespace nudge {
 
-/// Weight matrix held by the arrays of an update rule, W = C + Σ share_k (A_k − zero_k). A read is that of its arrays, drives
-/// of array k times share_k, minus the product with the known weights at rest. All arrays have the window of C.
+/// Weight matrix held by the arrays of an update rule, W = C + Σ share_k (A_k − zero_k). A read sums the reads of its arrays,
+/// with the drives of array k times share_k, minus the product with the known weights at rest. All arrays have the window of
+/// C.
 template <class S>
 class RuledMap final : public LinearMap<S> {
  public:
@@ -31,8 +32,8 @@ class RuledMap final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return arrays_.alone() ? arrays_.all.front()->weights() : weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;
-  /// Readings of the arrays (two are named slow_ and fast_, more tile0_, tile1_, …), the rule's costs, and the count of
-  /// numbers that it keeps per weight.
+  /// Readings of the arrays, the rule's costs, and the count of numbers that it keeps per weight. Names of two arrays
+  /// begin with slow_ and fast_, of more with tile0_, tile1_, …
   std::vector<MapReading> readings() const override;
 
   const RuleArrays<S>& arrays() const { return arrays_; }

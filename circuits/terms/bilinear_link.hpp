@@ -71,13 +71,13 @@ enum class LinkWay {
 /// Link between two nodes of a layered Hopfield network, one row per sample (Scellier & Bengio 2017, arXiv:1602.05179):
 ///     E = −r_a M r_bᵀ,   r = ρ(s)
 ///     F_b += ρ'(s_b) ⊙ (r_a M),   F_a += ρ'(s_a) ⊙ (r_b Mᵀ)
-/// M is the matrix of its weights, dense or of a convolution with pooling (circuits/terms/convolution.hpp), one map read both
-/// ways. `from` may be the clamped input of the circuit, r_a = ρ(x). Then only `to` moves, and the link is conservative
-/// whatever comes back to the input. Numbers that hold the weights of a clamped link are read once per example: its product does not
-/// change, and under the identity neither does its force.
+/// M is the matrix of its weights, one map read both ways. It is dense or of a convolution with pooling
+/// (circuits/terms/convolution.hpp). `from` may be the clamped input of the circuit, r_a = ρ(x). Then only `to` moves, and the link
+/// is conservative whatever comes back to the input. Digital weights of a clamped link are read once per example: the product does
+/// not change, and under the identity the force does not either.
 ///
-/// An array that is driven at both ends at once (MapTraits::residue) gives each node a part of its own drive back, in energy
-/// E += ½ Σ δ_b r_b² + ½ Σ δ_a r_a²; its heat is that of the currents G (r_a − r_b).
+/// An array that is driven at both ends at once (MapTraits::residue) gives each node a part of its own drive back. In energy, E +=
+/// ½ Σ δ_b r_b² + ½ Σ δ_a r_a². The currents G (r_a − r_b) make its heat.
 template <class S>
 class BilinearLink final : public Term<S> {
  public:

@@ -19,8 +19,8 @@ struct AttentionErrors {
   std::uint64_t seed = 1;
 };
 
-/// Static mismatch of the cells that multiply in the attention of T tokens. For every head and pair of tokens one cell forms
-/// a score, one an exponential (its factor e^o is an offset of the score) and one weighs a value:
+/// Static mismatch of the cells that multiply in the attention of T tokens. For every head and pair of tokens three cells
+/// act. One forms a score, one an exponential (its factor e^o is an offset of the score), one weighs a value:
 ///     S_ij = (1 + γ_ij) q_i·k_j/√d + o_ij,   P = softmax of S,   o_i = Σ_j (1 + η_ij) P_ij v_j.
 /// A matrix (T, T) for every head; none if all cells are alike. The cells have no noise of their own.
 template <class S>
@@ -95,8 +95,8 @@ class AttentionCore {
   void vjp(ConstMatrixRef<S> w, MatrixRef<S> g);
 
   /// Digital operations (additions, products, exponentials) of forward() or linearize(), and of jvp() or vjp(), over the
-  /// causal half: two products of width C per pair, four in derivatives, and 5 per score and head for the softmax (shift,
-  /// scale, exp, sum, divide) or its tangent.
+  /// causal half. Products count two of width C per pair, in derivatives four. The softmax counts 5 per score and head
+  /// (shift, scale, exp, sum, divide), and so does its tangent.
   double forward_operations() const { return forward_operations(tokens_, channels_, heads_); }
   static double forward_operations(Index tokens, Index channels, Index heads) {
     return 0.5 * static_cast<double>(tokens * (tokens + 1)) * static_cast<double>(4 * channels + 5 * heads);

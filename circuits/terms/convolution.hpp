@@ -7,12 +7,13 @@
 
 namespace nudge {
 
-/// Convolution with pooling, u = avgpool_p(conv(r, K)): cross-correlation of C_in maps of H × W with kernels K [C_out, C_in, k, k], stride
-/// 1, zero padding (k − 1)/2, so that height and width stay; then the mean of p × p blocks. Maps lie in a row as (c, y, x), row-major.
+/// Convolution with pooling, u = avgpool_p(conv(r, K)). It is the cross-correlation of C_in maps of H × W with kernels K [C_out, C_in, k,
+/// k], then the mean of p × p blocks. Stride 1 and zero padding (k − 1)/2 keep height and width. Maps lie in a row as (c, y, x),
+/// row-major.
 ///
-/// Both are linear, so u is a product at every pooled position: the mean of the p² patches there, (C_in k k), times the
-/// matrix of the kernels, (C_in k k, C_out), whose row (c, y, x) of column o is K[o, c, y, x]. An array that holds that
-/// matrix is read once per pooled position, its drives averaged before it.
+/// Both are linear, so u is a product at every pooled position. It is the mean of the p² patches there, (C_in k k), times the matrix of
+/// the kernels, (C_in k k, C_out). The matrix's row (c, y, x) of column o is K[o, c, y, x]. An array that holds this matrix is read once
+/// per pooled position; its drives are averaged first.
 struct Convolution {
   Index channels = 1, height = 1, width = 1;  ///< size of its input
   Index maps = 1;                             ///< C_out
@@ -26,7 +27,7 @@ struct Convolution {
 };
 
 /// Drives of the kernels of a convolution, and the way back. The mean of the p × p pixels from every pixel of a map on is
-/// formed once, and a row of a patch is then k of these means side by side. One per thread: it has their memory.
+/// formed once. A row of a patch is then k of these means side by side. One per thread: it has their memory.
 template <class S>
 class Patches {
  public:

@@ -30,9 +30,10 @@ class NodeCoupling final : public Term<S> {
 template <class S>
 Matrix<S> coupling_matrix(const Matrix<S>& pattern, double symmetric, double antisymmetric);
 
-/// Channels that drive each other through one array, a term of a SharedArray: F_tc = Σ_k z_tk W_kc, W_c (C, C) the term's columns
-/// of the array; J v = v W, Jᵀ u = u Wᵀ from the transposed read of the same devices. Non-conservative as a whole, since devices
-/// break the symmetry even of a reciprocal W. Settles when every eigenvalue of W has a real part below the leak 1 + s c.
+/// Channels that drive each other through one array, a term of a SharedArray: F_tc = Σ_k z_tk W_kc. W_c (C, C) are the term's
+/// columns of the array. J v = v W, and Jᵀ u = u Wᵀ comes from the transposed read of the same devices. Non-conservative as a
+/// whole, since devices break the symmetry even of a reciprocal W. Settles when every eigenvalue of W has a real part below the
+/// leak 1 + s c.
 template <class S>
 class Coupling final : public Term<S> {
  public:

@@ -32,11 +32,11 @@ enum class CorrectionScope {
   full,       ///< attention and memory
 };
 
-/// Hopfield memory on two separately programmed arrays, a term of a SharedArray: one is driven by the state, the other returns,
+/// Hopfield memory on two separately programmed arrays, a term of a SharedArray. The state drives one, the other returns:
 ///     F(z) = 2 relu(z W_m) R,      R (M, C), nominally W_mᵀ.
-/// Devices differ, so R ≠ W_mᵀ and the Jacobian 2 W_m D R is not symmetric: no energy exists, and EP without a correction that covers this
-/// term follows a wrong gradient. W_m is the term's columns of the shared array, R a map of its own. With CorrectionScope::attention the term
-/// is *treated* as conservative (the circuit relaxes it unchanged and sends nothing back), while its jvp and vjp stay exact for references.
+/// Devices differ, so R ≠ W_mᵀ, the Jacobian 2 W_m D R is not symmetric, and no energy exists. EP without a correction that covers this term
+/// follows a wrong gradient. W_m is the term's columns of the shared array, R a map of its own. With CorrectionScope::attention the term is
+/// *treated* as conservative: the circuit relaxes it unchanged and sends nothing back. Its jvp and vjp stay exact for references.
 template <class S>
 class TwoArrayMemory final : public Term<S> {
  public:
@@ -55,8 +55,8 @@ class TwoArrayMemory final : public Term<S> {
   CorrectionScope scope_;
 };
 
-/// Adds 2 scale D ∘ h to g, with the gate D = [u > 0], the derivative of 2 relu(u): `twice_rectified` is 2 relu(u) at the
-/// point (T, M), h and g (k·T, M) are copies stacked by rows.
+/// Adds 2 scale D ∘ h to g, with the gate D = [u > 0], the derivative of 2 relu(u). `twice_rectified` is 2 relu(u) at the
+/// point (T, M); h and g (k·T, M) are copies stacked by rows.
 template <class S>
 void add_gated(const Matrix<S>& twice_rectified, ConstMatrixRef<S> h, S scale, MatrixRef<S> g) {
   const Index tokens = twice_rectified.rows();

@@ -17,8 +17,8 @@ namespace nudge {
 ///     hard_sigmoid  min(max(s, 0), 1)          1 where 0 < s < 1            0
 ///     cosine        cos s                      −sin s                       −r
 ///     sine          sin s                      cos s                        −r
-/// The sigmoid is that of Ernoult et al. 2019 (arXiv:1905.13633), the hard one that of Scellier & Bengio 2017. A phase drives
-/// its neighbours with the last two together: cos(a − b) = cos a cos b + sin a sin b.
+/// Ernoult et al. 2019 (arXiv:1905.13633) have this sigmoid, Scellier & Bengio 2017 the hard one. A phase drives its
+/// neighbours with the last two together: cos(a − b) = cos a cos b + sin a sin b.
 enum class NodeActivation { identity, tanh, sigmoid, relu, hard_sigmoid, cosine, sine };
 
 /// Names of the activations that units of a layered network can have: all but the last two, in that order.
@@ -51,8 +51,9 @@ class ActivatedNode {
   /// Activation r, of the z that set() was called with.
   Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>> value(ConstMatrixRef<S> z) const;
 
-  /// Gates directions by the node's slopes: gate() sets out = ρ' ⊙ x, add_gated() does out += scale · ρ' ⊙ x, add_curved() out += scale
-  /// · ρ'' ⊙ x ⊙ y. x and out (k·rows, width) for k copies of the z of set() (k = 1 where there are as many rows), y (rows, width).
+  /// Gates directions by the node's slopes: gate() sets out = ρ' ⊙ x, add_gated() does out += scale · ρ' ⊙ x, and add_curved() out +=
+  /// scale · ρ'' ⊙ x ⊙ y. x and out are (k·rows, width) for k copies of the z of set() (k = 1 where there are as many rows), y is
+  /// (rows, width).
   void gate(ConstMatrixRef<S> x, MatrixRef<S> out) const;
   void add_gated(ConstMatrixRef<S> x, S scale, MatrixRef<S> out) const;
   void add_curved(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S scale, MatrixRef<S> out) const;

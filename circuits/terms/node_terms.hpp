@@ -10,8 +10,8 @@
 
 namespace nudge {
 
-/// Bias of a node: E = −b ρ(s)ᵀ, F += ρ'(s) ⊙ b, with one b per unit or, in a convolutional layer, one per map (every
-/// position of it). The map is (1, maps), driven by a constant 1.
+/// Bias of a node: E = −b ρ(s)ᵀ, F += ρ'(s) ⊙ b. There is one b per unit or, in a convolutional layer, one per map and
+/// all its positions. The LinearMap is (1, maps), driven by a constant 1.
 template <class S>
 class NodeBias final : public Term<S> {
  public:
@@ -36,8 +36,8 @@ class NodeBias final : public Term<S> {
 };
 
 /// Diodes of Shockley's law at every unit of a node, to ground: F_i = I(z_i) (DiodeLaw), conservative and of each unit alone.
-/// The first `above` units are kept above 0, the others below. No map, no parameter. Where units of the node do not act on
-/// each other it gives coordinate descent its exact step: the root of one line and one exponential.
+/// The first `above` units are kept above 0, the others below. No map, no parameter. If units of the node do not act on each
+/// other, coordinate descent has an exact step: the root of one line and one exponential.
 template <class S>
 class NodeDiodes final : public UnitForce<S> {
  public:

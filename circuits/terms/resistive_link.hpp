@@ -21,14 +21,15 @@ struct ResistorDrive {
 ///     E = ½ Σ_ij g_ij (x_i − v_j)²
 ///     F_v = x G − v ∘ Σ_i g_i·,      F_x = v Gᵀ − x ∘ Σ_j g_·j  where the rows are nodes
 /// (Kendall et al. 2020, arXiv 2006.01981). One map holds G: read forward and transposed. The load of a line is its read with all
-/// lines across it at 1, made anew for every row of the state where reads are noisy. Noise of a resistor is then that of x² + v²
-/// instead of (x − v)², equal where the rows have opposite voltages in pairs. The local rule is ∂E/∂g_ij = ½ (x_i − v_j)² and ⟨a,
-/// ∂F/∂g_ij⟩ = (a_j − a_i)(x_i − v_j), sums of outer products. Heat is counted in the resistors, Σ g d², in place of that of reads.
+/// lines across it at 1. It is made anew for every row of the state where reads are noisy. A resistor's noise then follows x² + v²
+/// instead of (x − v)²: equal where the rows have opposite voltages in pairs. The local rule is ∂E/∂g_ij = ½ (x_i − v_j)² and ⟨a,
+/// ∂F/∂g_ij⟩ = (a_j − a_i)(x_i − v_j), sums of outer products. Heat is counted in the resistors, Σ g d², in place of the reads'
+/// heat.
 template <class S>
 class ResistiveLink final : public Term<S> {
  public:
   /// Makes the layer. The nodes `to` have `columns` of the state; map (rows, columns.count). volts: physical voltage of a
-  /// drop of 1 over the read voltage (1/Π A of amplifiers that the state has taken up); heat grows with its square.
+  /// drop of 1 over the read voltage (1/Π A of amplifiers that the state contains). Heat grows with its square.
   ResistiveLink(ResistorDrive from, int to, Columns columns, int parameter, const LinearMap<S>& map, double volts = 1);
 
   /// Traits; with a load the term reads a node even if it only acts on it.

@@ -10,12 +10,12 @@
 
 namespace nudge {
 
-/// Array that several terms read one node through, driven once: h = z W, each term with its columns. Weights that share an
-/// input are one product and one array; +β and −β share the cached point; a law of the nudged phase drives the array once
-/// each way for all of its parts. The founding note's block is one of these, of attention and Hopfield memory.
+/// Array through which several terms read one node: h = z W, driven once, each term with its columns. Weights that share an
+/// input are one product and one array. +β and −β share the cached point. A law of the nudged phase drives the array once
+/// each way for all its parts. The founding note's block is a SharedArray of attention and Hopfield memory.
 ///
-/// It is a change of variables. Its terms are those of a circuit whose state is x = [z | h]: node kState is z (C columns),
-/// node kProjections is h. They read h alone. Each acts on z, through weights of its own, or on its columns of h, which then
+/// It is a change of variables. Its terms belong to a circuit whose state is x = [z | h]: node kState is z (C columns), node
+/// kProjections is h. The terms read h alone. Each acts on z, through weights of its own, or on its columns of h. The latter
 /// are the drive g that the array sends back through the same devices. With F_x = [f | g] the force is
 ///     F(z) = f + g Wᵀ,      J v = J_x [v | v W] likewise,      Jᵀ u = (J_xᵀ [u | u W]) · [1 | Wᵀ],
 /// and the gradient of W one outer product, z₀ᵀ (J_xᵀ u)_h, for every term, and uᵀ g₀ for terms that return.

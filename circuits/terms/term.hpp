@@ -18,12 +18,12 @@ enum class NudgedDrive {
   difference,  ///< v = z − z* alone; the products of z* are stored. Converters then range over v, not over z
 };
 
-/// A term of a circuit's force as one thread evaluates it for one example: working memory, and what is remembered of the
-/// point where the force was last linearised. States, forces and directions are those of the whole circuit, (k·rows, cols)
-/// for k copies stacked by rows; a term reads and adds to the columns of its own nodes. Everything is added.
+/// A term of a circuit's force as one thread evaluates it for one example. It has working memory and remembers the point where the
+/// force was last linearised. States, forces and directions have the shape of the whole circuit, (k·rows, cols) for k copies stacked by
+/// rows. A term reads the columns of its own nodes and adds to them.
 ///
-/// A training step calls the hooks in the order of their numbers: 1 and 2 once per example, 3 in every step of the free phase, 4 at z*,
-/// 5 to 7 in every step of the nudged phase, 8 for the gradient. 9 to 11 serve other estimators.
+/// A training step calls the hooks in the order of their numbers. It calls 1 and 2 once per example, 3 in every step of the free phase
+/// and 4 at z*. Then it calls 5 to 7 in every step of the nudged phase and 8 for the gradient. 9 to 11 serve other estimators.
 template <class S>
 class TermSystem {
  public:
@@ -32,7 +32,7 @@ class TermSystem {
   // ---- Must have ----
 
   /// 3. Adds F(z) of the chosen part to f. If `node` is a node's number, forces on other nodes may be left out. If `store` is assign,
-  /// f = F(z) in the columns of that node; only terms that assign (TermTraits) are asked: the first term spares a pass
+  /// f = F(z) in the columns of that node. Only terms that assign (TermTraits) are asked to: the first term spares a pass
   /// (bench/hopfield_epoch).
   virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store store, ReadContext& read) = 0;
 
@@ -45,9 +45,9 @@ class TermSystem {
   /// 7. Adds Jᵀ u to f.
   virtual void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) = 0;
 
-  /// 8. Adds scale · ⟨u, ∂F/∂θ⟩ for every weight of the term to the sink, scale · (∂F/∂input)ᵀ u to input_gradient (rows, inputs) and
-  /// Jᵀ u to f. The last two may be empty: then they are not needed. One copy. f may be u. A term without weights is a
-  /// WeightlessSystem, which has this hook.
+  /// 8. Correlates, one copy: adds scale · ⟨u, ∂F/∂θ⟩ for every weight of the term to the sink. Also adds scale · (∂F/∂input)ᵀ u to
+  /// input_gradient (rows, inputs) and Jᵀ u to f, unless these are empty. f may be u. A term without weights is a WeightlessSystem,
+  /// which has this hook.
   virtual void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                           MatrixRef<S> f, ReadContext& read) = 0;
 
@@ -56,11 +56,11 @@ class TermSystem {
   /// 1. Begins an example. `input` (rows, inputs) clamps the circuit; it lives and stays as it is until the next bind().
   virtual void bind(const Matrix<S>& /*input*/) {}
 
-  /// 10. Energy E of the conservative part, −∂E/∂z = F. Default: it has none.
+  /// 10. Energy E of the conservative part, −∂E/∂z = F. Default: no energy.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/, const ReadContext& /*read*/) { return std::nullopt; }
 
-  /// 11. Adds −Σ_k scales[k] ∂E/∂θ(z_k) for every weight of the conservative part to the sink; z holds the z_k side by side. Returns
-  /// false where the term cannot, the default.
+  /// 11. Adds −Σ_k scales[k] ∂E/∂θ(z_k) for every weight of the conservative part to the sink; z holds the z_k side by side. The
+  /// default returns false: the term cannot.
   virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/,
                                           GradientSink<S>& /*sink*/, ReadContext& /*read*/) {
     return false;
@@ -68,15 +68,15 @@ class TermSystem {
 
   // ---- Speed-up ----
 
-  /// 2. If F(z) = d − D ∘ z + p(z) with d (rows, cols) and D (1, cols) constant for this example: adds d to drive and, if the term is
-  /// conservative, D to load; force(), linearize() and law() then add p alone until the next bind(). The circuit forms d − D ∘ z once
-  /// for all terms. Derivatives stay whole. Returns false where nothing was added, the default. (bench/resistive_epoch,
-  /// hopfield_epoch.)
+  /// 2. Adds the affine part of the force once for the example, if F(z) = d − D ∘ z + p(z) with d (rows, cols) and D (1, cols)
+  /// constant. d goes to drive and, if the term is conservative, D to load. force(), linearize() and law() then add p alone until the
+  /// next bind(). The circuit forms d − D ∘ z once for all terms (bench/resistive_epoch, hopfield_epoch). Derivatives stay whole. The
+  /// default adds nothing and returns false.
   virtual bool add_affine_part(MatrixRef<S> /*drive*/, MatrixRef<S> /*load*/, ReadContext& /*read*/) { return false; }
 
   /// 5. Adds the force of the nudged phase at v = z − z₀ to f, with J at the remembered point z₀ (NudgedForm). Its conservative part is
-  /// F_c(z). Where the difference drives the arrays it is F_c(z₀ + v) − F_c(z₀), which a conservative term that takes the difference
-  /// must override. A term whose parts share reads overrides the rest as well; tests compare every override with this default.
+  /// F_c(z). Where the difference drives the arrays it is F_c(z₀ + v) − F_c(z₀): a conservative term that takes the difference must
+  /// override the hook. A term whose parts share reads overrides the rest as well. Tests compare every override with this default.
   virtual void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
                    ReadContext& read) {
     switch (form) {
@@ -90,7 +90,7 @@ class TermSystem {
     vjp(v, f, Part::nonconservative, read);
   }
 
-  /// 9. Swaps what is remembered of the point with slot `number`, which is empty at first. Called only if the term keeps points.
+  /// 9. Swaps the remembered point with slot `number`, which is empty at first. Called only if the term keeps points.
   virtual void swap_point(std::size_t /*number*/) {}
 };
 
@@ -112,13 +112,13 @@ class WeightlessSystem : public TermSystem<S> {
 struct TermTraits {
   std::string_view name = {};
   bool conservative = false;      ///< a part is minus the gradient of an energy,
-  bool nonconservative = false;   ///< and a part is not
+  bool nonconservative = false;   ///< a part is not minus the gradient of an energy
   std::vector<int> sources = {};  ///< nodes that the term reads, by number (Term::kInput: what clamps the circuit), and
   std::vector<int> targets = {};  ///< nodes that it acts on
   bool takes_difference = true;   ///< a difference of states can drive its conservative part (TermSystem::law)
   bool assigns = false;           ///< TermSystem::force() can write the force of one node instead of adding it
   bool noisy = false;             ///< a read of the term has fresh noise
-  /// linearize() gives the same force as force() (all reads are plain products), and TermSystem::swap_point() can put the remembered
+  /// linearize() gives the same force as force(): all reads are plain products. TermSystem::swap_point() can put the remembered
   /// point aside.
   bool keeps_points = false;
 
@@ -138,7 +138,7 @@ class Term {
 
   // ---- Must have ----
 
-  /// 1. All but `noisy` is the same for as long as the term lives.
+  /// 1. Facts of the term. All but `noisy` stay the same for as long as the term lives.
   virtual TermTraits traits() const = 0;
 
   /// 2. Working memory for states of `rows` rows, at most max_copies of them side by side. The term must outlive it.
@@ -146,12 +146,12 @@ class Term {
 
   // ---- Speed-up: exact steps of coordinate descent ----
 
-  /// 3. Adds D_i = −∂F_i/∂z_i of this term for every unit i to load (1, cols), if D is the same in every state and no unit of a node
-  /// acts on another unit of it (Layered::loads). Returns false where it is not, the default; nothing is added then.
+  /// 3. Adds D_i = −∂F_i/∂z_i of this term for every unit i to load (1, cols). D must be the same in every state, and no unit of a
+  /// node may act on another unit of it (Layered::loads). The default adds nothing and returns false.
   virtual bool add_load(MatrixRef<S> /*load*/) const { return false; }
 
   /// 4. Solves the units of one node exactly (Layered::solve_node), if the term bends the force of single units; its add_load() adds
-  /// nothing. Returns false where the term does not act on these columns so, the default; z is not changed then.
+  /// nothing. The default leaves z alone and returns false: the term does not act on these columns in this way.
   virtual bool solve_node(MatrixRef<S> /*z*/, ConstMatrixRef<S> /*f*/, const Matrix<S>& /*inverse*/,
                           Columns /*columns*/) const {
     return false;

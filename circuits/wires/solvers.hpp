@@ -25,17 +25,18 @@ class LineSolver {
   /// Currents of all columns for the row voltages v (1, N), to a relative residual of `tolerance`.
   WireSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_iterations = 2000) const;
 
-  /// Voltages across all devices (N, M) for the row voltages v (1, N): that of its row node less that of its column node.
-  /// NumericalFailure if the iteration does not reach the tolerance.
+  /// Voltages across all devices (N, M) for the row voltages v (1, N): row node minus column node. NumericalFailure if
+  /// the iteration does not reach the tolerance.
   Matrix<double> device_voltages(const Matrix<double>& volts, double tolerance = 1e-10,
                                  int max_iterations = 2000) const;
-  /// Voltages across all devices (N, M) with the terminals of the columns at column_volts (1, M) instead of 0 V, behind the
-  /// resistance of their sense amplifiers: as the devices see a read from the other side. NumericalFailure as above.
+  /// Voltages across all devices (N, M) if the terminals of the columns are at column_volts (1, M) instead of 0 V. The
+  /// resistance of the sense amplifiers lies before the terminals. The devices see these voltages in a read from the other
+  /// side. NumericalFailure as above.
   Matrix<double> device_voltages(const Matrix<double>& row_volts, const Matrix<double>& column_volts, double tolerance,
                                  int max_iterations = 2000) const;
 
-  /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V: rows (M, N) for row wires in their
-  /// own layout (position along the wire first), columns (N, M). An ideal wire is a terminal: its nodes stay at 0.
+  /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V. rows (M, N): row wires in their
+  /// own layout, position along the wire first; columns (N, M). An ideal wire is a terminal: its nodes stay at 0.
   struct Nodes {
     LineSet::Array rows, columns;
     int iterations = 0;
@@ -81,7 +82,7 @@ struct CellLaw {
 };
 
 /// Solution of a crossbar of devices with a curved I–V characteristic behind wires with resistance, by Newton's method on the
-/// node voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver; steps are
+/// node voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver. Steps are
 /// halved while they do not lower the current imbalance of the nodes. Converges quadratically.
 struct NonlinearSolution {
   Matrix<double> currents_A;          ///< (1, M), into the sense amplifiers

@@ -11,15 +11,15 @@
 
 namespace nudge {
 
-/// Size at which a large array is cut: tiles of at most rows x columns devices with wires of their own, whose column currents
-/// are added (partial sums). 0: not cut in that direction.
+/// Size at which a large array is cut. A tile has at most rows x columns devices and wires of its own; the column currents of
+/// tiles are added (partial sums). 0: not cut in that direction.
 struct TileSpec {
   Index rows = 0;
   Index columns = 0;
 };
 
-/// Ends of the wires that drive and sense: those of WireSpec, or the other end of every wire (rows at j = M − 1, columns at i
-/// = 0), seen in the same layout.
+/// Ends of the wires that drive and sense. near: the ends of WireSpec. far: the other end of every wire (rows at j = M − 1,
+/// columns at i = 0), in the same layout.
 enum class PathEnds { near, far };
 
 /// Effective conductances as the sense amplifiers see conductances G (N, M) through the wires of their tiles: currents =
@@ -29,12 +29,12 @@ Matrix<double> effective_conductance(const Matrix<double>& conductance_S, const 
                                      int threads, PathEnds ends = PathEnds::near, double tolerance = 1e-8,
                                      DeviceSign sign = DeviceSign::positive);
 
-/// Gradient ∂/∂G of Σ_n x_n M y_nᵀ, M the matrix of effective_conductance(): x (n, N), y (n, M), result (N, M). With V_n the
-/// voltages across the devices while x_n drives the rows and the columns are sensed at 0 V, and Φ_n those while y_n drives
-/// the columns at their sensed ends and the rows are at 0 V, it is
+/// Gradient ∂/∂G of Σ_n x_n M y_nᵀ, M the matrix of effective_conductance(): x (n, N), y (n, M), result (N, M). V_n are the
+/// voltages across the devices while x_n drives the rows and the columns are sensed at 0 V. Φ_n are the voltages while y_n
+/// drives the columns at their sensed ends and the rows are at 0 V. The gradient is
 ///     −Σ_n V_n ∘ Φ_n
-/// (the network is reciprocal: its adjoint is itself, driven from the other side), two solves per tile and n to a relative
-/// residual of 1e-10. Ideal wires: xᵀ y. NumericalFailure when a tile is not solved.
+/// because the network is reciprocal: its adjoint is itself, driven from the other side. It takes two solves per tile and n,
+/// to a relative residual of 1e-10. Ideal wires: xᵀ y. NumericalFailure when a tile is not solved.
 Matrix<double> device_gradient(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
                                PathEnds ends, ConstMatrixRef<double> x, ConstMatrixRef<double> y);
 
@@ -60,25 +60,27 @@ struct DeviceRead {
 };
 
 /// Solves every tile once, straight devices by lines (LineSolver), curved ones by Newton's method (NonlinearSolver).
-/// conductance_S (N, M) ≥ 0 and finite, volts finite; at 0 V the drop is that of small voltages. UserError as LineSolver;
-/// NumericalFailure where a tile is not solved.
+/// conductance_S (N, M) ≥ 0 and finite, volts finite. At 0 V the drop is the limit of small voltages. UserError as
+/// LineSolver; NumericalFailure where a tile is not solved.
 DeviceRead read_devices(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
                         const CurrentCurve& curve, double volts, const SelectorSpec& selector = {});
 
-/// Conductances that reads between row i and column j of a tile give when all other lines float, wires ideal: G_ij and the
-/// sneak paths through the others. With the Laplacian L of the N + M lines, joined by G, and its pseudo-inverse L⁺ it is
+/// Conductances of reads between row i and column j of a tile when all other lines float and wires are ideal. They contain
+/// G_ij and the sneak paths through the other lines. With the Laplacian L of the N + M lines, joined by G, and its
+/// pseudo-inverse L⁺ it is
 ///     1/(L⁺_ii + L⁺_jj − 2 L⁺_ij)
 /// (effective resistance; one factorisation of order N + M − 1 gives all pairs). N x M equal devices G > 0:
 ///     G + 1/(1/((M−1) G) + 1/((N−1)(M−1) G) + 1/((N−1) G)) = G N M/(N + M − 1).
 /// conductance_S (N, M) > 0 and finite.
 Matrix<double> sneak_conductance(const Matrix<double>& conductance_S, const TileSpec& tiles = {});
 
-/// Sneak share of the cell farthest from drivers and amplifiers: its current with all other lines floating over that with
-/// them at 0 V, less 1. Ideal wires are taken as 1 mOhm per cell. NumericalFailure if one of the two circuits is not solved.
+/// Sneak share of the cell farthest from drivers and amplifiers: I_floating/I_grounded − 1, its currents with all other
+/// lines floating and at 0 V. Ideal wires are taken as 1 mOhm per cell. NumericalFailure if one of the two circuits is not
+/// solved.
 double sneak_share(const Matrix<double>& conductance_S, const CellLaw& law, const WireSpec& wires, double volts);
 
-/// Guard: while it lives, wire solves of many rows that the calling thread starts tell their progress: `told(done, total)`,
-/// in rows of the array, by the calling thread alone. Watches nest, the innermost is told. It changes no result.
+/// Guard: while it lives, wire solves of many rows that the calling thread starts report their progress. The calling thread
+/// alone calls `told(done, total)`, in rows of the array. Watches nest, and the innermost is told. No result changes.
 class WireWatch {
  public:
   using Told = std::function<void(Index done, Index total)>;

@@ -13,10 +13,10 @@ namespace nudge {
 /// Number of ends of a wire that are connected.
 enum class LineEnds { one, both };
 
-/// Wires of a crossbar of N rows and M columns. Device (i, j) joins row wire i and column wire j; neighbouring devices on
-/// a wire are `row_ohm` or `column_ohm` apart, and the segment from a connected end to the first device has the same
-/// resistance plus that of the driver (rows, held at v_i) or of the sense amplifier (columns, held at 0 V). One end: rows
-/// are driven at j = 0 and columns sensed at i = N − 1. Typical metal: 0.15–0.35 ohm per cell relaxed, 1–5 ohm at 50–22 nm.
+/// Wires of a crossbar of N rows and M columns. Device (i, j) joins row wire i and column wire j. Neighbouring devices on a
+/// wire are `row_ohm` or `column_ohm` apart. The segment from a connected end to the first device has the same resistance.
+/// Rows, held at v_i, add the driver's resistance to it; columns, held at 0 V, the sense amplifier's. One end: rows are
+/// driven at j = 0 and columns sensed at i = N − 1. Typical metal: 0.15–0.35 ohm per cell relaxed, 1–5 ohm at 50–22 nm.
 struct WireSpec {
   double row_ohm = 0;
   double column_ohm = 0;
@@ -27,8 +27,8 @@ struct WireSpec {
 
   bool ideal() const { return row_ohm == 0 && column_ohm == 0; }
 
-  /// Throws UserError naming the field when a resistance is negative or not finite, or when a wire is ideal (0) but its
-  /// driver or sense resistance is not.
+  /// Throws UserError naming the field if a resistance is negative or not finite, or if an ideal wire (0) has a driver
+  /// or sense resistance.
   void validate() const;
 };
 
@@ -38,13 +38,13 @@ struct OpenLines {
   bool any() const { return !rows.empty() || !columns.empty(); }
 };
 
-/// IR-drop figure L, the share of the signal lost in wires, drivers and sense amplifiers: the heat in all of them over the
-/// heat in the devices when every device carries the current G_ij v of ideal wires (rows all at v). With every row driven
-/// alike the sum of the column currents over that of ideal wires is 1 − L + O(L²). It is at least 1/(1 + L), by Thomson's
+/// IR-drop figure L, the share of the signal lost in wires, drivers and sense amplifiers. It is the heat in all of them over
+/// the heat in the devices. Every device is taken to carry the current G_ij v of ideal wires (rows all at v). With every row
+/// driven alike, 1 − L + O(L²) of the column currents' sum with ideal wires arrives. It is at least 1/(1 + L), by Thomson's
 /// principle (no flow of a given current makes less heat than the true one). One end, N x M devices of equal G:
 ///     L = G [R_driver M + r_row (M + 1)(2M + 1)/6 + R_sense N + r_column (N + 1)(2N + 1)/6]  ~  (2/3) R G N² if N = M,
-/// and at most (1 + L/5)/(1 + 6L/5) of the current arrives (1.2: mean square over squared mean of the drop along a wire, the
-/// parabola u − u²/2; less for wires of both kinds and for ends). Zero-mean inputs lose less.
+/// and at most (1 + L/5)/(1 + 6L/5) of the current arrives. Here 1.2 is the mean square over squared mean of the drop along
+/// a wire, the parabola u − u²/2. It is less for wires of both kinds and for ends. Zero-mean inputs lose less.
 double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S);
 
 /// Range of device conductances that a solver takes.
@@ -61,8 +61,8 @@ struct WireSolution {
   bool converged = true;
 };
 
-/// Parallel wires of equal length as tridiagonal systems, factored once and solved side by side: position k along the
-/// wire is a row of every array, so that one SIMD instruction advances many wires.
+/// Parallel wires of equal length as tridiagonal systems, factored once and solved side by side. Position k along the
+/// wire is a row of every array, so one SIMD instruction advances many wires.
 ///     (g_{k-1} + g_k + G_k) x_k − g_{k-1} x_{k-1} − g_k x_{k+1} = b_k,   g = 1/segment, ends to the connected terminals
 /// which is symmetric positive definite as soon as one end is connected or a load is not 0.
 class LineSet {
@@ -70,8 +70,8 @@ class LineSet {
   using Array = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Ends = Eigen::Array<double, 1, Eigen::Dynamic>;
 
-  /// Factors the wires. load (length, wires): conductance from each node to the other set. first, last: conductance of the
-  /// end segments of every wire to their terminals (0: not connected); segment: conductance between neighbours.
+  /// Factors the wires. load (length, wires): conductance from each node to the other set. first, last: conductance from
+  /// the end segments of every wire to their terminals (0: not connected). segment: conductance between neighbours.
   LineSet(const Array& load, double segment, const Ends& first, const Ends& last);
 
   /// Solves x ← (tridiagonal)⁻¹ x, all wires, in place.

@@ -28,15 +28,15 @@ struct MemristorTrace {
 MemristorTrace drive(const Memristor& memristor, double x0, const std::function<double(double)>& volts,
                      double duration_s, int samples, double error = 1e-9);
 
-/// The motion of a memristor under one constant voltage as a table: T(place), the time to come to a place from the end
-/// behind, T = ∫ dplace/speed. Because the motion depends on the state alone, any pulse is a look-up there and back:
+/// The motion of a memristor under one constant voltage as a table. T(place) = ∫ dplace/speed is the time to come to a
+/// place from the end behind. Because the motion depends on the state alone, any pulse is a look-up there and back:
 /// place(t) = T⁻¹(T(place₀) + t), and two pulses are exactly their sum.
 ///
-/// Speeds usually vanish at the bound ahead, like d^p with d = 1 − place, and a conductance that is hyperbolic in the
-/// state still changes there by up to on/off · d: so the points are 1/cells apart up to place 7/8, then equally spaced in
-/// ln d by 8/cells down to d = 1e-9, and between points T is linear in place or in ln d (exact for p = 1). The last 1e-9 is
-/// crossed at the speed of its beginning: the bound is reached, too early or too late by less than 1e-9 of the window of
-/// the state.
+/// Speeds usually vanish at the bound ahead, like d^p with d = 1 − place. A conductance that is hyperbolic in the state
+/// still changes there by up to on/off · d. So the points are 1/cells apart up to place 7/8, then equally spaced in ln d by
+/// 8/cells down to d = 1e-9. Between points T is linear in place or in ln d (exact for p = 1). The last 1e-9 is crossed at
+/// the speed of its beginning. The bound is then reached too early or too late by less than 1e-9 of the window of the
+/// state.
 class ConstantVoltageMotion {
  public:
   /// Tabulates the motion under `volts`, which must move x one way: upwards for `up`, else downwards. A place where the speed
@@ -53,8 +53,8 @@ class ConstantVoltageMotion {
   double whole_s() const { return time_s_.back(); }
   double reach() const { return place_of(static_cast<double>(time_s_.size() - 1)); }
 
-  /// Points per unit of the state far from the bound ahead: with a speed that changes by a factor exp(k h) within a cell
-  /// of width h one pulse is off by at most k h/2 of itself, and the way of many by k h²/8.
+  /// Points per unit of the state far from the bound ahead. The error is for a speed that changes by a factor exp(k h)
+  /// within a cell of width h. One pulse is then off by at most k h/2 of itself, and the sum of many by k h²/8.
   static constexpr int cells = 4096;
 
  private:
@@ -92,9 +92,9 @@ struct Yakopcic final : Memristor {
 Vteam vteam_of(const DeviceSpec& spec);
 Yakopcic yakopcic_of(const DeviceSpec& spec);
 
-/// A memristor given by numbers: rate and current at ascending voltages (rows) and at equally spaced states from 0 to 1 (columns), linear
-/// between states. Between voltages the current is linear, and the rate too where it is 0 or changes sign; else its logarithm is, as speeds
-/// grow exponentially with the voltage. Beyond the voltages both stay what they are at the end.
+/// A memristor given by numbers: rate and current at ascending voltages (rows) and at equally spaced states from 0 to 1 (columns). Both are
+/// linear between states. Between voltages the current is linear, and so is the rate where it is 0 or changes sign. Elsewhere the logarithm
+/// of the rate is linear: speeds grow exponentially with the voltage. Beyond the voltages both are constant.
 struct TableMemristor final : Memristor {
   std::vector<double> volts;
   std::vector<double> rate_Hz, current_A;  ///< row by row: volts.size() rows of `states`
@@ -105,7 +105,7 @@ struct TableMemristor final : Memristor {
 };
 
 /// Table of a circuit model with one state, evaluated at voltages and states (both ascending, states in the model's own
-/// unit): row by row, dstate/dt in that unit per second and the current in A.
+/// unit). It holds, row by row, dstate/dt in this unit per second and the current in A.
 struct StateTable {
   std::vector<double> volts, states;
   std::vector<double> rate, current_A;
@@ -116,8 +116,8 @@ struct StateTable {
 std::vector<double> even_states(const StateTable& table, double read_V);
 
 /// Device (model memristor_table) that behaves as the table says, on `points` equally spaced u = (g − g_min)/(g_max − g_min).
-/// g is the current over the voltage `read_V`; u replaces the state, so that the conductance is linear in it. UserError where
-/// g is not monotonic in the state, has no window, or a number is not finite.
+/// g is the current over the voltage `read_V`. u replaces the state, so the conductance is linear in it. UserError where g is
+/// not monotonic in the state, has no window, or a number is not finite.
 DeviceSpec tabulated_device(const StateTable& table, double read_V, int points = 65);
 
 }  // namespace nudge

@@ -9,12 +9,12 @@
 namespace nudge {
 
 /// Loss of stored conductances with time: power-law drift g (t/t₀)^−ν, logarithmic decay g + m ln(t/t₁) + ξ (s + s′ ln(t/t₁)), and
-/// exponential leak towards a rest value. Drift and decay count the time t of each device since its last write and begin at t₀ and t₁: until
-/// then the conductance seen is the programmed one. ν and ξ are drawn at each write, ν with mean and spread of the state just written.
+/// exponential leak towards a rest value. Drift and decay count the time t of each device since its last write. They begin at t₀ and t₁;
+/// until then the programmed conductance is seen. ν and ξ are drawn at each write, ν with mean and spread of the state just written.
 ///
-/// Changes are applied in place, so that later pulses start from what is left, and exactly: two spans of time equal their sum.
-/// They are applied when enough time has gathered: 0.1 % of the youngest age (at least of t₀, t₁) or 0.01 % of the shortest
-/// leak time, so that a float array follows steps of any size. Until then a conductance lags by less than 0.1 % ν or 0.01 %.
+/// Changes are applied in place, so later pulses start from the changed conductance. They are exact: two spans of time equal their sum. They
+/// are applied when enough time has gathered: 0.1 % of the youngest age (at least of t₀, t₁) or 0.01 % of the shortest leak time. A float
+/// array thus follows steps of any size. Until then a conductance lags by less than 0.1 % ν or 0.01 %.
 template <class S>
 class Retention final : public DevicePart<S> {
  public:
@@ -49,9 +49,9 @@ class Retention final : public DevicePart<S> {
 
 /// Read disturb: while the read voltage stands across a device its conductance approaches a target g_r exponentially,
 ///     g ← g_r + (g − g_r) exp(−t_r/T_r)         t_r: time of reading
-/// exactly, however t_r is cut. Growth with saturation is what HfO₂ cells show (Shim et al., IRPS 2020,
-/// doi:10.1109/IRPS45951.2020.9129252), the exponential is ours. T_r is that of circuit.read_voltage, whatever lower voltages a read has:
-/// an upper bound of the change. Applied when 0.01 % of T_r has gathered.
+/// exactly, however t_r is cut. HfO₂ cells show growth with saturation (Shim et al., IRPS 2020, doi:10.1109/IRPS45951.2020.9129252); the
+/// exponential is ours. T_r belongs to circuit.read_voltage, whatever lower voltages a read has: an upper bound of the change. Applied
+/// when 0.01 % of T_r has gathered.
 template <class S>
 class ReadDisturb final : public DevicePart<S> {
  public:
@@ -72,9 +72,9 @@ class ReadDisturb final : public DevicePart<S> {
 
 /// RelaxationLaw for an array: each cell counts the time since its own last write. A write gives a cell a number of 24 bits,
 /// which with the seed, the array and the place determines the z of the law. So the state depends on the last write and its
-/// age alone, however often the cell was looked at since. The conductance is set to that of the law, in place; later writes
-/// start from there. Ages are those at the reference temperature: time passes RelaxationSpec::acceleration() times as fast.
-/// Time gathers to 0.1 % of the youngest age (at least 0.1 % of the first time of the table) before it is applied.
+/// age alone, however often the cell was looked at since. The conductance is set to the law's value in place, and later
+/// writes start from there. Ages are those at the reference temperature: time passes RelaxationSpec::acceleration() times as
+/// fast. Time gathers to 0.1 % of the youngest age (at least 0.1 % of the first time of the table) before it is applied.
 template <class S>
 class Relaxation final : public DevicePart<S> {
  public:

@@ -8,16 +8,16 @@
 
 namespace nudge {
 
-/// 1/f noise with memory: the relative deviation of each device is Q √h Σ_k x_k with independent Ornstein–Uhlenbeck
-/// processes x_k of variance 1 and time constants τ_k, one per decade from `fastest` to `slowest` (h = ln 10). The
-/// Lorentzians add up to S(f) = Q²/f (one-sided, relative to g²) between 1/(2π slowest) and 1/(2π fastest), with a ripple
-/// of ±2 sech(π²/h) = 5.5 % from the discrete time constants. Integrated from 1/t to 1/(2 t_r) this is the published
-/// σ = g Q √ln(t/(2 t_r)) of phase-change memory (Nandakumar et al., ICECS 2019, IEEE 8964852).
-/// With an exponent α, or a NoiseTable of Q and α over the conductance, x_k is weighted with √v_k of flicker_variance():
-/// S(f) = Q²/f (f/1 Hz)^(1 − α).
+/// 1/f noise with memory: the relative deviation of each device is Q √h Σ_k x_k. The x_k are independent
+/// Ornstein–Uhlenbeck processes of variance 1 with time constants τ_k, one per decade from `fastest` to `slowest` (h = ln
+/// 10). The Lorentzians add up to S(f) = Q²/f (one-sided, relative to g²) between 1/(2π slowest) and 1/(2π fastest), with
+/// a ripple of ±2 sech(π²/h) = 5.5 % from the discrete time constants. Integrated from 1/t to 1/(2 t_r) this is the
+/// published σ = g Q √ln(t/(2 t_r)) of phase-change memory (Nandakumar et al., ICECS 2019, IEEE 8964852). With an
+/// exponent α, or a NoiseTable of Q and α over the conductance, x_k is weighted with √v_k of flicker_variance(): S(f) =
+/// Q²/f (f/1 Hz)^(1 − α).
 ///
-/// Each process is advanced exactly, once 1 % of its time constant has gathered (its correlation is above 0.99 until
-/// then): slow processes cost nothing in short steps.
+/// Each process is advanced exactly, once 1 % of its time constant has gathered; its correlation is above 0.99 until
+/// then. Slow processes cost nothing in short steps.
 template <class S>
 class Flicker final : public DevicePart<S> {
  public:
@@ -55,12 +55,12 @@ class Flicker final : public DevicePart<S> {
   Matrix<S> clock_;                   ///< (k, 3): image of waiting_s_
 };
 
-/// Random telegraph noise with memory: in a share of the devices a trap is occupied or not, and the conductance is
-/// g (1 + a (s − p)) with s = 1 in the higher state, p = τ_high/(τ_high + τ_low) its probability, a the amplitude: mean g,
-/// variance a² g² p (1 − p), correlation exp(−t/τ_c) with 1/τ_c = 1/τ_high + 1/τ_low, and the Lorentzian
-/// S(f) = 4 a² g² p (1 − p) τ_c/(1 + (2π f τ_c)²) (Machlup, J. Appl. Phys. 25 (1954) 341). The state of a trap after
-/// any time is drawn with the exact transition probability, so that results do not depend on how time is cut.
-/// With a NoiseTable, amplitude and times are those at the conductance of the device, with the device's own factors.
+/// Random telegraph noise with memory: in a share of the devices a trap is occupied or not. The conductance is g (1 + a (s
+/// − p)) with s = 1 in the higher state, p = τ_high/(τ_high + τ_low) its probability, a the amplitude. Its mean is g, its
+/// variance a² g² p (1 − p), its correlation exp(−t/τ_c) with 1/τ_c = 1/τ_high + 1/τ_low. Its spectrum is the Lorentzian
+/// S(f) = 4 a² g² p (1 − p) τ_c/(1 + (2π f τ_c)²) (Machlup, J. Appl. Phys. 25 (1954) 341). The state of a trap after any
+/// time is drawn with the exact transition probability, so results do not depend on how time is cut. A NoiseTable gives
+/// amplitude and times at the conductance of the device, multiplied by the device's own factors.
 template <class S>
 class Telegraph final : public DevicePart<S> {
  public:

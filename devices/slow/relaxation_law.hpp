@@ -10,25 +10,27 @@ namespace nudge {
 
 /// Law of a cell's conductance t seconds after it was written with g₀: g(t) = max(g₀ + m(g₀, t) + X(t), 0).
 ///
-/// V(g₀, t), the variance of X, and m come from the tables. They are linear in g₀ between levels, and beyond them those of the end
-/// levels. They are linear in ln t between times and, V as far as it grows, beyond the last; linear in t from 0 to the first, so that
-/// nothing jumps. X is a Markov process in ln t with knots t_k = t₁ 10^(k/2), k = 0, 1, ... From one knot to any time before the next
+/// V(g₀, t), the variance of X, and m come from the tables. They are linear in g₀ between levels, and beyond them equal to the end levels.
+/// In time they are linear in ln t between times and, V as far as it grows, beyond the last. From 0 to the first time they are linear in t,
+/// so that nothing jumps. X is a Markov process in ln t with knots t_k = t₁ 10^(k/2), k = 0, 1, ... From one knot to any time before the
+/// next
 ///     X(t) = a X(t_k) + √(V(t) − a² V(t_k)) z_{k+1},   a = min(exp(−log₁₀(t/t_k)/memory), √(V(t)/V(t_k))),
-/// so that the variance is V at all times, and X is a function of the z alone, whenever it is looked at. The correlation of a knot s with a
-/// later t is √(V(s)/V(t)) exp(−log₁₀(t/s)/memory) where a is not cut; of an s between knots it is larger, by up to that of one interval.
+/// so that the variance is V at all times, and X is a function of the z alone, at whatever times it is read. The correlation of a knot s
+/// with a later t is √(V(s)/V(t)) exp(−log₁₀(t/s)/memory) where a is not cut. For an s between knots it is larger, by up to the factor of
+/// one interval.
 ///
-/// z_k has variance 1: with probability p it is of variance 1 − q + q/p (a jump), else of 1 − q. Here q = jump_share, p =
-/// 1/(1 + J²/(q² ΔV)), J = jump_S, and ΔV is the variance that the whole interval adds. The excess kurtosis of z is then 3
-/// J²/ΔV, and that of X about 3 J²/V, as of jumps of fixed size that come with ΔV (a Lévy process in ln t).
+/// z_k has variance 1: with probability p it is of variance 1 − q + q/p (a jump), else of 1 − q. Here q = jump_share, p = 1/(1 + J²/(q²
+/// ΔV)), J = jump_S, and ΔV is the variance that the whole interval adds. The excess kurtosis of z is then 3 J²/ΔV, and about 3 J²/V for X.
+/// Jumps of fixed size that come with ΔV have the same (a Lévy process in ln t).
 ///
-/// With a table w(g₀, t) of volatility z_k is multiplied by S_k = exp(w h_k − w²), with w at t_k (that of the first time before it, of the
-/// last beyond). h_k is normal, an autoregression of first order in ln t that keeps 10^(−½/m log₁₀e) from knot to knot, m =
-/// volatility_memory. ⟨S²⟩ = 1, so that V and correlations stay the same, and a cell that has gone far goes on in larger steps (stochastic
-/// volatility: Taylor, Modelling Financial Time Series (1986), ch. 3; tails and persistence of measured cells: results/devices.md).
+/// With a table w(g₀, t) of volatility z_k is multiplied by S_k = exp(w h_k − w²), with w at t_k; the first time's w holds before it, the
+/// last's beyond. h_k is normal, an autoregression of first order in ln t that keeps 10^(−½/m log₁₀e) from knot to knot, m =
+/// volatility_memory. ⟨S²⟩ = 1, so V and correlations stay the same. A cell that has gone far goes on in larger steps (stochastic
+/// volatility: Taylor, Modelling Financial Time Series (1986), ch. 3). Tails and persistence of measured cells: results/devices.md.
 class RelaxationLaw {
  public:
-  /// Step of X from one knot, or the last knot before t, to the next or to t: X ← kept X + width z, with z of variance 1 made
-  /// from a normal and a uniform number.
+  /// Step of X to the next knot or to t, from a knot or the last knot before t: X ← kept X + width z. z has variance 1 and is
+  /// made from a normal and a uniform number.
   struct Stretch {
     double kept = 0, width = 0;
     double jump_probability = 0;             ///< p; 0: no jumps

@@ -21,14 +21,14 @@ enum class PairEnergy {
   inner,    ///< −(W1 z)·(W2 h)
 };
 
-/// One step of gradient descent on the Helmholtz free energy of each token against a context, and that energy:
+/// One step of gradient descent on the Helmholtz free energy of each token against a context, with the energy:
 ///     F(z_t) = −(T/H) Σ_h log Σ_i exp(−E_h(z_t, h_i)/T)      z_t ← z_t − η ∇F(z_t)
 ///     elastic: z − (η/H) Σ_h W1ᵀ(W1 z − Σ_i p_i W2 h_i)      inner: z + (η/H) Σ_h W1ᵀ Σ_i p_i W2 h_i
 /// with p_i ∝ exp(−E_h(z_t, h_i)/T). W1, W2 (H, dh, d). `energy` is (tokens, 1), at the z that the step starts from.
 ///
-/// Differences from the paper: its theorems 1 and 3 print W_V with a factor T too many: −T log Σ exp(z·Wh/T) has the gradient
-/// −Σ p_i W h_i. Its theorem 1 also equates the gradients of both energies, which agree only tangentially to the sphere:
-/// attention with its residual is the inner energy, the elastic one has −η W1ᵀW1 z/H more.
+/// Differences from the paper: its theorems 1 and 3 print W_V with a factor T too many. −T log Σ exp(z·Wh/T) has the gradient
+/// −Σ p_i W h_i. Its theorem 1 also equates the gradients of both energies, which agree only tangentially to the sphere.
+/// Attention with its residual is the inner energy; the elastic energy adds −η W1ᵀW1 z/H.
 template <class S>
 struct EnergyStep {
   Value<S> z;
@@ -38,9 +38,9 @@ template <class S>
 EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S> w1, Value<S> w2,
                           const MixerOptions& options, const Mask& mask);
 
-/// Of momen, nag and *_stack, and of sequence models with momentum between their layers.
+/// Options of momen, nag and *_stack, and of sequence models with momentum between their layers.
 struct MomentumOptions {
-  int layers = 2;               ///< of *_stack
+  int layers = 2;               ///< layers of *_stack
   double momentum_start = 0.9;  ///< beta before learning (Intrinsic Optimizers, section 3.1)
 };
 const Section<MomentumOptions>& momentum_section();

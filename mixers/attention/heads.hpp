@@ -12,19 +12,20 @@ namespace nudge {
 
 /// Sizes of the heads of attention.
 struct AttentionOptions {
-  Index head_width = 4;  ///< of queries, keys and values of one head
+  Index head_width = 4;  ///< width of queries, keys and values of one head
   Index key_value_heads =
-      0;  ///< of mha, momen, nag, *_stack: G heads of keys and values, each for H/G of queries; 0: H
+      0;  ///< number G of heads of keys and values in mha, momen, nag, *_stack, each for H/G of queries; 0: H
 };
 const Section<AttentionOptions>& head_section();
 
-/// The key of the width of a head; both; a width of 0 is C/H.
+/// Keys of attention: the width of a head alone, or both sizes. A width of 0 is C/H.
 MixerKeys head_width_key(const MixerOptions& made);
 MixerKeys attention_keys(const MixerOptions& made);
 void fit_heads(MixerOptions& options);
 
-/// Weights of an attention layer in the layout of Ren et al., "Transformers as Intrinsic Optimizers": Wq, Wk, Wv (H, dh, d), used
-/// as q_h = Wq_h z, and Wo (H, d, dh). Names get the prefix; training starts from numbers of standard deviation 1/√(fan-in).
+/// Weights of an attention layer in the layout of Ren et al., "Transformers as Intrinsic Optimizers". Wq, Wk, Wv are (H, dh, d),
+/// used as q_h = Wq_h z, and Wo is (H, d, dh). Names get the prefix. Training starts from numbers of standard deviation
+/// 1/√(fan-in).
 Field head_projection(const std::string& name, const MixerOptions& options);
 /// Weights Wk, Wv (G, dh, d) of grouped-query attention (Ainslie et al., arXiv:2305.13245), of which head h of the queries
 /// reads head ⌊h G/H⌋. G = options.key_value_heads, which must divide H; 0: H, multi-head attention.
@@ -43,8 +44,8 @@ Value<S> head(Value<S> weights, Index h, Index heads);
 template <class S>
 Value<S> sum_over_heads(Index heads, const std::function<Value<S>(Index)>& f);
 
-/// Adds a head to the Helmholtz free energy of each token, (tokens, 1): energy ← energy − (T/H) log Σ_i exp(score_i) with the
-/// head's T/H as `share` and its scores −E/T over the mask; the first head starts it.
+/// Adds a head to the Helmholtz free energy of each token, (tokens, 1): energy ← energy − (T/H) log Σ_i exp(score_i). `share`
+/// is the head's T/H; its scores are −E/T over the mask. The first head starts the energy.
 template <class S>
 void add_free_energy(Value<S>& energy, Value<S> scores, Value<S> share, const Mask& mask);
 template <class S>
@@ -61,12 +62,12 @@ Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const st
 template <class S>
 Value<S> with_positions(Value<S> x, const MixerOptions& options, Index heads);
 
-/// Multi-head softmax attention as one operation (Vaswani et al., arXiv:1706.03762, section 3.2), before the output
-/// projection: head h of H uses columns h·d … (h + 1)·d − 1 of each operand,
+/// Multi-head softmax attention as one operation (Vaswani et al., arXiv:1706.03762, section 3.2), before the output projection. Head h of H
+/// uses columns h·d … (h + 1)·d − 1 of each operand,
 ///     P_h = softmax over the mask of q_h k_hᵀ/√d,   y = [P_1 v_1, …, P_H v_H].
 /// q (queries, H d), k (keys, H d), v (keys, H e), mask (queries, keys), y (queries, H e). Products are formed for the keys that a block of
 /// queries attends to: for a causal mask about half of them, in long sequences. If `probabilities` is given, each run of the tape leaves
-/// P_1 … P_H there, (queries, keys) each; it must outlive the tape, and derivatives read it. It allocates nothing when the tape runs again.
+/// P_1 … P_H there, (queries, keys) each. It must outlive the tape, and derivatives read it. It allocates nothing when the tape runs again.
 template <class S>
 Value<S> attend_heads(Value<S> q, Value<S> k, Value<S> v, Index heads, const Mask& mask,
                       std::vector<Matrix<S>>* probabilities = nullptr);

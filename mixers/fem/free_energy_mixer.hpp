@@ -12,7 +12,7 @@
 
 namespace nudge {
 
-/// Where the time-decay conditioner acts on the gates of the Free Energy Mixer.
+/// Place where the time-decay conditioner acts on the gates of the Free Energy Mixer.
 enum class Modulation {
   none,    ///< no conditioner
   before,  ///< on their pre-activations (default of the published code; keeps λ in [0, 1])
@@ -49,9 +49,9 @@ struct Branches {
   Value<S> free_energy;
 };
 
-/// All priors: v (T, d), β (1, d) > 0; value channel c belongs to group c // (d/G). Those with decay are causal, take
-/// time and memory linear in T (reads.hpp), continue `streams` where given, and without β read the mean alone, which
-/// then stands for both branches.
+/// All priors: v (T, d), β (1, d) > 0; value channel c belongs to group c // (d/G). Priors with decay are causal, take
+/// time and memory linear in T (reads.hpp), and continue `streams` where given. Without β they read the mean alone,
+/// which then stands for both branches.
 
 /// Softmax (appendix B.1): p ∝ exp(q·k/√dk) per head over the mask; q, k (T, H dk). G = heads.
 template <class S>
@@ -64,8 +64,9 @@ template <class S>
 Branches<S> gla_prior(Value<S> q, Value<S> k, Value<S> g, Value<S> v, std::optional<Value<S>> beta, Index heads,
                       double epsilon, Streams<S>* streams);
 
-/// Gated linear attention, the numbers of gla_prior(), by products of T x T matrices in time T²: for a T of some hundreds faster
-/// than the recurrence. g (T, heads) per head, or null: no decay (linear attention). Causal; from the start of the sequence.
+/// Gated linear attention, the numbers of gla_prior(), by products of T x T matrices in time T². For a T of some hundreds it is
+/// faster than the recurrence. g (T, heads) per head, or null: no decay (linear attention). Causal; from the start of the
+/// sequence.
 template <class S>
 Branches<S> gla_prior_quadratic(Value<S> q, Value<S> k, const Value<S>* g, Value<S> v, Value<S> beta, Index heads,
                                 double epsilon, const Mask& mask);
@@ -91,8 +92,8 @@ Branches<S> ssm_invariant_prior(const InvariantStates<S>& raw, Value<S> v, std::
                                 Streams<S>* streams);
 
 /// State space, selective (S6 with non-negative parts): s = Σ_n C_tn exp(A_cn Σ_{τ=i+1..t} dt_τc) dt_ic B_in + D_c 1{i
-/// = t}, C·B present at lag 0. dt (T, d), b, c (T, N) positive; raw a (d, N), direct (1, d): A = −softplus(a), D =
-/// softplus(direct). The paper's "channel-interactive variant lifting to pairs" (2.3.3) is nowhere defined and left
+/// = t}, C·B present at lag 0. Shapes: dt (T, d), b, c (T, N) positive, raw a (d, N), direct (1, d). A = −softplus(a),
+/// D = softplus(direct). The paper's "channel-interactive variant lifting to pairs" (2.3.3) is nowhere defined and left
 /// out.
 template <class S>
 struct SelectiveStates {
@@ -115,8 +116,8 @@ Value<S> outer_gate(Value<S> g_raw, Index groups);
 template <class S>
 Value<S> gated_read(const Branches<S>& branches, const Value<S>* lambda, const Value<S>* gate);
 
-/// Parameter budgets of the paper, both 4 width² weights with the softmax prior: d = width/2 with queries and keys of
-/// `width`, or d = 2 width/3 with queries and keys of d. UserError where the sizes do not divide.
+/// Parameter budgets of the paper, both 4 width² weights with the softmax prior. half: d = width/2 with queries and
+/// keys of `width`. two_thirds: d = 2 width/3 with queries and keys of d. UserError where the sizes do not divide.
 enum class Budget { half, two_thirds };
 MixerOptions free_energy_budget(Budget budget, Index width, Index heads);
 

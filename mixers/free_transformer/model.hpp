@@ -14,11 +14,11 @@ namespace nudge {
 
 /// Transformer block whose queries may come from another place than its keys and values (Fleuret 2025, "The Free Transformer", section 3.3):
 ///     n(x) = RMS(x) ∘ n1,  a = in_q + MHA(n(in_q), n(in_kv)) Wo,  y = a + (silu(h Wg) ∘ (h Wu)) Wd,  h = RMS(a) ∘ n2
-/// rotary positions on queries and keys of each head, 1/√head width, no biases, ε = 1e-6; weights (in, out) named <prefix>n1,
-/// Wq, Wk, Wv, Wo, n2, Wg, Wu, Wd. Wk and Wv have G = `groups` heads, each for heads/G of the queries.
+/// Queries and keys of each head have rotary positions. The scale is 1/√head width, there are no biases, ε = 1e-6. Weights are (in, out),
+/// named <prefix>n1, Wq, Wk, Wv, Wo, n2, Wg, Wu, Wd. Wk and Wv have G = `groups` heads, each for heads/G of the queries.
 ///
-/// The paper omits residuals "for clarity": here they come from in_q. So a part of in_kv alone (the latent) reaches the
-/// output through attention alone, and one norm serves both inputs.
+/// The paper omits residuals "for clarity": here they come from in_q. So a part of in_kv alone (the latent) reaches the output through
+/// attention alone, and one norm serves both inputs.
 struct AttentionHeads {
   Index queries = 1;
   Index groups = 1;  ///< G: number of heads of keys and values
@@ -56,7 +56,7 @@ template <class S>
 using DecoderCache = std::vector<KeyValueCache<S>>;
 
 /// Decoder whose middle block reads a latent Z_t per token, and an encoder that infers Z from the whole sequence while
-/// training (algorithm 2; its line 15 must start at block B/2 + 2, block B/2 + 1 being the middle one):
+/// training. Source: algorithm 2; its line 15 must start at block B/2 + 2, as block B/2 + 1 is the middle one.
 ///     x = emb[token]; blocks 0 .. L/2 − 1 causal; r_t = post[Z_t]; block L/2 with queries x and keys, values x + r;
 ///     the rest; logits = (RMS(x) ∘ nf) read, or (RMS(x) ∘ nf) emb'/√D where tied
 /// The encoder is one block over x with queries ζ, not causal. Its rotary positions are essential (the paper does not say

@@ -10,8 +10,9 @@
 namespace nudge {
 
 /// Synthetic sequences of the Free Transformer (Fleuret 2025, "The Free Transformer", section 4.1): a letter, '>', then 64 characters
-/// '_' with a target of 8 equal letters (the prompt's) at a uniform place 0..56, every one of the 64 replaced by '!' with probability
-/// 1/16. Places where the target would not fit are not drawn, and noise hits the target too (the paper's samples show both).
+/// '_'. A target of 8 equal letters (the prompt's) stands among them at a uniform place 0..56. Each of the 64 is replaced by '!' with
+/// probability 1/16. Places where the target would not fit are not drawn, and noise hits the target too (the paper's samples show
+/// both).
 struct SyntheticText {
   static constexpr const char* vocabulary = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_!>";
   static constexpr int classes = 29;
@@ -38,8 +39,9 @@ struct SyntheticStatistics {
 };
 SyntheticStatistics synthetic_statistics(const std::vector<std::vector<int>>& sequences);
 
-/// Place of the target in a sequence of 66 tokens: the one place where the body is the letter or noise on 8 characters with
-/// at least one letter, and blank or noise elsewhere; −1 where no place, or more than one, fits.
+/// Place of the target in a sequence of 66 tokens. It is the one place where 8 characters of the body are the letter or
+/// noise, with at least one letter, and the rest is blank or noise. The result is −1 if no place, or more than one,
+/// fits.
 int target_position(const std::vector<int>& sequence, int& letter);
 
 }  // namespace nudge

@@ -106,14 +106,14 @@ Value<S> rms_norm(Value<S> x, Index groups = 1, double epsilon = 1e-6);
 template <class S>
 Value<S> squared_distance(Value<S> q, Value<S> k);
 
-/// Choice of the two columns of a block of m that are a pair: (2j, 2j+1), or (j, j + m/2) as the published code of many
-/// language models has it. The two differ by a permutation of the columns.
+/// Choice of the two columns of a block of m that form a pair: (2j, 2j+1), or (j, j + m/2) as in the published code of
+/// many language models. The two differ by a permutation of the columns.
 enum class RotaryPairs { adjacent, halves };
 
-/// Rotary positions: in each of `heads` blocks of m columns, pair j of row t is turned by the angle
-/// (first_position + t)·10000^(−2j/m), so that products of rows depend on the difference of their positions (Su et al.,
-/// arXiv:2104.09864, eq. 34): (a, b) → (a cos − b sin, a sin + b cos). UserError unless m is even. The published code of the
-/// Free Energy Mixer pairs the columns inconsistently, which is not a rotation; this is.
+/// Rotary positions: in each of `heads` blocks of m columns, pair j of row t is turned by the angle (first_position +
+/// t)·10000^(−2j/m). Products of rows then depend on the difference of their positions (Su et al., arXiv:2104.09864, eq.
+/// 34): (a, b) → (a cos − b sin, a sin + b cos). UserError unless m is even. The published code of the Free Energy Mixer
+/// pairs the columns inconsistently, which is not a rotation; this is.
 template <class S>
 Value<S> rotate_positions(Value<S> x, Index heads, Index first_position = 0, RotaryPairs pairs = RotaryPairs::adjacent);
 
@@ -121,8 +121,8 @@ Value<S> rotate_positions(Value<S> x, Index heads, Index first_position = 0, Rot
 template <class S>
 Value<S> solve(Value<S> a, Value<S> b);
 
-/// Solution x_t = (α I + γ Cov_t)⁻¹ r_t with Cov_t = Σ_i p_ti k_i k_iᵀ − k̄_t k̄_tᵀ, k̄_t = Σ_i p_ti k_i: one small system
-/// per query. p (queries, keys), k (keys, m), r and x (queries, m).
+/// Solution x_t = (α I + γ Cov_t)⁻¹ r_t with Cov_t = Σ_i p_ti k_i k_iᵀ − k̄_t k̄_tᵀ and k̄_t = Σ_i p_ti k_i. This is one
+/// small system per query. p (queries, keys), k (keys, m), r and x (queries, m).
 template <class S>
 Value<S> covariance_solve(Value<S> p, Value<S> k, Value<S> r, double alpha, double gamma);
 

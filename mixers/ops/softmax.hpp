@@ -38,8 +38,8 @@ template <class S>
 Value<S> cross_entropy(Value<S> logits, SharedIndices targets);
 
 /// Binary mapper of the Free Transformer (Fleuret 2025, "The Free Transformer", section 3.4 and eqs. 5–8), logits L (T, H) to
-/// one-hot rows (T, 2^H): bits b_h are drawn with probability sigmoid(L_h), bit h = 1 (first column) is the lowest of the
-/// index Σ_h 2^(h−1) b_h. Straight-through: the value is the drawn one-hot row Y, both derivatives are those of
+/// one-hot rows (T, 2^H). Bits b_h are drawn with probability sigmoid(L_h); bit h = 1 (first column) is the lowest of the
+/// index Σ_h 2^(h−1) b_h. Straight-through: the value is the drawn one-hot row Y, and both derivatives are taken of
 ///     G_d = Π_h sigmoid(L_h)^{U_h(d)} (1 − sigmoid(L_h))^{1−U_h(d)},  ∂G_d/∂L_h = G_d (U_h(d) − sigmoid(L_h)),
 /// with U_h(d) bit h of d: exactly the gradient of Y + G − detach(G). UserError for H > 20. Needs 1 ≤ H.
 template <class S>

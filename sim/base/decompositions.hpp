@@ -13,8 +13,8 @@ namespace nudge {
 /// Eigenvalues of a square matrix, in no order, conjugate pairs side by side.
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& a);
 
-/// Eigenvalues of a square matrix, in no order, conjugate pairs side by side; column i of `vectors` is the eigenvector of
-/// value i, of length 1.
+/// Eigenvalues of a square matrix, in no order, conjugate pairs side by side. Column i of `vectors` is the eigenvector of
+/// value i; its length is 1.
 struct EigenPairs {
   Eigen::VectorXcd values;
   Eigen::MatrixXcd vectors;
@@ -41,8 +41,9 @@ class CholeskyFactor {
   Eigen::LLT<Matrix<double>> llt_;
 };
 
-/// Solution x of A x = b, ln det A, and a root B with B Bᵀ = A, for a symmetric matrix A (its lower half) without negative
-/// eigenvalues, by L D Lᵀ with pivots. x is 0 along the null space of A. In B, pivots below 0 by rounding count as 0.
+/// Solution x of A x = b, ln det A, and a root B with B Bᵀ = A. A is symmetric (its lower half is read) and has no
+/// negative eigenvalues. The method is L D Lᵀ with pivots. x is 0 along the null space of A. In B, pivots below 0 by
+/// rounding count as 0.
 Eigen::VectorXd semidefinite_solve(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 double semidefinite_log_determinant(const Eigen::MatrixXd& a);
 Eigen::MatrixXd semidefinite_root(const Eigen::MatrixXd& a);

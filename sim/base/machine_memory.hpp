@@ -14,9 +14,11 @@ struct FreeMemory {
   std::string text() const;
 };
 
-/// Memory that may still be taken, asked anew by every call. It is the least of three: the free memory of the machine
-/// (MemAvailable and SwapFree of Linux), the rest of `ulimit -v` (RLIMIT_AS) beside the mapped memory, and the rest that the
-/// control groups of the process allow (memory.max of version 2, less memory.current without its cached part).
+/// Memory that may still be taken, asked anew by every call. It is the least of three:
+/// - the free memory of the machine (MemAvailable and SwapFree of Linux);
+/// - the rest of `ulimit -v` (RLIMIT_AS) beside the mapped memory;
+/// - the rest that the control groups of the process allow (memory.max of version 2, less memory.current without its cached
+///   part).
 FreeMemory free_memory();
 
 /// Bytes as text in powers of ten, with two or three digits: "1.5 GB", "320 MB", "12 kB".

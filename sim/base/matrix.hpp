@@ -7,8 +7,8 @@ namespace nudge {
 
 using Index = Eigen::Index;
 
-/// Dense row-major matrix. A state is (rows = tokens T, columns = channels C); a weight matrix is used as row vector
-/// times matrix, y = x W, so the memory order is that of the papers and of the HDF5 files.
+/// Dense row-major matrix. A state is (rows = tokens T, columns = channels C). A weight matrix is used as row vector
+/// times matrix, y = x W. The papers and the HDF5 files have the same memory order.
 template <class S>
 using Matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 

@@ -14,9 +14,9 @@
 
 namespace nudge {
 
-/// List of things with a `name` that a config or a command line chooses from: nudge's own, and those that a program adds at
-/// the start of main() (examples/out_of_tree). From its first use on the list is fixed, because keys, help and messages have
-/// been made from it. Not safe for threads.
+/// List of things with a `name` that a config or a command line chooses from. It holds nudge's own things, and those that a
+/// program adds at the start of main() (examples/out_of_tree). From its first use on the list is fixed, because keys, help
+/// and messages have been made from it. Not safe for threads.
 template <class T>
 class OpenList {
  public:

@@ -11,7 +11,7 @@
 
 namespace nudge {
 
-/// True in a forked process (set by a handler of pthread_atfork, python/src): there GNU OpenMP would wait for ever for a team
+/// True in a forked process (set by a handler of pthread_atfork, python/src). GNU OpenMP would wait there for ever for a team
 /// of threads that only the parent has. Loops then run on one thread, with the same results.
 inline bool in_forked_process = false;
 
@@ -68,7 +68,8 @@ class OneThread {
 inline int thread_count(int threads) { return threads > 0 ? threads : omp_get_max_threads(); }
 
 /// Runs work(0) … work(count − 1) on a thread each while the calling thread runs `here`; returns when all have ended. Then rethrows
-/// the first exception, that of `here` before those of work. The results that other threads wait for must come despite an exception.
+/// the first exception: one of `here` goes before one of work. The results that other threads wait for must come despite an
+/// exception.
 void run_side_by_side(int count, const std::function<void(int)>& work, const std::function<void()>& here);
 
 /// Lets other threads run for about a millisecond, between two looks at a mailbox.

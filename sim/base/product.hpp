@@ -21,14 +21,15 @@ void multiply(ConstMatrixRef<S> x, ConstMatrixRef<S> w, MatrixRef<S> y, Store st
 template <class S>
 void multiply_transposed(ConstMatrixRef<S> y, ConstMatrixRef<S> w, MatrixRef<S> x, Store store = Store::assign);
 
-/// G = scale xᵀ y (or G += scale xᵀ y): the sum of outer products over the n rows; x (n, in), y (n, out), G (in, out).
+/// G = scale xᵀ y (or G += scale xᵀ y): the sum of outer products over the n rows. Shapes: x (n, in), y (n, out), G
+/// (in, out).
 template <class S>
 void multiply_outer(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S scale, MatrixRef<S> g, Store store = Store::add);
 
 /// Library that forms the float products. Products in double are always Eigen's.
 enum class ProductKernel {
-  automatic,  ///< oneDNN, which picks its code for the processor it runs on; Eigen for tiny products, for those that code
-              ///< reads badly (reads_badly), and in builds without it
+  automatic,  ///< oneDNN, which picks its code for the processor it runs on. Eigen for tiny products, for those that this
+              ///< code reads badly (reads_badly), and in builds without oneDNN
   portable,  ///< Eigen as compiled: the same instructions, and so the same bits, on every processor that runs this build
 };
 
@@ -42,9 +43,9 @@ ProductKernel product_kernel_of(const std::string& text);
 /// The kernel in use, for provenance: "oneDNN 2.6.3 (avx512_core); Eigen 3.4.0 (x86-64-v3)" or "Eigen 3.4.0 (x86-64-v3)".
 std::string product_kernel_name();
 
-/// True if a float product of n x k by k x m numbers is large enough for oneDNN: from 16384 multiplications and two rows on.
-/// A smaller product costs less than oneDNN's set-up; one row is a matrix times a vector, where Eigen is as fast. The rule
-/// looks at the shape alone, so that no bit depends on a measurement.
+/// True if oneDNN takes a float product of n x k by k x m numbers: from 16384 multiplications and two rows on. A smaller
+/// product costs less than oneDNN's set-up; one row is a matrix times a vector, where Eigen is as fast. The rule looks at
+/// the shape alone, so that no bit depends on a measurement.
 constexpr bool library_takes(Index n, Index k, Index m) { return n > 1 && m > 1 && n * k * m >= 16384; }
 
 namespace detail {

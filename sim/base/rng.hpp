@@ -37,8 +37,9 @@ enum class Purpose : std::uint32_t {
   correlator = 38,
 };
 
-/// Key of one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based
-/// (Philox4x32-10 of Salmon et al., SC 2011, doi:10.1145/2063384.2063405), so it cannot depend on threads or on order.
+/// Key of one stream of random numbers. Every number is a pure function of (key, step, lane, index), so it cannot
+/// depend on threads or on order. The generator is counter-based: Philox4x32-10 of Salmon et al., SC 2011,
+/// doi:10.1145/2063384.2063405.
 struct RngKey {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::probe;
@@ -47,8 +48,8 @@ struct RngKey {
 
 /// Standard normal numbers; step and lane choose the place in the stream (training step and sequence or read number).
 /// Number i depends on (key, step, lane, i) only, to the last bit, not on out.size(): a longer span continues a shorter
-/// one. Costs about 1.7 ns (float) or 3.9 ns (double) per number with AVX2, in runs of 128 (64) numbers: asking for one
-/// number costs as much as asking for a run. Up to 2^33 numbers per (key, step, lane).
+/// one. Costs about 1.7 ns (float) or 3.9 ns (double) per number with AVX2, in runs of 128 (64) numbers. One number
+/// costs as much as a run. Up to 2^33 numbers per (key, step, lane).
 template <class S>
 void fill_normal(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::span<S> out);
 

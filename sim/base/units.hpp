@@ -18,12 +18,12 @@ std::string_view unit_symbol(Unit unit);
 /// Number in SI units, or the reason why a text is none.
 struct Quantity {
   double value = 0;
-  std::string problem;  ///< empty when the text was understood; else what is wrong, what is expected, and an example
+  std::string problem;  ///< empty when the text was understood; else the mistake, the expected unit, and an example
 };
 
-/// Reads "25 uS", "100ns", "1e-3 V", "5 %" or a bare number, which is in SI units. Prefixes f p n u µ m k M G; ohm is
-/// Ohm, ohm or Ω; a temperature may be in degrees Celsius, "85 C", "85 degC" or "85 °C", a time in
-/// min, h or d. A prefix shifts the decimal exponent before the one rounding to double: "25 uS" is exactly 25e-6.
+/// Reads "25 uS", "100ns", "1e-3 V", "5 %" or a bare number, which is in SI units. Prefixes are f p n u µ m k M G. Ohm
+/// is written Ohm, ohm or Ω. A temperature may be in degrees Celsius, "85 C", "85 degC" or "85 °C", a time in min, h or
+/// d. A prefix shifts the decimal exponent before the one rounding to double: "25 uS" is exactly 25e-6.
 Quantity read_quantity(std::string_view text, Unit unit);
 
 /// Reads a quantity as read_quantity() does; throws UserError with the text and the problem.

@@ -11,15 +11,15 @@
 
 namespace nudge {
 
-/// Where a value comes from; a later layer wins.
+/// Origin of a value; a later layer wins.
 enum class Layer { standard, preset, file, option };
 
 struct Origin {
   Layer layer = Layer::standard;
   std::string where = "default";  ///< "run.toml:12:9", "--set"
-  int turn = 0;                   ///< of options: which one it was, from 1
+  int turn = 0;                   ///< number of the option, from 1
 
-  /// Whether this one was set after the other, or with it (two lines of one file).
+  /// True if this value was set after the other, or with it (two lines of one file).
   bool not_before(const Origin& other) const { return layer != other.layer ? layer > other.layer : turn >= other.turn; }
 };
 
@@ -43,7 +43,7 @@ class Config {
   std::string as_text(std::string_view key) const;
   std::string as_toml(std::string_view key) const { return to_toml(*entry(key).row, entry(key).value); }
 
-  /// Whether a key has the value of its row, whoever set it; not of a grid.
+  /// True if a key has the value of its row, whoever set it; not for a grid.
   bool at_default(std::string_view key) const;
 
   /// Sets a key from text (--set, a sweep), or an axis of a grid ("sweep.grid.device.read_noise"), with the checks of the
@@ -54,7 +54,7 @@ class Config {
   void set(const RawEntry& entry, Layer layer, const std::string& name, std::vector<std::string>& problems);
 
   const Origin& origin(std::string_view key) const { return entry(key).origin; }
-  /// Where a key, or an axis of a grid ("sweep.grid.device.read_noise"), was set; null for a name that is neither.
+  /// Place where a key, or an axis of a grid ("sweep.grid.device.read_noise"), was set; null for other names.
   const Origin* find_origin(const std::string& name) const;
   std::vector<std::string> keys() const;  ///< in the order of the table
   const ParamTable& table() const { return *table_; }
@@ -87,16 +87,16 @@ struct ConfigDifference {
 };
 std::vector<ConfigDifference> difference(const Config& first, const Config& second);
 
-/// A rule between keys. `broken` returns what is wrong about keys.front(), or an empty text. It is reported at the most
-/// specific place (latest layer) that set one of the keys, and not at all when one of them has a problem of its own.
+/// A rule between keys. `broken` returns the mistake of keys.front(), or an empty text. It is reported at the most
+/// specific place (latest layer) that set one of the keys. It is not reported if one of them has a problem of its own.
 struct ConfigRule {
   std::vector<std::string> keys;
   std::function<std::string(const Config&)> broken;
 };
 
-/// A check of what several keys make together, run when each key and every rule holds. Throws UserError with a text that
-/// names keys, or axes of a grid, in full ("device.pulses = 1e8 (must be ...)"), a line for each problem; it is reported at the most
-/// specific place that set one of them.
+/// A check of several keys together, run when each key and every rule holds. Throws UserError with one line per problem. A line
+/// names keys, or axes of a grid, in full ("device.pulses = 1e8 (must be ...)"). It is reported at the most specific place that set
+/// one of them.
 using ConfigCheck = std::function<void(const Config&)>;
 
 /// A text key of the table whose value, when not empty, names a preset: `text` gives its TOML, or throws UserError.
@@ -115,7 +115,7 @@ struct ConfigSchema {
   /// where they are from.
   std::function<std::string(const Config& asked)> derived = {};
   std::string derived_name = {};
-  /// Config(table), where it is kept: what a long table costs to read is then paid once.
+  /// Returns a kept Config(table), so that a long table is read once.
   std::function<const Config&()> standard = {};
 };
 
@@ -124,7 +124,7 @@ struct ConfigSchema {
 Config parse_config(const ConfigSchema& schema, const std::string& name, const std::string& text,
                     const std::vector<std::string>& settings = {});
 
-/// The same for a file.
+/// Reads a file as parse_config() does a text.
 Config load_config(const ConfigSchema& schema, const std::string& path, const std::vector<std::string>& settings = {});
 
 /// Runs a check on a configuration that was read: its UserError has each line placed, as the checks of a schema have.

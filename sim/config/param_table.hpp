@@ -12,8 +12,8 @@
 
 namespace nudge {
 
-/// What a key holds. `texts` may be restricted to choices; `grid` is a free table [name] whose keys are keys of the
-/// table and whose values are lists of values of those keys (the axes of a sweep).
+/// Kind of a key's value. `texts` may be restricted to choices. `grid` is a free table [name], the axes of a sweep. Its
+/// names are keys of the table; its values are lists of values of those keys.
 enum class ParamKind { integer, real, flag, text, path, choice, integers, reals, texts, grid };
 
 /// Allowed numbers, in SI units; an open end is excluded.
@@ -46,14 +46,14 @@ std::string describe(const Range& range, Unit unit);
 
 class Config;
 
-/// What becomes of a key that is set and that a condition leaves unread.
+/// Fate of a key that is set and that a condition leaves unread.
 enum class Unread : unsigned char {
   refused,         ///< but where it stands before the choice, or a preset set it
   refused_always,  ///< wherever it was set: it would act, and mean nothing
   warned,          ///< it counts as read: another command reads it (idle_keys())
 };
 
-/// What decides whether a key is read: the value of another.
+/// Condition under which a key is read: the value of another key.
 struct Condition {
   std::string key;
   std::function<bool(const Config& config)> holds;
@@ -62,7 +62,7 @@ struct Condition {
 };
 using Conditions = std::vector<std::shared_ptr<const Condition>>;
 
-/// One key of the configuration. This row alone drives parsing, checks, help and docs/reference/configuration.md.
+/// One key of the configuration. This row alone drives parsing, checks, help and the pages docs/reference/config/.
 struct ParamRow {
   std::string key;  ///< "relaxation.step": the section is what stands before the last dot
   ParamKind kind = ParamKind::text;
@@ -73,7 +73,7 @@ struct ParamRow {
   Range range = {};
   std::vector<std::string> choices = {};
   std::vector<std::string> former = {};  ///< names that the key had: who writes one is told the new one
-  bool distinct = false;                 ///< a list in which no value stands twice: what is run
+  bool distinct = false;                 ///< a list in which no value stands twice: each is run
   std::string zero = {};  ///< word for the number 0, or for the least of a range from below 0: "off", "auto", "seed"
   /// The key is read where all conditions of one of these hold; empty: always (sim/config/reading.hpp).
   std::vector<Conditions> read_when = {};
@@ -115,16 +115,17 @@ std::string_view section_of(std::string_view key);
 /// "step" of "relaxation.step".
 std::string_view name_of(std::string_view key);
 
-/// What the row accepts, in words: "integer >= 1", "one of a, b", "quantity in s > 0 s".
+/// Values that the row accepts, in words: "integer >= 1", "one of a, b", "quantity in s > 0 s".
 std::string describe_values(const ParamRow& row);
 
-/// The hint for an unknown key: "did you mean abs_tolerance?" (same section), "did you mean train.steps?", or what exists.
+/// Hint for an unknown key: "did you mean abs_tolerance?" (same section), "did you mean train.steps?", or the keys that
+/// exist.
 std::string key_hint(const ParamTable& table, std::string_view key);
 
-/// docs/reference/configuration.md: one Markdown table per section.
+/// All keys as Markdown, one table per section: `nudge config keys`, from which docs/reference/config/ is made.
 std::string describe_table(const ParamTable& table);
 
-/// The same for a terminal: key, default, values and meaning.
+/// All keys as text for a terminal: key, default, values and meaning.
 std::string help_text(const ParamTable& table);
 
 }  // namespace nudge

@@ -20,8 +20,8 @@ struct Repeat {
   std::size_t first, again;
 };
 
-/// The first value of a list that stands before it already, by the order <; nothing: every value stands once. What a study runs is
-/// listed once: the same run twice is no second, independent one.
+/// Finds the first value of a list that stands before it already, by the order <. Nothing: every value stands once. A study lists
+/// each run once: the same run twice is no second, independent one.
 template <class T>
 std::optional<Repeat> first_repeat(const std::vector<T>& values) {
   std::map<T, std::size_t> seen;
@@ -43,7 +43,7 @@ struct GridAxis {
 using ParamValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, std::vector<double>,
                                 std::vector<std::string>, std::vector<GridAxis>>;
 
-/// What is wrong with a value, or with one element ("[2]", from 0) of a list.
+/// Mistake in a value, or in one element ("[2]", from 0) of a list.
 struct ValueProblem {
   std::string element;
   std::string shown;
@@ -51,13 +51,13 @@ struct ValueProblem {
   std::string rule;
 };
 
-/// What is wrong with a value that stands twice in a list of what is run.
+/// Error text for a value that stands twice in a list whose entries are run.
 std::string repeat_rule(const Repeat& repeat);
 
-/// The value that the row makes of what was written (not for grids); adds a problem for each rule broken.
+/// Converts a written value to the row's kind (not for grids); adds a problem for each rule broken.
 std::optional<ParamValue> convert(const ParamRow& row, const RawValue& raw, std::vector<ValueProblem>& problems);
 
-/// The axis that `key = [values]` makes under a grid row; `key` is a key of the table from another section than the grid.
+/// Makes the axis of `key = [values]` under a grid row. `key` is a key of the table from another section than the grid.
 std::optional<GridAxis> convert_axis(const ParamTable& table, const ParamRow& grid, const std::string& key,
                                      const RawValue& raw, std::vector<ValueProblem>& problems);
 
@@ -67,7 +67,7 @@ RawValue raw_from_text(const ParamRow& row, std::string_view text);
 /// A text that raw_from_text and convert turn back into the same value.
 std::string to_text(const ParamRow& row, const ParamValue& value);
 
-/// The same as a TOML value (not for grids).
+/// Value as TOML (not for grids).
 std::string to_toml(const ParamRow& row, const ParamValue& value);
 
 /// "[0.0, 0.01]": the values of an axis as a TOML list.

@@ -39,14 +39,14 @@ inline bool reads(const Config& config, const std::string& key) { return why_unr
 /// "a, b or c", each once.
 std::string alternatives_text(const std::vector<std::string>& names);
 
-/// UserError, a line each, for keys that are set and that nothing reads, with what would read them. Not refused are:
-/// - what stands before the choice that leaves it unread: `--set network.kind=transformer` of a file for another network;
-/// - what `varies`: a choice that a sweep or a comparison makes;
-/// - the keys of a file that says most of them, as files of results and `nudge config dump` do;
-/// but for conditions that refuse always.
+/// Throws UserError, a line each, for keys that are set and that nothing reads, with the choices that would read them.
+/// Conditions that refuse always apply to all; otherwise these keys are not refused:
+/// - a key set before the choice that leaves it unread: `--set network.kind=transformer` of a file for another network;
+/// - a key under a choice that a sweep or a comparison makes (`varies`);
+/// - the keys of a file that sets most of them, such as files of results and `nudge config dump`.
 void expect_keys_read(const Config& config, const std::function<bool(const std::string& choice)>& varies);
 
-/// The keys that were set, or that vary, and that conditions which warn leave unread.
+/// Keys that were set, or that vary, and that conditions with a warning leave unread.
 std::vector<std::string> idle_keys(const Config& config, const std::function<bool(const std::string& key)>& varies);
 
 }  // namespace nudge

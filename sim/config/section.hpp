@@ -89,7 +89,7 @@ class Section {
     for (const OptionField<T>& field : fields_) field.read(config, options);
   }
 
-  /// Those fields whose keys are not at their defaults.
+  /// Takes over the fields whose keys are not at their defaults.
   void take_changed(const Config& config, T& options) const {
     for (const OptionField<T>& field : fields_) {
       if (!config.at_default(field.row.key)) field.read(config, options);

@@ -18,7 +18,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The candidate nearest to a misspelt name (the first of equals); empty when none is within a third of its length.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
-/// "did you mean X?"; "did you mean one of X_a, X_b?" for the beginning of a family's names; or "known: a, b, c".
+/// Hint for an unknown name: "did you mean X?", or "known: a, b, c". The beginning of a family's names gives "did you
+/// mean one of X_a, X_b?".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 /// The values of an enumeration by the names that a config gives them, in the order of help. The row of a key and whoever reads

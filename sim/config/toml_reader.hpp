@@ -15,7 +15,7 @@ struct TextPosition {
   unsigned column = 0;
 };
 
-/// A value as written, before it is known what it should be.
+/// Value as written, before its kind is known.
 struct RawValue {
   enum class Kind { integer, real, flag, text, list, table, other };
   Kind kind = Kind::other;
@@ -27,7 +27,7 @@ struct RawValue {
   TextPosition at = {};
 };
 
-/// How a value is shown in a message: 3, "25 us", [1, 2], a table.
+/// Value as a message shows it: 3, "25 us", [1, 2], a table.
 std::string show(const RawValue& value);
 
 /// One `key = value` of a file with its dotted key; an empty table is an entry of kind `table`.

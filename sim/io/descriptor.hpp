@@ -35,9 +35,9 @@ class Descriptor {
   int id_ = -1;
 };
 
-/// Opens a plain file that exists (`access`: O_RDONLY, O_WRONLY or O_RDWR): never through a link of that name, never waiting
-/// for the other end of a pipe, and closed in programs that are started. None with errno otherwise: ELOOP for a symbolic link,
-/// EINVAL for what is no plain file.
+/// Opens a plain file that exists (`access`: O_RDONLY, O_WRONLY or O_RDWR). Never follows a link of that name, never waits for
+/// the other end of a pipe. The file is closed in programs that are started. None with errno otherwise: ELOOP for a symbolic
+/// link, EINVAL for other things that are no plain file.
 Descriptor open_plain_file(const std::filesystem::path& path, int access);
 
 /// True if the open file is the one of this name, and the name is no link to it.

@@ -13,10 +13,9 @@
 
 namespace nudge {
 
-/// The contents of an HDF5 file to be written, kept in memory. Everything is rewritten at each write: the file at the
-/// path is a complete, closed HDF5 file at every moment, so others may read it while a run goes on and a killed run
-/// leaves a file that opens. Datasets are chunked with Fletcher-32 checksums, and the whole file ends with a seal (descriptor.hpp), so
-/// that damage is noticed when reading.
+/// The contents of an HDF5 file to be written, kept in memory. Everything is rewritten at each write, so the path holds a complete,
+/// closed HDF5 file at every moment. Others may read it while a run goes on, and a killed run leaves a file that opens. Datasets are
+/// chunked with Fletcher-32 checksums, and the whole file ends with a seal (descriptor.hpp), so that damage is noticed when reading.
 class H5Document {
  public:
   /// Sets a single-valued attribute of an object; the object "/" is the root. The object must exist by the time of writing.

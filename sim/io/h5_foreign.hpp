@@ -20,7 +20,7 @@ H5Handle links_within_file(std::string& other);
 /// program lacks (none is loaded from plugins, see H5Session).
 std::string unreadable_values(hid_t dataset);
 
-/// Runs `read` in a child process and throws a UserError that calls the file damaged if the child crashes or does not end: HDF5 1.10
+/// Runs `read` in a child process. Throws a UserError that calls the file damaged if the child crashes or does not end. HDF5 1.10
 /// follows damaged links and heaps without complaint, into memory that is not its own. H5Reader does this first for files without
 /// nudge's seal, foreign or edited ones. An exception of `read` counts as no damage. No other thread of this process may be inside HDF5.
 void expect_survivable(const std::filesystem::path& path, const std::function<void()>& read);

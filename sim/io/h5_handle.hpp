@@ -41,7 +41,8 @@ class H5Handle {
 
 /// Guard held during every call into HDF5: a serial HDF5 library may be built without locks of its own. It keeps HDF5 from
 /// printing its error stack; h5_error() has the part that matters. It also keeps HDF5 from loading plugins, because a file
-/// could choose one by the number of a filter; other users of the library in this process have theirs again afterwards.
+/// could choose one by the number of a filter. Other users of the library in this process get their plugins back
+/// afterwards.
 class H5Session {
  public:
   H5Session();
@@ -49,8 +50,8 @@ class H5Session {
   H5Session& operator=(const H5Session&) = delete;
   ~H5Session();
 
-  /// Must be called first in a child made by fork() while the parent's thread had a session: the lock names a thread that the
-  /// child does not have.
+  /// Must be called first in a child made by fork() while the parent's thread had a session. The child does not have the
+  /// thread that holds the lock.
   static void start_child();
 
  private:
@@ -76,8 +77,8 @@ H5Handle h5_text_type(std::size_t size = 0);
 void h5_write_attribute(hid_t object, const std::string& name, hid_t type, const void* data,
                         const hsize_t* count = nullptr);
 
-/// A new HDF5 file that never touches a disk. HDF5's image of an open file (H5Fget_file_image) has a superblock with a
-/// wrong checksum in 1.10.8, so the buffer of the closed file is kept instead, through HDF5's file-image callbacks.
+/// A new HDF5 file that never touches a disk. HDF5's file-image callbacks keep the buffer of the closed file. In 1.10.8
+/// the image of an open file (H5Fget_file_image) has a superblock with a wrong checksum.
 class H5MemoryFile {
  public:
   H5MemoryFile();

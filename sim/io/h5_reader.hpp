@@ -40,9 +40,10 @@ std::string_view to_string(H5Type type);
 /// Choice whether NaN and infinities in a dataset are the user's error.
 enum class NonFinite { allowed, rejected };
 
-/// An HDF5 file opened for reading. Everything that is wrong with the file (missing, not HDF5, truncated, a failed
-/// checksum, a missing dataset, another type or shape than expected, values in another file) is a UserError that names both:
-///   cases.h5: params/Wm: shape (12, 40) expected, found (12, 41)
+/// An HDF5 file opened for reading. Every error is a UserError that names the file and the object. The file may be
+/// missing, not HDF5, truncated, or have a failed checksum. A dataset may be missing, have another type or shape than
+/// expected, or have its values in another file. Example:
+///     cases.h5: params/Wm: shape (12, 40) expected, found (12, 41)
 /// Paths of objects are written "group/name", a leading slash is allowed. Safe to use from several threads.
 class H5Reader {
  public:
@@ -77,8 +78,8 @@ class H5Reader {
   double real_attribute(const std::string& attribute, const std::string& object = "/") const;
   std::string text_attribute(const std::string& attribute, const std::string& object = "/") const;
 
-  /// Names of the attributes of an object that are a list (one dimension) of integers, and such a list; a single integer is
-  /// a list of one.
+  /// Names of the attributes of an object that are a list (one dimension) of integers; a second function returns such a
+  /// list. A single integer is a list of one.
   std::vector<std::string> integer_lists(const std::string& object = "/") const;
   std::vector<std::int64_t> integer_list_attribute(const std::string& attribute, const std::string& object = "/") const;
 
@@ -87,7 +88,7 @@ class H5Reader {
   std::vector<S> reals(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,
                        NonFinite non_finite = NonFinite::allowed) const;
 
-  /// Values of float32 or float64 data as a matrix: all dimensions but the last are rows, so (B, T, C) becomes (B·T, C), (n)
+  /// Values of float32 or float64 data as a matrix. All dimensions but the last are rows: (B, T, C) becomes (B·T, C), (n)
   /// one row, () 1 x 1.
   template <class S>
   Matrix<S> matrix(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,

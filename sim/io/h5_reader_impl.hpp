@@ -9,7 +9,7 @@
 namespace nudge {
 
 struct H5Reader::File {
-  static constexpr std::size_t deepest_group = 64;  ///< limit on nested groups; those of nudge's files lie four deep
+  static constexpr std::size_t deepest_group = 64;  ///< limit on nested groups; nudge's files have four levels
 
   std::string name;
   mutable std::string other_file;  ///< file that the last external link led to

@@ -12,13 +12,13 @@
 
 namespace nudge {
 
-/// The dimension scales of a file, as HDF5's dimension-scale specification and netCDF-4 store them, so that readers name the
+/// The dimension scales of a file, stored as HDF5's dimension-scale specification and netCDF-4 ask. By them readers name the
 /// axes of a dataset and know their coordinates (h5py: dataset.dims[i][0]; xarray.open_dataset(file, group=...,
-/// engine="h5netcdf")). The scale of a dimension is a dataset of one dimension and the same length: the one that the attribute
-/// "x" of the dataset names, or one of its group with the name of the dimension; it must lie in the same group. A dimension that
-/// has none gets a scale without values in the root, as netCDF-4 does: its name, with the length behind it where dimensions of
-/// that name have several or a dataset is called so. Readers of ours do not list these (is_bare_scale()).
-/// Source: HDF5 Dimension Scale Specification 1.0.4; NetCDF-4 file format, "Dimensions".
+/// engine="h5netcdf")). The scale of a dimension is a dataset of one dimension and the same length, in the same group. The
+/// attribute "x" of the dataset names it, or it has the name of the dimension. A dimension without one gets a scale without
+/// values in the root, as netCDF-4 does. This scale has the dimension's name. The length stands behind the name if dimensions of
+/// that name have several lengths, or if a dataset has this name. Our readers do not list these (is_bare_scale()). Source: HDF5
+/// Dimension Scale Specification 1.0.4; NetCDF-4 file format, "Dimensions".
 class H5Scales {
  public:
   /// A dataset that is to be written, by its path without leading slash; `x`: its attribute of that name, or empty.

@@ -7,8 +7,8 @@
 
 namespace nudge {
 
-/// Wrapping of deflated bytes (RFC 1951): as a .gz file (RFC 1952, with a checksum and possibly several members one after the
-/// other), or bare, as in an entry of a zip archive.
+/// Wrapping of deflated bytes (RFC 1951). gzip: a .gz file (RFC 1952) with a checksum, possibly several members one after the
+/// other. raw: bare bytes, as in an entry of a zip archive.
 enum class Deflated { gzip, raw };
 
 /// Inflated bytes, or the reason why the data is not complete.

@@ -58,17 +58,17 @@ class MeasuredText {
   std::size_t trailing_ = 0;  ///< number of cells of rows that end with a separator; 0: they do not
 };
 
-/// Reads a text as a table. Found by looking at its first 400 rows: encoding (UTF-8, UTF-16, Latin-1), separator (tab,
-/// semicolon, comma, blanks: the one by which most cells are numbers), decimal comma, header, a row of units below it, lines
-/// of an instrument before and behind the table, separators at the ends of all rows. Empty lines and lines that begin with #
-/// are left out; a cell in quotes may hold separators and line ends (RFC 4180). UserError for a spreadsheet (.xlsx, .xls) and
-/// for bytes that are no text.
+/// Reads a text as a table. The first 400 rows tell its format: encoding (UTF-8, UTF-16, Latin-1), separator, decimal comma,
+/// header, and a row of units below it. They also tell lines of an instrument before and behind the table, and separators at
+/// the ends of all rows. The separator is the one by which most cells are numbers: tab, semicolon, comma or blanks. Empty
+/// lines and lines that begin with # are left out. A cell in quotes may hold separators and line ends (RFC 4180). UserError
+/// for a spreadsheet (.xlsx, .xls) and for bytes that are no text.
 MeasuredText read_measured_text(std::string_view bytes, const std::string& file);
 
 /// True if a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan", an instrument's overflow.
 bool is_measured_number(const std::string& cell);
 
-/// True if a cell is what instruments write where a reading failed: 9.9E37 or larger, OVLD, OVERFLOW, ---.
+/// True if a cell marks a failed reading of an instrument: 9.9E37 or larger, OVLD, OVERFLOW, ---.
 bool is_overflow(const std::string& cell);
 
 /// Name of a column and its unit: "G (uS)", "G [uS]", "t/ms", "conductance_uS"; the unit is empty where none is told. Micro and

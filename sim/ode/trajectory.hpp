@@ -19,8 +19,8 @@ struct IntegrateOptions {
   double relative_error = 1e-8;    ///< dopri5: local error per step, relative, and absolute  [> 0]
 };
 
-/// Trajectory z(t) at times_s[0] = 0, ..., duration_s. status: converged (it reached duration_s; nothing is said about an equilibrium),
-/// diverged (a non-finite state appeared) or stalled (the step size went to zero); in the latter two only the states before that are kept.
+/// Trajectory z(t) at times_s[0] = 0, ..., duration_s. status: converged (it reached duration_s, which says nothing about an equilibrium),
+/// diverged (a non-finite state appeared) or stalled (the step size went to zero). In the latter two only the states before that are kept.
 template <class S>
 struct Trajectory {
   Status status = Status::converged;

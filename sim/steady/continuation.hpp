@@ -54,11 +54,12 @@ struct Branch {
   bool converged = true;  ///< true if the eigenvalues of all points have converged
 };
 
-/// Follows the equilibria F(z; p) = 0 connected to the one near `start` (rows, cols) at p = from, through folds, as long as p
-/// stays between from and to: pseudo-arclength continuation (Keller, in Applications of Bifurcation Theory, 1977, p. 359). With
-/// x = (z/max(‖start‖, √n), (p − from)/(to − from)), a step Δs along the unit tangent t is corrected by Newton's method on
+/// Follows the equilibria F(z; p) = 0 from the one near `start` (rows, cols) at p = from, through folds, as long as p stays
+/// between from and to. The method is pseudo-arclength continuation (Keller, in Applications of Bifurcation Theory, 1977, p.
+/// 359). With x = (z/max(‖start‖, √n), (p − from)/(to − from)), a step Δs along the unit tangent t is corrected by Newton's
+/// method on
 ///     F(x) = 0,  tᵀ(x − x₀) = Δs,
-/// whose matrix (J F_p; tᵀ) is regular at a fold too; it and the tangents are solved for by GMRES on the jvp.
+/// Its matrix (J F_p; tᵀ) is regular at a fold too. GMRES on the jvp solves for the corrections and the tangents.
 ///
 /// A point where an eigenvalue of J passes the imaginary axis is bracketed between two steps and located within 1e-10 of s.
 /// Folds are located as zeros of dp/ds. The others are zeros of the real part, taken in the order of their real parts, which is

@@ -34,9 +34,9 @@ Eigen::Map<const Matrix<S>> as_state(const Vector<S>& x, Index rows, Index cols)
   return {x.data(), rows, cols};
 }
 
-/// Removes from w its parts along the first `count` columns of the basis by modified Gram–Schmidt and adds them to h;
-/// a second pass when the first cancelled (Daniel, Gragg, Kaufman & Stewart, Math. Comp. 30 (1976) 772: a pass that
-/// keeps less than 1/√2 of the norm needs another, and two are enough). Returns the norm of what is left of w.
+/// Removes from w its parts along the first `count` columns of the basis by modified Gram–Schmidt and adds them to h. A
+/// second pass follows when the first cancelled. A pass that keeps less than 1/√2 of the norm needs another, and two
+/// are enough (Daniel, Gragg, Kaufman & Stewart, Math. Comp. 30 (1976) 772). Returns the norm of the rest of w.
 template <class S>
 double orthogonalise(const Basis<S>& basis, Index count, Vector<S>& w, Eigen::Ref<Eigen::VectorXd> h) {
   double norm = static_cast<double>(w.norm());
@@ -60,7 +60,7 @@ struct GmresOptions {
 };
 
 /// Outcome of gmres(). converged: residual ≤ tolerance. stalled: a cycle lowered it by less than 1 %. max_steps:
-/// max_iterations reached. diverged: a non-finite number appeared; x is the last finite iterate.
+/// max_iterations reached. diverged: a non-finite number appeared, and x is the last finite iterate.
 struct GmresResult {
   Status status = Status::max_steps;
   int iterations = 0;

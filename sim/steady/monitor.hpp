@@ -42,8 +42,8 @@ class Monitor {
   /// Returns true and marks the run as diverged if a state of this norm is too large or not finite.
   bool out_of_bounds(double state_norm);
 
-  /// Reports that the run cannot go on (line search, step size): `stalled` unless the residual is within tolerance, or
-  /// within `rounding`: a force is a difference of terms of the size of z, each rounded.
+  /// Reports that the run cannot go on (line search, step size). The status is `stalled` unless the residual is within
+  /// tolerance or within `rounding`. A force is a difference of terms of the size of z, each rounded.
   void give_up(double rounding = 0) {
     stuck_ = true;
     rounding_ = rounding;

@@ -5,8 +5,8 @@
 
 namespace nudge {
 
-/// What a solver of settle() is: z (rows, cols) is relaxed in place. One solver is one file; its name goes into the
-/// lists of sim/settle.cpp.
+/// Solver of settle(): relaxes z (rows, cols) in place. One solver is one file; its name goes into the lists of
+/// sim/settle.cpp.
 template <class S>
 using Solver = SettleResult (*)(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                                 SettleWorkspace<S>& scratch);

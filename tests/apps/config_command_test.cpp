@@ -181,12 +181,6 @@ TEST_CASE("rules between keys") {
   CHECK_THAT(problem("estimator = 'aep_tracked'\nnudge.sides = 'positive'"), Contains("must be centered"));
 }
 
-TEST_CASE("docs/reference/configuration.md is what the program's table says") {
-  INFO("regenerate: nudge config keys > docs/reference/configuration.md");
-  CHECK(read_file(NUDGE_SOURCE_DIR "/docs/reference/configuration.md") ==
-        nudge::describe_table(nudge::program_table()));
-}
-
 TEST_CASE("the keys are listed as Markdown and as help") {
   const Folder folder;
   CHECK_THAT(run_nudge(folder, "config keys").output, Contains("| `train.steps` | 1000 | whole number in [1, 1e9] |"));

@@ -5,12 +5,14 @@
     python3 tools/docs/commands.py build/release/apps/nudge --check    # fails where the page says something else than the program
 """
 import os
-import pathlib
 import re
 import subprocess
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
+import generated
+from generated import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "commands.md"
 # The order of the page: what users look for, by what they want to do. A command that stands in no group is an error.
 GROUPS = {
     "Train and judge": ["train", "gradcheck", "stability", "test", "generate"],
@@ -116,15 +118,8 @@ def main():
     if len(given) != 1:
         sys.exit(__doc__)
     made = page(given[0])
-    if "--check" not in sys.argv[1:]:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(made, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != made:
-        there = PAGE.read_text(encoding="utf-8").split("\n") if PAGE.exists() else []
-        wrong = [f"- {one}" for one in there if one not in made.split("\n")] + [f"+ {one}" for one in made.split("\n") if one not in there]
-        sys.exit("docs/reference/commands.md is not what the program says:\n" + "\n".join(wrong[:20]) + f"\nRun: python3 tools/docs/commands.py {given[0]}")
-    else:
-        print(f"{PAGE.name}: {made.count(chr(10) + '## nudge ')} commands")
+    generated.write_or_check({PAGE: made}, f"python3 tools/docs/commands.py {given[0]}", "--check" in sys.argv[1:],
+                             f"{PAGE.name}: {made.count(chr(10) + '## nudge ')} commands")
 
 
 if __name__ == "__main__":

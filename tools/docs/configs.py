@@ -9,7 +9,9 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import generated
+from generated import ROOT
+
 PAGE = ROOT / "docs" / "gallery" / "configs.md"
 GROUPS = {  # the command of the first line of commands
     "train": "Train a network",
@@ -105,13 +107,7 @@ def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
     made = page()
-    if not sys.argv[1:]:
-        PAGE.write_text(made, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != made:
-        sys.exit("docs/gallery/configs.md is not what the first comments of examples/*.toml say. Run: python3 tools/docs/configs.py")
-    else:
-        made_of = made.count("\n### ")
-        print(f"{PAGE.name}: {made_of} configs")
+    generated.write_or_check({PAGE: made}, "python3 tools/docs/configs.py", bool(sys.argv[1:]), f"{PAGE.name}: {made.count(chr(10) + '### ')} configs")
 
 
 if __name__ == "__main__":

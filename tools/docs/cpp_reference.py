@@ -10,7 +10,10 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).parent))  # mkdocs loads hooks by their file
+import generated  # noqa: E402
+from generated import ROOT  # noqa: E402
+
 LIBRARIES = {
     "sim": "What settles: states, dynamics, solvers, spectra; and the base: random numbers, units, config, HDF5, parallel loops.",
     "devices": "One element: device models, presets, fits, virtual measurements.",
@@ -232,22 +235,10 @@ def problems():
 
 
 def on_files(files, config):
-    from mkdocs.exceptions import PluginError
-    from mkdocs.structure.files import File
-
-    if missing := problems():
-        raise PluginError("; ".join(missing))
-    for library in LIBRARIES:
-        files.append(File.generated(config, f"cpp/{library}.md", content=page(library)))
-    return files
+    missing = problems()
+    return generated.add_to_site(files, config, missing, {} if missing else {f"cpp/{library}.md": page(library) for library in LIBRARIES})
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    if sys.argv[1] != "--check":
-        print(declarations(pathlib.Path(sys.argv[1]).resolve())[0])
-    elif missing := problems():
-        sys.exit("\n".join(missing))
-    else:
-        print(f"{sum(len(headers(one)) for one in LIBRARIES)} headers of {len(LIBRARIES)} libraries")
+    generated.show_or_check(__doc__, lambda header: declarations(pathlib.Path(header).resolve())[0], problems,
+                            lambda: f"{sum(len(headers(one)) for one in LIBRARIES)} headers of {len(LIBRARIES)} libraries")

@@ -9,13 +9,13 @@ Above: rows driven, columns sensed, y = x W. Below: the same devices, columns dr
 import pathlib
 import sys
 
+from svg import document, text
+
 ROWS, COLUMNS = 3, 2
 PITCH_X, PITCH_Y = 92, 62
-LEFT, WIDTH = 96, 390
+LEFT = 96
 
 STYLE = """
-text { font-family: sans-serif; font-size: 13px; fill: #222 }
-.small { font-size: 12px } .title { font-size: 14px; font-weight: bold }
 .paper { fill: #fff } .wire { stroke: #555; stroke-width: 1.5; fill: none } .dot { fill: #555 } .device { stroke: #222; fill: #eef1f4 }
 .drive { stroke: #c8500a; stroke-width: 2.5; fill: none } .tdrive { fill: #b04407 } .hdrive { fill: #c8500a }
 .sense { stroke: #1f6fb4; stroke-width: 2.5; fill: none } .tsense { fill: #1f6fb4 } .hsense { fill: #1f6fb4 } .amp { stroke: #1f6fb4; fill: #fff }
@@ -24,11 +24,7 @@ text { font-family: sans-serif; font-size: 13px; fill: #222 }
   .drive { stroke: #ff9a52 } .tdrive, .hdrive { fill: #ff9a52 } .sense { stroke: #7fbcf0 } .tsense, .hsense { fill: #7fbcf0 }
   .amp { stroke: #7fbcf0; fill: #1e2129 }
 }
-""".strip()
-
-
-def text(x, y, what, kind="", anchor="start"):
-    return f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{what}</text>'
+"""
 
 
 def line(x1, y1, x2, y2, kind):
@@ -96,15 +92,7 @@ def transposed(top):
     return parts
 
 
-def main(out):
-    height = 590
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Two reads of one crossbar">',
-             f"<style>{STYLE}</style>", f'<rect width="{WIDTH}" height="{height}" class="paper"/>', *forward(58), *transposed(390), "</svg>"]
-    pathlib.Path(out).write_text("\n".join(parts) + "\n", encoding="utf-8")
-    print(f"{out}: {pathlib.Path(out).stat().st_size} bytes")
-
-
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    pathlib.Path(sys.argv[1]).write_text(document(590, "Two reads of one crossbar", STYLE, [*forward(58), *transposed(390)]), encoding="utf-8")

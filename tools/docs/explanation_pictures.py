@@ -13,14 +13,14 @@ import math
 import pathlib
 import sys
 
+from svg import WIDTH, document, text
+
 X, Y, BETA = 1.0, 2.0, 0.25
 FREE, NUDGED = 5.0, 5.0  # lengths of the phases, tau
-WIDTH, HEIGHT = 390, 330
+HEIGHT = 330
 LEFT, RIGHT, TOP, BOTTOM = 46, 74, 64, 48
 
 STYLE = """
-text { font-family: sans-serif; font-size: 13px; fill: #222 }
-.small { font-size: 12px } .title { font-size: 14px; font-weight: bold }
 .paper { fill: #fff } .phase { fill: #eef1f4 } .axis { stroke: #444; fill: none } .target { stroke: #777; stroke-dasharray: 2 4 }
 .free { stroke: #222; fill: none; stroke-width: 2.5 } .plus { stroke: #c8500a; fill: none; stroke-width: 2.5 }
 .minus { stroke: #1f6fb4; fill: none; stroke-width: 2.5; stroke-dasharray: 7 4 } .shift { stroke: #444; stroke-width: 1.5; fill: none }
@@ -30,7 +30,7 @@ text { font-family: sans-serif; font-size: 13px; fill: #222 }
   text { fill: #ddd } .paper { fill: #1e2129 } .phase { fill: #2a2f3a } .axis, .shift { stroke: #bbb } .free { stroke: #eee }
   .lost { stroke: #aaa } .plus, .swing { stroke: #ff9a52 } .minus { stroke: #7fbcf0 } .tplus { fill: #ff9a52 } .tminus { fill: #7fbcf0 }
 }
-""".strip()
+"""
 
 
 def settled(beta):
@@ -57,19 +57,8 @@ def line(beta, start, begin, length):
     return "M" + "L".join(f"{across(t):.1f},{up(z):.1f}" for t, z in points)
 
 
-def text(x, y, what, kind="", anchor="start"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"' + (f' class="{kind}"' if kind else "") + f">{what}</text>"
-
-
 def page(title, told, parts, height=HEIGHT):
-    head = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
-        f"<title>{told}</title>",
-        f"<style>{STYLE}</style>",
-        f'<rect class="paper" width="{WIDTH}" height="{height}"/>',
-        text(10, 22, title, "title"),
-    ]
-    return "\n".join([*head, *parts, "</svg>"]) + "\n"
+    return document(height, told, STYLE, [text(10, 22, title, "title"), *parts])
 
 
 def two_phases():

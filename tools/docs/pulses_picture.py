@@ -12,13 +12,12 @@ import pathlib
 import random
 import sys
 
+from svg import WIDTH, document, text
+
 UP, DOWN, NOISE = 0.08, 0.14, 0.3
-WIDTH, HEIGHT = 390, 520
 LEFT, RIGHT = 46, 14
 
 STYLE = """
-text { font-family: sans-serif; font-size: 13px; fill: #222 }
-.small { font-size: 12px } .title { font-size: 14px; font-weight: bold }
 .paper { fill: #fff } .axis { stroke: #444; fill: none } .point { stroke: #777; stroke-dasharray: 2 4; fill: none }
 .up { stroke: #c8500a; fill: none; stroke-width: 2 } .dup { fill: #c8500a } .tup { fill: #b04407 }
 .down { stroke: #1f6fb4; fill: none; stroke-width: 2 } .ddown, .tdown { fill: #1f6fb4 }
@@ -26,11 +25,7 @@ text { font-family: sans-serif; font-size: 13px; fill: #222 }
   text { fill: #ddd } .paper { fill: #1e2129 } .axis { stroke: #bbb } .point { stroke: #999 }
   .up { stroke: #ff9a52 } .dup, .tup { fill: #ff9a52 } .down { stroke: #7fbcf0 } .ddown, .tdown { fill: #7fbcf0 }
 }
-""".strip()
-
-
-def text(x, y, what, kind="", anchor="start"):
-    return f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{what}</text>'
+"""
 
 
 def staircase():
@@ -49,15 +44,13 @@ def axes(left, right, top, bottom, across, along):
             f'<text transform="translate({left - 10} {(top + bottom) / 2}) rotate(-90)" class="small" text-anchor="middle">{along}</text>']
 
 
-def main(out):
+def picture():
     right, symmetry = WIDTH - RIGHT, UP / (UP + DOWN)
     points = staircase()
     top, bottom = 58, 222
     x = lambda n: LEFT + (right - LEFT) * n / len(points)  # noqa: E731
     y = lambda g: bottom - (bottom - top) * g  # noqa: E731
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="What pulses do to a device">',
-             f"<style>{STYLE}</style>", f'<rect width="{WIDTH}" height="{HEIGHT}" class="paper"/>',
-             text(12, 22, "Opposite pulses pull to one point", "title"), *axes(LEFT, right, top, bottom, "pulse", "conductance")]
+    parts = [text(12, 22, "Opposite pulses pull to one point", "title"), *axes(LEFT, right, top, bottom, "pulse", "conductance")]
     parts.append(f'<path d="M{LEFT} {y(symmetry):g} H{right}" class="point"/>')
     parts += [f'<circle cx="{x(n):.1f}" cy="{y(g):.1f}" r="2.2" class="{"dup" if up else "ddown"}"/>' for n, g, up in points]
     parts += [text(x(15), 50, "30 up", "tup", "middle"), text(x(45), 50, "30 down", "tdown", "middle"), text(x(90), 50, "up, down, up, …", "", "middle"),
@@ -69,12 +62,10 @@ def main(out):
     parts += [f'<path d="M{sx(0):g} {sy(UP):g} L{sx(1):g} {sy(0):g}" class="up"/>', f'<path d="M{sx(0):g} {sy(0):g} L{sx(1):g} {sy(DOWN):g}" class="down"/>',
               f'<path d="M{sx(symmetry):g} {top} V{bottom}" class="point"/>', text(sx(0.06), sy(0.09), "up", "tup"), text(sx(0.97), sy(0.108), "down", "tdown", "end"),
               text(sx(symmetry) + 6, top + 12, "symmetry point:", "small"), text(sx(symmetry) + 6, top + 27, "both steps equal", "small")]
-    parts.append("</svg>")
-    pathlib.Path(out).write_text("\n".join(parts) + "\n", encoding="utf-8")
-    print(f"{out}: {pathlib.Path(out).stat().st_size} bytes; symmetry point {symmetry:.3f}")
+    return parts
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    pathlib.Path(sys.argv[1]).write_text(document(520, "What pulses do to a device", STYLE, picture()), encoding="utf-8")

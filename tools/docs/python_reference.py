@@ -13,7 +13,10 @@ import re
 import sys
 import textwrap
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).parent))  # mkdocs loads hooks by their file
+import generated  # noqa: E402
+from generated import ROOT  # noqa: E402
+
 PACKAGE, CORE = ROOT / "python" / "nudge", ROOT / "python" / "src"
 
 #: Names of nudge by what they are for, in the order of the page. `problems` holds it against nudge.__all__.
@@ -222,24 +225,10 @@ def problems():
 
 
 def on_files(files, config):
-    from mkdocs.exceptions import PluginError
-    from mkdocs.structure.files import File
-
-    if missing := problems():
-        raise PluginError("; ".join(missing))
-    for which in PAGES:
-        files.append(File.generated(config, f"reference/{which}.md", content=page(which)))
-    return files
+    return generated.add_to_site(files, config, problems(), {f"reference/{which}.md": page(which) for which in PAGES})
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    if sys.argv[1] in ("nudge", *EXTRA):
-        print(page("python_api" if sys.argv[1] == "nudge" else "python_api_modules"))
-    elif sys.argv[1] != "--check":
-        sys.exit(__doc__)
-    elif missing := problems():
-        sys.exit("\n".join(missing))
-    else:
-        print(f"{len(listed('__init__'))} names of nudge and {sum(len(listed(one)) for one in EXTRA)} of {', '.join(EXTRA)}")
+    generated.show_or_check(
+        __doc__, lambda name: page("python_api" if name == "nudge" else "python_api_modules") if name in ("nudge", *EXTRA) else "", problems,
+        lambda: f"{len(listed('__init__'))} names of nudge and {sum(len(listed(one)) for one in EXTRA)} of {', '.join(EXTRA)}")

@@ -29,7 +29,7 @@ struct BatchGradientOptions {
   CorrelatorSpec correlator;  ///< multipliers of the held states
   int threads = 0;            ///< number of threads; 0: all cores
   std::uint64_t seed = 0;     ///< seed of the read noise
-  ReadPolicy reads;           ///< how to make the reads of each class
+  ReadPolicy reads;           ///< rules by which the reads of each class are made
   /// Measure the noise of the nudged states (NudgeSignal) on one of so many sequences; 0: on none.
   std::uint64_t noise_every = 16;
   bool replicated = false;  ///< give every row an array of its own
@@ -82,8 +82,8 @@ class BatchGradient {
   BatchGradient(const Network<S>& network, const BatchGradientOptions& options);
   ~BatchGradient();
 
-  /// Sets `gradient` to that of the mean cost over the batch's tokens, plus the growth penalty; `step` names the read
-  /// noise.
+  /// Sets `gradient` to the gradient of the mean cost over the batch's tokens, plus the growth penalty. `step` names
+  /// the read noise.
   BatchReport compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient);
 
   /// Factors of the last compute()'s gradient, in an order that does not depend on the threads. With options.factors:

@@ -84,7 +84,7 @@ class RankBytes {
     m.resize(rows, cols);
     read(m.data(), static_cast<std::size_t>(m.size()) * sizeof(S));
   }
-  /// Replaces the bytes of all ranks by those of `rank`, to be taken from the front.
+  /// Replaces the bytes of all ranks by the bytes of `rank`, to be taken from the front.
   void send_from(int rank);
 
  private:

@@ -32,8 +32,8 @@ double bandwidth_left_Hz(const Config& config, const Network<S>& network);
 /// Sets circuit.amplifier_bandwidth alone, where it is open, with the arrays of a run, which it makes: no batch is needed.
 Config chosen_bandwidth(const Config& config, const RunParts& parts);
 
-/// Copies into `given`, where it leaves them open, the choices that a run stored before its first step: the keys of
-/// leaves_circuit_open(), its beta and its average.
+/// Copies choices that a run stored before its first step into `given`, where `given` leaves them open. These are the
+/// keys of leaves_circuit_open(), its beta and its average.
 Config settled_as(const Config& stored, Config given);
 
 /// Nudge of a run and its size relative to the noise of the nodes that it moves, measured on one batch.
@@ -57,10 +57,10 @@ double largest_nudge(const Config& config, const std::string& estimator);
 template <class S>
 NudgeChoice measured_nudge(const Network<S>& network, BatchGradientOptions options, const Batch& batch);
 
-/// Chooses beta: the config's, where set. For auto on physical hardware: the smallest beta from default_beta on with a
-/// signal-to-noise ratio of 10 (a cosine of 0.995), as far as largest_nudge() lets it. For auto elsewhere:
-/// default_beta. Rounded to two digits. If the ratio stays below 10, a longer nudged phase averages up to four times as
-/// many states, where neither relaxation.average_nudged nor nudged_steps is set.
+/// Chooses beta: the config's, where set. For auto on physical hardware it is the smallest beta, from default_beta to
+/// largest_nudge(), with a signal-to-noise ratio of 10 (a cosine of 0.995). For auto elsewhere it is default_beta.
+/// Rounded to two digits. If the ratio stays below 10, a longer nudged phase averages up to four times as many states,
+/// where neither relaxation.average_nudged nor nudged_steps is set.
 template <class S>
 NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const std::string& estimator,
                          const Batch& batch);
@@ -74,7 +74,8 @@ Config with_nudge(const Config& config, const NudgeChoice& choice);
 /// Describes a nudge: "nudge: beta = 0.1 moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8".
 std::string nudge_text(const Config& config, const NudgeChoice& choice);
 
-/// Warning text for a nudge below the noise of its nodes, with what would lift it; empty: the nudge is above the noise.
+/// Warning text for a nudge below the noise of its nodes, with the keys that lift it. Empty: the nudge is above the
+/// noise.
 std::string nudge_warning(const Config& config, const NudgeChoice& choice);
 
 /// Warning text for a run whose nudge has ended below the noise of its nodes.

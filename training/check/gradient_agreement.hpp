@@ -46,8 +46,8 @@ struct Reference {
   BatchReport report;
 };
 
-/// Settles a batch by the free phase of `options` and differentiates there, by their estimator, which solves for the adjoint: the one way to
-/// an exact gradient. Reads draw the numbers of `step`.
+/// Exact gradient. Settles a batch by the free phase of `options` and differentiates there with their estimator, which solves for the
+/// adjoint. This is the only road to an exact gradient. Reads draw the numbers of `step`.
 Reference exact_gradient(const Network<double>& network, BatchGradientOptions options, const Batch& batch,
                          std::uint64_t step = 0);
 
@@ -55,7 +55,7 @@ Reference exact_gradient(const Network<double>& network, BatchGradientOptions op
 /// solve is dense up to 512 `unknowns` (elements of a state), else GMRES. `step` is ε.
 BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, SettleSolver solver, double step);
 
-/// Computes the exact gradient. Settles every sequence by Euler steps; if one does not converge, settles all again by
+/// Computes the exact gradient. Settles every sequence by Euler steps. If one does not converge, settles all again by
 /// newton_gmres, and the better of the two counts. newton_gmres knows no box, so it is not tried where a node is
 /// bounded. Then solves J_F(z*)ᵀ a = −∂C/∂z and correlates ⟨a, ∂F/∂θ⟩ (implicit function theorem).
 Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch);
@@ -65,10 +65,10 @@ Reference reference_gradient(const Config& config, const Network<double>& networ
 /// (of those where r ≠ 0). A gradient that is not finite gives NaN for all three.
 ///
 /// A group without gradient has no direction to agree with. This holds for ‖r‖ = 0 (W_q … W_o at attention gain 0).
-/// Given the norm of the whole gradient, it also holds below 10 ε of that norm: rounding alone (softmax does not feel
-/// the bias of its keys). Then has_gradient is false; cosine and sign_agreement are NaN ("empty": null in JSON, a dash
-/// in tables, left out of every mean). relative_l2 is then ‖g − r‖ over the whole norm (‖g‖ itself where that is 0 or
-/// unknown).
+/// Given the norm of the whole gradient, it also holds below 10 ε of this norm: such a gradient is rounding alone.
+/// (Softmax does not feel the bias of its keys.) Then has_gradient is false. cosine and sign_agreement are NaN: null in
+/// JSON, a dash in tables, left out of every mean. relative_l2 is then ‖g − r‖ over the whole norm, or ‖g‖ itself if
+/// the norm is 0 or unknown.
 struct Agreement {
   double cosine = 0;
   double relative_l2 = 0;
@@ -106,10 +106,10 @@ struct FiniteDifferenceReport {
 
 /// Compares with finite differences dC/dθ_ij ≈ (C(θ_ij + h) − C(θ_ij − h))/2h, with C at the fixed point. Draws
 /// gradcheck.finite_difference_entries entries per group at random (of tok among the characters that occur), and uses
-/// the first sequences of the batch. Where devices hold θ, one of them is moved (a pair by half of h each); the weights
+/// the first sequences of the batch. Where devices hold θ, one of them is moved (a pair by half of h each). The weights
 /// that their lines see follow, through wires by a new solve. It uses only the force and the cost of the estimators'
 /// code, so it is an independent check of the exact adjoint. `step` is ε. No entries are drawn where the fixed point
-/// itself is not reached: each would run all its steps, twice, and compare costs that belong to no equilibrium.
+/// itself is not reached. Each would run all its steps twice and compare costs of no equilibrium.
 FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
                                                   const Batch& batch);
 

@@ -9,17 +9,18 @@
 
 namespace nudge {
 
-/// A part of a circuit, and what is left where it alone is ideal.
+/// Part of a circuit, and the errors that remain if it alone is ideal.
 struct ErrorPart {
   std::string name;
   double cosine =
-      std::numeric_limits<double>::quiet_NaN();  ///< of the gradient without the part with its own exact one
+      std::numeric_limits<double>::quiet_NaN();  ///< cosine of the gradient without the part with its own exact
+                                                 ///< gradient
   double noise_share =
-      0;  ///< 1 − s²/s₀²: how much of the variance s₀² of the nudged states goes with the part; 0: none
+      0;  ///< 1 − s²/s₀²: share of the variance s₀² of the nudged states that goes with the part; 0: none
 };
 
-/// Gradient of a run before its first step, beside the exact one of the simulated circuit: a short gradcheck on the first batch, with the
-/// run's estimator, noise, offsets, poles, phases and nudge.
+/// Gradient of a run before its first step, beside the exact gradient of the simulated circuit. It comes from a short gradcheck on the
+/// first batch, with the run's estimator, noise, offsets, poles, phases and nudge.
 struct GradientForecast {
   /// Cosine over all parameters of the equilibrium as one vector; NaN: not known, the phases do not settle.
   double cosine = std::numeric_limits<double>::quiet_NaN();
@@ -31,38 +32,39 @@ struct GradientForecast {
   std::vector<ErrorPart> parts = {};
 };
 
-/// What the look at the parts of a circuit may cost: it is left out where it costs more than either.
+/// Limit on the cost of the look at the parts of a circuit. Beyond either number it is left out.
 struct LookAt {
-  double steps = 0;     ///< of training, for all parts together
-  double products = 0;  ///< of a weight and a state, for one gradient of the run
+  double steps = 0;     ///< steps of training, for all parts together
+  double products = 0;  ///< products of a weight and a state, for one gradient of the run
   static const LookAt whole, quick_parts, parts;
 };
 inline const LookAt LookAt::whole{};
 inline const LookAt LookAt::quick_parts{0, 2e9};  // some tenths of a second each
 inline const LookAt LookAt::parts{std::numeric_limits<double>::infinity()};
 
-/// True if the run learns all by an estimator that nudges a circuit on devices, or is one's own: what a forecast is of.
+/// True if the run has a forecast: it learns all by an estimator that nudges a circuit on devices, or by a program's
+/// own.
 bool is_forecast(const Config& config);
 
-/// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). Below 0.9 the cosine of a
-/// batch scatters by 0.1 to 0.2: the mean of up to four batches is taken there, as many as the look may cost, and of all four
-/// before a run is refused. For its parts it measures again for every
-/// part of the circuit that is not ideal, with that part's keys at their defaults: one gradient and one exact gradient each. It makes the
-/// network of the run, with its devices and random numbers. The exact one is that of a free phase of at most four times the steps in
-/// double, with the adjoint solved for (exact_gradient).
+/// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). The network is made as the run makes
+/// it, with its devices and random numbers. The exact gradient belongs to a free phase of at most four times the steps in double, with
+/// the adjoint solved for (exact_gradient). Below 0.9 the cosine of a batch scatters by 0.1 to 0.2. The mean of up to four batches is
+/// taken there, as many as `what` may cost, and of all four before a run is refused. The parts are measured one by one. Every part of the
+/// circuit that is not ideal gets its keys' defaults, one gradient and one exact gradient.
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what);
 
-/// "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers it is 0.98".
+/// Text such as "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers
+/// it is 0.98".
 std::string forecast_text(const GradientForecast& forecast);
 
 inline constexpr const char* noise_text_begins = "noise of the nudged nodes: ";
 
-/// "noise of the nudged nodes: 245 uV; its variance falls by 69 % without converter of the states, ..."; empty where there is none, or parts
-/// were not looked at. The falls need not add up: the rounding of a converter makes less noise of a state that other noise moves.
+/// Text such as "noise of the nudged nodes: 245 uV; its variance falls by 69 % without converter of the states, ...". Empty without noise,
+/// or if parts were not looked at. The falls need not add up: other noise that moves a state makes the rounding of a converter less noisy.
 std::string noise_text(const GradientForecast& forecast);
 
-/// Throws UserError where the cosine is below 0.1, unless nudge.below_noise allows it, or is no key of the estimator. Of a gradient of noise alone it is by
-/// chance higher in small networks: what is refused for any seed is the signal-to-noise ratio (check_nudge).
+/// Throws UserError if the cosine is below 0.1, unless nudge.below_noise allows it or is no key of the estimator. In small networks a gradient of noise
+/// alone has a higher cosine by chance. check_nudge() therefore refuses by the signal-to-noise ratio, for any seed.
 void check_forecast(const Config& config, const GradientForecast& forecast);
 
 /// True if the cosine is known and below 0.9, which a run warns of.

@@ -27,7 +27,7 @@ struct MixerEnergy {
 
 /// Iterates z ← Mixer(z), mixer.iterations times, with the mixer of model.mixer at its initial weights. Starts from the
 /// embedded tokens x_in of train.batch windows of the validation text. mixer.refresh moves the attended tokens along
-/// (Algorithm 2; the only form of kinds other than loop_*). UserError for a mixer without an energy.
+/// (Algorithm 2). Kinds other than loop_* have this form alone. UserError for a mixer without an energy.
 MixerEnergy mixer_energy(const Config& config);
 
 /// Writes /energy (iteration, sequence, token), /mean, /largest_rise, /share_risen.

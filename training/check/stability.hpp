@@ -18,8 +18,9 @@
 namespace nudge {
 
 /// Stability of the equilibria of a circuit over the first sequences of a batch: the asymmetry of J_F(z*), and the leading
-/// eigenvalues of the Jacobian of its units with the amplifiers that drive them (sim/lagged.hpp). What holds and delays
-/// (circuit.hold_*, correction.delay, netlist.delay) act on after a free phase or in nudged ones moves none of them.
+/// eigenvalues. The eigenvalues belong to the Jacobian of the units with the amplifiers that drive them (sim/lagged.hpp).
+/// Holds and delays (circuit.hold_*, correction.delay, netlist.delay) move none of them: they act after a free phase or in
+/// nudged ones.
 struct StabilityReport {
   int sequences = 0;
   int worst = 0;                    ///< sequence with the largest real part
@@ -27,7 +28,7 @@ struct StabilityReport {
   std::vector<Eigenvalue> leading;  ///< leading eigenvalues of sequence `worst`, 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
   /// ρ of a parallel Euler step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with amplifiers the roots of
-  /// sim/lag.hpp's step. Of steps of another kind measured_decay(). 0: unknown.
+  /// sim/lag.hpp's step. For steps of another kind measured_decay(). 0: unknown.
   double decay = 0;
   bool slow_amplifiers = false;  ///< without its amplifiers' lag the least stable one would be stable, and is not
   bool feed_forward = false;     ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
@@ -67,12 +68,12 @@ std::string stability_alarm(const StabilityReport& report, int free_steps);
 /// their intervals. The limit is the ρ of which `free_steps` steps leave 1e-3.
 std::string decay_forecast(const std::vector<double>& steps, const std::vector<double>& decays, int free_steps);
 
-/// Mean factor per step of a noise-free free phase, from |F|/|z| of about 1 to where it ended: what sweeps and solvers, which no
-/// eigenvalue tells, leave of a perturbation. 0: unknown.
+/// Mean factor per step of a noise-free free phase, from |F|/|z| of about 1 to its end. Sweeps and solvers shrink a perturbation
+/// by this factor; no eigenvalue tells it. 0: unknown.
 double measured_decay(const Equilibrium& phases);
 
-/// Verdict in one sentence: that of the free phases, sentence(Equilibrium), unless the eigenvalues of the equilibrium say
-/// that no circuit stays there; and how the leading pair turns.
+/// Verdict in one sentence: sentence(Equilibrium) of the free phases, unless the eigenvalues of the equilibrium say that
+/// no circuit stays there. Also says how the leading pair turns.
 std::string stability_verdict(const StabilityReport& report, const Equilibrium& phases);
 
 /// Count of the equilibria of a network with an energy: where it settles from random starts.

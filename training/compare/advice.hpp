@@ -15,7 +15,7 @@ struct RefusedRule {
 };
 
 /// Comparison of update rules on the devices of a config: exact numbers, frozen devices, and every rule that the config
-/// can have. Each entrant runs at the best of its learning rates.
+/// can have. Each method runs at the best of its learning rates.
 struct Advice {
   ConfigSource source;  ///< input of run_compare()
   std::vector<RefusedRule> refused;
@@ -24,22 +24,22 @@ struct Advice {
   static constexpr const char* frozen = "frozen devices";
 };
 
-/// Prepares the comparison: names the entrants and, unless --set gives train.steps, limits it to 500. Where neither the
+/// Prepares the comparison: names the methods and, unless --set gives train.steps, limits it to 500. Where neither the
 /// file nor --set has them, takes tuning seed 1, test seeds 11 to 15, and a grid. The grid has 1/4, 1, 4 and 16 times
-/// train.learning_rate and, for rules with a fast array, 1/4, 1 and 4 times crossbar.transfer_rate. UserError: the
-/// config is wrong, or has no devices.
+/// train.learning_rate. For rules with a fast array it also has 1/4, 1 and 4 times crossbar.transfer_rate. UserError:
+/// the config is wrong, or has no devices.
 Advice advice_for(const ConfigSource& given);
 
-/// True if every test run of an entrant has ended well.
+/// True if every test run of a method has ended well.
 bool ended_well(const ComparedEntrant& one);
 
 /// Update rule in a ranking by test loss.
 struct RankedRule {
   ComparedEntrant result;
   /// Share of the loss regained, (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact
-  /// numbers; NaN where the seeds do not tell frozen devices from exact numbers.
+  /// numbers. NaN if frozen devices and exact numbers are not significantly different.
   double regained = 0;
-  /// Test loss minus that of the first rule, one of all pairs of rules with a result (comparisons_with_best()).
+  /// Test loss minus the first rule's, one of all pairs of rules with a result (comparisons_with_best()).
   PairedDifference behind = {};
   /// Counts over the whole run, mean over the runs; NaN: not known.
   double pulses = 0, reads = 0;  ///< pulses of learning, and reads of devices and columns for learning

@@ -23,13 +23,17 @@ struct MergeSummary {
 /// content as the file of a study that one process ran, except for times and machine. A point in several files is taken
 /// once; if it ended well in one of them only, that result counts. Finished runs outside the grid of the parts
 /// (sweep_file.hpp) are kept. Parts of a comparison's tuning alone give its choices and no test runs; run_compare()
-/// goes on from there, in parts or whole. UserError, and no output: a file that is neither, or of another kind, config,
-/// build, processor or list of points, with what differs; a point that ended well in two files with different numbers;
-/// missing points, unless accepted; test runs of other choices; an output that exists.
+/// goes on from there, in parts or whole. UserError, and no output, in these cases:
+/// - a file is neither sweep nor comparison, or of another kind, config, build, processor or list of points (the text
+///   says what differs);
+/// - a point ended well in two files with different numbers;
+/// - points are missing, unless accepted;
+/// - test runs belong to other choices;
+/// - the output exists.
 MergeSummary merge_sweeps(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output,
                           MissingPoints missing);
 
-/// Writes /entrants of a comparison whose parts were joined: what run_compare() would have chosen and found. `tuning`:
+/// Writes /entrants of a comparison whose parts were joined: with the choices and results of run_compare(). `tuning`:
 /// all its rows in the order of the plan; none where the grid is one point. `test`: the rows there are. `name`: the
 /// config's name in messages. UserError: test runs that are not at the choices of this tuning.
 void write_merged_entrants(H5Document& document, const Config& config, const std::string& name,

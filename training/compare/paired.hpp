@@ -10,15 +10,15 @@
 
 namespace nudge {
 
-/// Mean of n differences d_s = x_s − y_s of runs with the same seed, one of a family of m that are looked at together,
-/// with its two-sided simultaneous 95 % interval
+/// Mean of n differences d_s = x_s − y_s of runs with the same seed. It is one of a family of m means and has a
+/// two-sided simultaneous 95 % interval,
 ///     mean ± t(1 − 0.05/2m, n − 1) · deviation/√n
 /// of Student's t (Dunn, J. Am. Stat. Assoc. 56 (1961) 52). With 95 % probability all m intervals hold their values,
-/// whatever the correlations and the deviations: right for normal differences of seeds drawn independently. Runs
-/// with the same seed share initial weights, batches and, where the split is drawn from the seed, parts of the data.
-/// One difference has no interval: low and high are then −∞ and +∞. No difference: mean NaN. A failed run has lost
-/// against every other. A pair with a failed run has no number as its difference: mean, deviation, low and high are
-/// then NaN. The numbers of pairs won and lost remain (sign_test).
+/// whatever the correlations and the deviations. This is right for normal differences of seeds drawn independently.
+/// Runs with the same seed share initial weights, batches and, where the split is drawn from the seed, parts of the
+/// data. One difference has no interval: low and high are then −∞ and +∞. No difference: mean NaN. A failed run has
+/// lost against every other. A pair with a failed run has no number as its difference: mean, deviation, low and high
+/// are then NaN. The numbers of pairs won and lost remain (sign_test).
 struct PairedDifference {
   int seeds = 0, failed = 0;       ///< pairs, and pairs in which a run failed
   double mean = 0, deviation = 0;  ///< mean and standard deviation of the differences (divisor n − 1)
@@ -26,11 +26,11 @@ struct PairedDifference {
   int won = 0, lost = 0;  ///< pairs in which x was better, and worse; the others are ties
   int comparisons = 1;    ///< m: differences of the family
 
-  /// True if the interval leaves out 0; where a run failed, or all differences are equal, if the sign test says so at
+  /// True if the interval leaves out 0. If a run failed, or all differences are equal, true if the sign test says so at
   /// the level 0.05/m.
   bool certain() const;
-  /// Smallest number of seeds whose interval, at the same deviation, would leave out 0 for a difference of this size;
-  /// 0: more than 1000, or there is no deviation to tell it from.
+  /// Smallest number of seeds whose interval, at the same deviation, would leave out 0 for a difference of this size.
+  /// 0: more than 1000, or no deviation is known.
   int seeds_needed() const;
 };
 
@@ -41,8 +41,8 @@ void look_at_together(PairedDifference& difference, int comparisons);
 /// runs chose it, any pair could have been looked at (Hsu, Multiple Comparisons (1996), chapter 4).
 constexpr int comparisons_with_best(int k) { return k < 2 ? 1 : k * (k - 1) / 2; }
 
-/// Text of what the seeds can tell at all: "3 seeds cannot tell less than 1.2 points here; about 9 would tell 0.4
-/// points". Empty where there is no interval. `text` writes a difference.
+/// Text on the smallest difference that the seeds can tell: "3 seeds cannot tell less than 1.2 points here; about 9
+/// would tell 0.4 points". Empty where there is no interval. `text` writes a difference.
 std::string reach_text(const PairedDifference& difference, const std::function<std::string(double)>& text);
 
 /// Computes the difference of two lists of a result, one of a family of `comparisons`, (higher_is_better) in the order of the seeds. An infinite value

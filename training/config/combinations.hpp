@@ -8,13 +8,13 @@
 
 namespace nudge {
 
-/// Which value of each axis a point takes, as settings ("device.read_noise=1 %").
+/// Values of a point, one per axis, as settings ("device.read_noise=1 %").
 using Combination = std::vector<std::string>;
 
-/// Every combination; the last axis varies fastest.
+/// Makes every combination; the last axis varies fastest.
 std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes);
 
-/// What sweep.mode makes of the axes:
+/// Combinations of the axes by sweep.mode:
 ///   grid           every combination;
 ///   one_at_a_time  the config as it is, then every other value of every axis alone;
 ///   zip            the first values of all axes, then the second ones, … (axes of one length);
@@ -24,15 +24,15 @@ std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes);
 ///                  Boost.Random; random: independent, a function of `seed`. Real numbers have six digits, so that every
 ///                  machine draws the same. More samples keep those that are there. A place that is drawn again, of integers or
 ///                  texts, stands once: its run would be the same.
-/// Of axes that check_mode_axes() has passed.
+/// The axes must have passed check_mode_axes().
 std::vector<Combination> mode_combinations(const Config& base, const std::vector<GridAxis>& axes);
 
-/// UserError where sweep.mode cannot walk sweep.grid: axes of different lengths, a range without width, a logarithm of 0 or
-/// less, sweep.logarithmic without effect. Every config is asked as it is read.
+/// Throws UserError if sweep.mode cannot walk sweep.grid: axes of different lengths, a range without width, a logarithm of
+/// 0 or less, sweep.logarithmic without effect. Every config is checked when it is read.
 void check_mode_axes(const Config& base);
 
-/// UserError with a line for every axis of sweep.grid and compare.grid that lists a value twice, in whatever spelling: both make the same
-/// runs. sweep.mode = zip takes the axes in step: there a place, of one value of each, may not stand twice.
+/// Throws UserError with a line for every axis of sweep.grid and compare.grid that lists a value twice, in whatever spelling: both make
+/// the same runs. sweep.mode = zip takes the axes in step: there a place, of one value of each, may not stand twice.
 void expect_no_grid_repeats(const Config& config);
 
 }  // namespace nudge

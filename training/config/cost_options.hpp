@@ -9,11 +9,11 @@ namespace nudge {
 struct CostOptions {
   double node_m = {};         ///< F, half the pitch of the lines
   double cell_F2 = {};        ///< area of a device with its selector, in F²
-  double adc_um2 = {};        ///< of one converter
-  double dac_um2 = {};        ///< of one line's
-  double amplifier_um2 = {};  ///< of one sensed line's
-  double driver_um2 = {};     ///< of one driven line's
-  double lines_per_adc = {};  ///< that share one
+  double adc_um2 = {};        ///< area of one converter
+  double dac_um2 = {};        ///< area of one line's converter
+  double amplifier_um2 = {};  ///< area of one sensed line's amplifier
+  double driver_um2 = {};     ///< area of one driven line's driver
+  double lines_per_adc = {};  ///< lines that share one converter
 };
 
 const Section<CostOptions>& cost_section();

@@ -9,11 +9,12 @@
 
 namespace nudge {
 
-/// Whose physics a run on devices has.
+/// Physics that a run on devices has by default.
 enum class HardwareLevel {
-  ideal,  ///< what the keys of device, crossbar and circuit say, and nothing else
-  mixed,  ///< node and amplifier noise, finite bandwidth, mismatch and whole pulses, unless a key says otherwise; what learns is digital
-  local,  ///< the same, and what learns are circuits too: multipliers, capacitors and pulses at every weight
+  ideal,  ///< the physics that keys of device, crossbar and circuit name, no other
+  mixed,  ///< node and amplifier noise, finite bandwidth, mismatch and whole pulses, unless a key says otherwise;
+          ///< learning is digital
+  local,  ///< as mixed, and circuits learn too: multipliers, capacitors and pulses at every weight
 };
 
 struct HardwareOptions {
@@ -22,21 +23,21 @@ struct HardwareOptions {
 };
 const Section<HardwareOptions>& hardware_section();
 
-/// The values of hardware.level for what a config asks for, as TOML; empty for digital matrices and hardware.level = ideal.
-/// They stand between the defaults and what presets, file and settings say, and leave out what the kind of network has no place for.
+/// Values that hardware.level sets for a config, as TOML. Empty for digital matrices and hardware.level = ideal. They stand between
+/// the defaults and presets, file and settings. Values for which the kind of network has no place are left out.
 std::string level_values(const Config& asked);
 
-/// Keys that circuit.amplifier gives their values.
+/// Keys whose values circuit.amplifier sets.
 std::vector<std::string> amplifier_keys();
 
-/// What a config on devices has that its level would not have, each as "key = value": what stands in the heading of what used
-/// it. {"hardware.level = ideal"} where that was asked for; empty for digital matrices.
+/// Deviations of a config on devices from its level, each as "key = value". They stand in the heading of every result.
+/// {"hardware.level = ideal"} if that was asked for; empty for digital matrices.
 std::vector<std::string> ideal_parts(const Config& config);
 
-/// Whether pulse trains on rows and columns multiply at the devices: of crossbar.update = coincidence, or of a rule of several arrays.
+/// True if pulse trains on rows and columns multiply at the devices: crossbar.update = coincidence, or a rule of several arrays.
 bool pulses_multiply(const Config& config);
 
-/// Whether it learns at hardware.level = local.
+/// True if the config learns at hardware.level = local.
 bool is_local(const Config& config);
 
 }  // namespace nudge

@@ -10,16 +10,15 @@
 
 namespace nudge {
 
-/// The circuit of a run of network.kind = netlist, with the values that it began with (in its devices, where it has some) and with those that
-/// it has learnt.
+/// Circuit of a run of network.kind = netlist, with its values at the start (in its devices, if it has some) and its learnt values.
 struct LearntNetlist {
   Netlist before, after;
   std::vector<std::size_t> learned, inputs;  ///< numbers of elements
   std::vector<NodePair> outputs;
 };
 
-/// Of a run file; of another netlist than the config names where `file` is one. UserError for a run of another network, and for a netlist that
-/// is not there or has other elements.
+/// Reads the circuit of a run file, in the netlist that the config names or in `file`. UserError for a run of another network, and for a
+/// netlist that is missing or has other elements.
 LearntNetlist learnt_netlist(const std::filesystem::path& run, const std::string& file = "");
 
 }  // namespace nudge

@@ -7,19 +7,20 @@
 
 namespace nudge {
 
-/// How phases settle, and what nudges them: [relaxation] here, and what estimators read (estimator_section()). Step and lag of `phases`, and a
-/// beta of 0, are those of a network (assembly.hpp).
+/// Options of the phases: how they settle ([relaxation]) and how they are nudged (estimator_section()). Step and lag of `phases`, and a beta
+/// of 0, are set by the network (assembly.hpp).
 struct PhaseOptions {
   EstimatorOptions phases;
   double fixed_step = {};     ///< ε; 0: step_fraction/L
-  double step_fraction = {};  ///< of 1/L
+  double step_fraction = {};  ///< step as a share of 1/L
   bool persistent_states = {};
 
   bool sweeps() const { return phases.free.schedule == RelaxationSchedule::sweep; }
 };
 const Section<PhaseOptions>& phase_section();
 
-/// What a value of relaxation.solver, relaxation.schedule or nudge.form asks of the run, in the order in which it is told.
+/// Requirements of a value of relaxation.solver, relaxation.schedule or nudge.form, in the order in which messages name
+/// them.
 std::vector<Requirement> phase_needs(const std::string& key, const std::string& value);
 
 PhaseOptions phase_options(const Config& config);

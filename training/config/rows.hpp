@@ -9,27 +9,29 @@ namespace nudge {
 ParamTable network_rows();       ///< network.kind
 ParamTable device_rows();        ///< device.preset, device.*, crossbar.*
 Condition devices_or_warning();  ///< a model of devices; `nudge crossbar` and `nudge test` read the keys without one
-/// Where nodes hang on the lines of arrays themselves there is no circuit at the edge of one, and what a drop makes of wires, of curved
-/// devices and of the noise of their heat is not modelled.
+/// Condition that arrays have circuits at their edges. Where nodes hang on the lines of arrays themselves, some effects of a drop are
+/// not modelled. They concern wires, curved devices, and the noise of their heat.
 Condition with_edges();
 ParamTable sweep_rows();    ///< sweep.*
 ParamTable compare_rows();  ///< compare.*
 
-/// The rule that `holds`; else its first key `text`, "must be ...", in which {KEY} stands for "KEY = VALUE".
+/// Rule between keys. If `holds` is false, its first key gets the error `text`, "must be ...", in which {KEY} stands
+/// for "KEY = VALUE".
 ConfigRule must(std::vector<std::string> keys, const std::string& text, bool (*holds)(const Config&));
 
 bool is_sgd(const Config& c);           ///< train.optimizer = sgd
-bool has_no_momentum(const Config& c);  ///< of a rule that has one
+bool has_no_momentum(const Config& c);  ///< no momentum of a rule that can have one
 bool has_no_decay(const Config& c);
 bool has_no_mean(const Config& c);
 bool has_no_clip(const Config& c);
 
 std::vector<ConfigRule> program_rules();
-std::vector<ConfigRule> kind_rules();     ///< what networks and tasks require of each other
-std::vector<ConfigRule> network_rules();  ///< of hopfield.*, convolutional.* and netlist.*
-std::vector<ConfigRule> local_rules();    ///< of hardware.level = local
+std::vector<ConfigRule> kind_rules();     ///< requirements of networks and tasks on each other
+std::vector<ConfigRule> network_rules();  ///< rules of hopfield.*, convolutional.* and netlist.*
+std::vector<ConfigRule> local_rules();    ///< rules of hardware.level = local
 
-/// UserError where a device cannot be made as it is described, or its reads have fresh noise that the solver does not follow.
+/// Throws UserError if a device cannot be made as described, or if its reads have fresh noise that the solver does not
+/// follow.
 void expect_sound_devices(const Config& config);
 
 }  // namespace nudge

@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// The keys outside sections, and [product] and [output].
+/// Keys outside sections, and of [product] and [output].
 struct RunOptions {
   std::string preset;
   std::uint64_t seed = {};
@@ -20,17 +20,17 @@ struct RunOptions {
   std::string product_kernel;
   std::string output_file;
   std::uint64_t print_every = {};
-  std::size_t log_rows = {};  ///< of a training
+  std::size_t log_rows = {};  ///< largest number of rows in the log of a training
 
   bool double_precision() const { return precision == "double"; }
 };
 const Section<RunOptions>& run_section();
 inline RunOptions run_options(const Config& config) { return run_section().read(config); }
 
-/// What every file says of the run that wrote it: its config, seed, precision and threads. Started now.
+/// Record in every file of the run that wrote it: its config, seed, precision and threads. It starts now.
 RunRecord record_of(const std::string& kind, const Config& config);
 
-/// The section [gradcheck].
+/// Section [gradcheck].
 struct GradcheckOptions {
   std::vector<std::string> estimators;
   std::int64_t batches = {};

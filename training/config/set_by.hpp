@@ -11,16 +11,16 @@
 
 namespace nudge {
 
-/// Text of what gave a key its value: "run.toml:12:9", "--set", or of values that follow from another choice that choice,
-/// "hardware.level = mixed", "device.preset ecram".
+/// Text for the origin of a key's value: "run.toml:12:9", or "--set". A value that follows from another choice has this
+/// choice: "hardware.level = mixed", "device.preset ecram".
 std::string set_by(const Config& config, const std::string& key);
 
 /// Value that a training reads and the user did not set.
 struct GivenValue {
   std::string by;  ///< "device.preset ecram", "hardware.level = mixed", or "auto"
   std::string key;
-  std::string value;   ///< as text; of auto without one value for the whole run: what decides, "ranged by each read"
-  std::string reason;  ///< why auto has this value; may be empty
+  std::string value;   ///< as text; of auto without one value for the whole run its rule: "ranged by each read"
+  std::string reason;  ///< reason for the value of auto; may be empty
   /// True if the value was measured on the network or its first batch.
   bool measured = false;
 };

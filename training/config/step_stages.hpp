@@ -10,9 +10,9 @@
 
 namespace nudge {
 
-/// Who does one stage of a training step.
+/// Place where one stage of a training step happens.
 enum class StageHome {
-  device,   ///< an element with its own physics: what a device does
+  device,   ///< an element with its own physics
   circuit,  ///< a circuit between them, with the physics that the config gives it
   digital,  ///< numbers: exact but for rounding, and counted as operations where they are counted at all
 };
@@ -20,14 +20,14 @@ enum class StageHome {
 struct StepStage {
   std::string stage;
   StageHome home;
-  std::string how;  ///< with what physics, or "exact"
+  std::string how;  ///< its physics, or "exact"
 };
 
-/// Every stage of a step of this network, in its order: weights, what clamps and couples the nodes, the phases, what is kept of them, the
-/// cost, the correlation, and what changes the weights.
+/// Every stage of a step of this network, in its order. The stages are weights, clamp and coupling of the nodes, phases, kept states,
+/// cost, correlation, and change of the weights.
 std::vector<StepStage> step_stages(const Config& config, const NetworkPlan& plan);
 
-/// "device", "circuit", "digital".
+/// Name of a place: "device", "circuit", "digital".
 const char* home_name(StageHome home);
 
 /// The stages as the columns stages/stage, stages/home and stages/how of a file.

@@ -10,13 +10,13 @@
 
 namespace nudge {
 
-/// The section [train].
+/// Section [train].
 struct TrainOptions {
   std::int64_t batch = {};
-  double step_time = {};  ///< s; 0: that of the phases
+  double step_time = {};  ///< s; 0: the time of the phases
   std::string optimizer;
   OptimizerOptions rule;
-  Schedule rate;  ///< and train.steps
+  Schedule rate;  ///< schedule of the rate, and train.steps
   double weight_decay = {};
   double gradient_clip = {};
   double skip_ratio = {}, leave_out_ratio = {};  ///< 0: off
@@ -32,7 +32,7 @@ struct TrainOptions {
 const Section<TrainOptions>& train_section();
 TrainOptions train_options(const Config& config);
 
-/// The section [growth].
+/// Section [growth].
 const Section<GrowthOptions>& growth_section();
 
 }  // namespace nudge

@@ -10,8 +10,8 @@
 namespace nudge {
 
 /// Batch of B independent examples of T rows: row t of example b is at b·T + t. A task has symbols (characters: T
-/// tokens, the target of a token is the next one) or features (classification, regression: T samples side by side); the
-/// other arrays are empty. Some rows may not count, such as those that fill up the last example: costs give them the
+/// tokens, the target of a token is the next one) or features (classification, regression: T samples side by side). The
+/// other arrays are empty. Some rows may not count, such as the rows that fill up the last example. Costs give them the
 /// value 0 and the gradient 0, and means are over the rows that count.
 struct Batch {
   static constexpr int kIgnored = -1;  ///< target of a row that does not count

@@ -25,7 +25,7 @@ struct DataOptions {
   Index classes = {};  ///< number of classes; 0: the largest label + 1
   std::string scaling, value_scaling;
   double validation_fraction = {}, test_fraction = {};
-  std::int64_t test_seed = {};   ///< seed of the test part
+  std::int64_t test_seed = {};   ///< seed of the test split
   std::int64_t split_seed = {};  ///< seed of the split of the rest; by_seed: the seed of the run
   static constexpr std::int64_t by_seed = -1;
   Index side_by_side = {};        ///< samples in one state; 0: chosen

@@ -27,7 +27,7 @@ struct LabelledData {
 /// Bound of labels: larger ones are taken for a mistake (a column of identifiers, say), not for classes.
 constexpr int kMostClasses = 65536;
 
-/// Location of samples: file and names in it. The keys are those of the config that gave them, for messages.
+/// Location of samples: file and names in it. The keys are the config's keys that gave them, for messages.
 struct DataSource {
   std::string path;
   std::string features = {};  ///< NPZ, HDF5: the array or dataset; R: the data frame

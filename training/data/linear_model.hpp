@@ -27,11 +27,10 @@ struct Minimum {
 };
 
 /// Minimises a smooth convex function from x on. Stops when half its Newton decrement ½ gᵀ H g is at most the tolerance
-/// (Boyd and Vandenberghe, Convex Optimization, 2004, section 9.5.1), where the last steps give the inverse Hessian.
-/// Also stops after `most_evaluations`, or when f falls no further in its precision. L-BFGS with 10 pairs (Liu and
-/// Nocedal, Math. Program. 45:503, 1989, algorithm 2.1) on top of the preconditioner. Steps by bisection to the weak
-/// Wolfe conditions, c₁ = 1e-4 and c₂ = 0.9 (Lewis and Overton, Math. Program. 141:135, 2013, algorithm 2.6).
-/// Deterministic.
+/// (Boyd and Vandenberghe, Convex Optimization, 2004, section 9.5.1). The last steps give the inverse Hessian. Also
+/// stops after `most_evaluations`, or when f falls no further in its precision. L-BFGS with 10 pairs (Liu and Nocedal,
+/// Math. Program. 45:503, 1989, algorithm 2.1) on top of the preconditioner. Steps by bisection to the weak Wolfe
+/// conditions, c₁ = 1e-4 and c₂ = 0.9 (Lewis and Overton, Math. Program. 141:135, 2013, algorithm 2.6). Deterministic.
 Minimum minimise(const Objective& objective, Eigen::VectorXd& x, const MinimiseOptions& options);
 
 /// Loss that a linear model is fitted by.
@@ -40,7 +39,7 @@ enum class LinearLoss {
   squared,        ///< ridge regression: ½ |s − y|²
 };
 
-/// Linear model s = ((x − centre)/width) W + b. centre (d) holds the means of the training part; width is the root mean
+/// Linear model s = ((x − centre)/width) W + b. centre (d) holds the means of the training split; width is the root mean
 /// square of the centred training features. One width for all features keeps their relation, and λ means the same in
 /// any unit.
 struct LinearModel {
@@ -54,7 +53,7 @@ struct LinearModel {
 
 /// Limits of a fit: a function of the config alone, so that its result has the same bits wherever it runs.
 struct FitLimits {
-  Index rows = 0;           ///< rows used: the first ones of the training part, whose order is random; 0: all
+  Index rows = 0;           ///< rows used: the first ones of the training split, whose order is random; 0: all
   double tolerance = 1e-4;  ///< tolerance of ½ gᵀ H g, nat (or 1)
   int passes = 30;          ///< most passes over the rows
   int threads = 0;          ///< number of threads; 0: all; does not change a bit of the result

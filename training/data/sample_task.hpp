@@ -59,14 +59,14 @@ class RegressionTask final : public SampleTask {
 /// Reference scores of classification: loss = cross-entropy (nat), score = accuracy, on validation and (where there is
 /// one) test:
 ///   chance    every class equally likely: ln K, 1/K
-///   majority  the training part's class frequencies, add-one smoothed; the choice is its most frequent class
+///   majority  the training split's class frequencies, add-one smoothed; the choice is its most frequent class
 ///   linear    multinomial logistic regression (linear_model.hpp), λ chosen on validation
 /// A network that ends above `linear` in error has learnt nothing that needs a hidden layer. Throws Interrupted where
 /// request.progress returns false, and at stop_point().
 ReferenceScores classification_references(const SampleParts& parts, const ReferenceRequest& request = {});
 
 /// Reference scores of regression: loss = ½|y − ŷ|² (mean over samples), score = √(mean square error of a value), in
-/// scaled values. The models are mean (of the training part) and linear (ridge regression).
+/// scaled values. The models are mean (of the training split) and linear (ridge regression).
 ReferenceScores regression_references(const SampleParts& parts, const ReferenceRequest& request = {});
 
 /// Number of training samples to fit the linear model to: all n, or a power of two ≥ 256 that keeps within the

@@ -14,9 +14,9 @@
 
 namespace nudge {
 
-/// Computes π(i) of a pseudo-random permutation π of {0, …, n − 1} that (key, step) chooses: a pure function in O(1)
-/// time and memory. So an epoch's order needs no state and a resumed run finds its place in it. The permutation is a
-/// balanced Feistel network of 8 rounds on the smallest even number of bits that n fits in. It is applied again while
+/// Computes π(i) of a pseudo-random permutation π of {0, …, n − 1} that (key, step) chooses. It is a pure function in
+/// O(1) time and memory. So an epoch's order needs no state and a resumed run finds its place in it. The permutation is
+/// a balanced Feistel network of 8 rounds on the smallest even number of bits that n fits in. It is applied again while
 /// the result is not below n (cycle walking: Black and Rogaway, CT-RSA 2002, section 3; at most 4 times on average).
 /// Already 4 rounds make a pseudo-random permutation of pseudo-random functions (Luby and Rackoff, SIAM J. Comput.
 /// 17:373, 1988); small domains want more. Needs i < n ≤ 2³².
@@ -33,26 +33,25 @@ struct DrawnPart {
   std::uint64_t seed = 0;
 };
 
-/// Splits n samples at random: a pure function of its arguments. The test part is drawn first, by its own seed alone: no
+/// Splits n samples at random: a pure function of its arguments. The test split is drawn first, by its own seed alone: no
 /// split of the rest, whatever its seed, trains or chooses on it. The rest is split by validation.seed. With labels (n of
-/// them, or none) the parts are stratified: a part takes of each class its share of that class's samples to within one
-/// sample, and of all samples its share rounded to the nearest. Needs both fractions ≥ 0, their sum < 1. A part may come
-/// out empty.
+/// them, or none) the splits are stratified. A split takes its share of each class's samples to within one sample, and
+/// its share of all samples rounded to the nearest. Needs both fractions ≥ 0, their sum < 1. A part may come out empty.
 SampleSplit split_samples(Index n, std::span<const int> labels, const DrawnPart& validation, const DrawnPart& test);
 
-/// Scaling of features, y_j = (x_j − offset_j) · gain_j, with numbers taken from the training part alone.
+/// Scaling of features, y_j = (x_j − offset_j) · gain_j, with numbers taken from the training split alone.
 ///   none      y = x
-///   unit      one range for all columns: the training part's smallest number becomes 0 and its largest 1 (pictures: the
+///   unit      one range for all columns: the training split's smallest number becomes 0 and its largest 1 (pictures: the
 ///             pixels keep their relation)
 ///   unit_each each column has a range of its own
-///   standard  each column has mean 0 and standard deviation 1 (divisor n) on the training part
+///   standard  each column has mean 0 and standard deviation 1 (divisor n) on the training split
 /// A column that is constant in training is only shifted (gain 1). Held-out numbers may leave the range; nothing is
 /// clipped.
 class FeatureScaling {
  public:
   /// Leaves `columns` columns as they are.
   explicit FeatureScaling(Index columns = 0);
-  /// Fits the scaling to the training part; kind is one of scaling_names().
+  /// Fits the scaling to the training split; kind is one of scaling_names().
   FeatureScaling(const std::string& kind, const Matrix<float>& training);
 
   void apply(Matrix<float>& x) const;
@@ -70,7 +69,7 @@ const std::vector<std::string>& scaling_names();
 struct SampleOptions {
   const NamedData* named = nullptr;  ///< a set called by its name; its files are in `folder`
   std::string folder = {};
-  /// Otherwise, files of samples and of the test part; no path: the digits that ship, no predefined test part.
+  /// Otherwise, files of samples and of the test split; no path: the digits that ship, no predefined test split.
   DataSource source, test_source;
   std::vector<Index> shape;  ///< shape of a sample; empty: as the file says
   Index classes = 0;         ///< number of classes; 0: the largest label of the training file + 1
@@ -90,7 +89,7 @@ struct Samples {
   Index count() const { return features.rows(); }
 };
 
-/// Samples of three parts that share no sample; scaling is fitted to the training part alone. The test part may be
+/// Samples of three parts that share no sample; scaling is fitted to the training split alone. The test split may be
 /// empty.
 struct SampleParts {
   Samples training, validation, test;
@@ -102,8 +101,8 @@ struct SampleParts {
   std::int64_t fingerprint() const;
 };
 
-/// Reads, splits and scales samples. A predefined test file is the test part; then only validation is split off the
-/// other file. UserError for what a file lacks, labels ≥ classes, a test file of other features, parts without a
+/// Reads, splits and scales samples. A predefined test file is the test split; then only validation is split off the
+/// other file. UserError for missing parts of a file, labels ≥ classes, a test file of other features, splits without a
 /// sample.
 SampleParts load_samples(const SampleOptions& options, Target target);
 
@@ -120,8 +119,8 @@ Batch epoch_batch(const Samples& samples, Index count, std::uint64_t seed, std::
 /// smaller.
 std::vector<Batch> batches_of(const Samples& samples, Index count, Index most = 0);
 
-/// Notes on oddities of the training part that make no run fail, a sentence each: classes without a sample, a single
-/// class, features that have one value in all samples. Empty: none.
+/// Notes on oddities of the training split that make no run fail, a sentence each. They are classes without a sample, a
+/// single class, and features that have one value in all samples. Empty: none.
 std::vector<std::string> sample_notes(const SampleParts& parts);
 
 }  // namespace nudge

@@ -65,7 +65,7 @@ struct ReferenceScores {
   std::string metric;     ///< "accuracy" (share, larger is better) or "rmse" (smaller is better)
   std::string loss_unit;  ///< "nat" or "1"
   std::vector<ReferenceScore> rows;
-  double ridge = 0;  ///< λ of the linear model, chosen on the validation part
+  double ridge = 0;  ///< λ of the linear model, chosen on the validation split
   /// Number of training samples that the linear model was fitted to, and number of all; 0: not fitted.
   std::int64_t samples = 0, of_samples = 0;
   double above_minimum = 0;  ///< about the distance of the linear model's objective from its minimum, in loss_unit
@@ -96,7 +96,7 @@ struct ReferenceRequest {
   /// machine. A larger fit uses fewer samples, or is left out.
   double operations = std::numeric_limits<double>::infinity();
   int threads = 0;  ///< number of threads; 0: all; does not change a bit of the result
-  /// Callback before each pass over the samples, with a text for a person on what is done; false: stop, which throws
+  /// Callback before each pass over the samples, with a text for a person on the work. false: stop, which throws
   /// Interrupted.
   std::function<bool(const std::string& doing)> progress = {};
 
@@ -109,13 +109,13 @@ struct ReferenceRequest {
   }
 };
 
-/// Folder for results that are costly to compute and a function of their key, kept between runs. $NUDGE_CACHE ("off":
-/// nowhere), else $XDG_CACHE_HOME/nudge, else $HOME/.cache/nudge; nothing where none of them is set.
+/// Folder for results that are costly to compute and a function of their key, kept between runs. It is $NUDGE_CACHE
+/// ("off": nowhere), else $XDG_CACHE_HOME/nudge, else $HOME/.cache/nudge. Nothing if none of them is set.
 std::optional<std::filesystem::path> cache_folder();
 
 /// Returns the scores kept under the key, or the result of compute(), which it then keeps. A file is believed only if
-/// it is whole (its seal), holds the same key, and its rows are possible: finite losses, shares in [0, 1], of `samples`
-/// training samples. An unreadable or unwritable cache is ignored. Exceptions of compute() are passed on.
+/// it is whole (its seal), holds the same key, and has possible rows. These have finite losses, shares in [0, 1], and
+/// `samples` training samples. An unreadable or unwritable cache is ignored. Exceptions of compute() are passed on.
 ReferenceScores cached_references(const std::string& key, std::int64_t samples,
                                   const std::function<ReferenceScores()>& compute);
 

@@ -38,12 +38,12 @@ std::vector<double> mackey_glass(double history, Index length, int steps);
 std::vector<double> seasonal(Index length, std::uint64_t seed);
 double seasonal_floor(Index ahead);
 
-/// Reads a series (length, variables): the columns of the file (CSV, or npy), or one generated series. UserError for
-/// what a file lacks.
+/// Reads a series (length, variables): the columns of the file (CSV, or npy), or one generated series. UserError for a
+/// file that lacks its part.
 Matrix<double> read_series(const SeriesOptions& options);
 
 /// Task forecasting: an example is a window of model.tokens patches of series.patch values of one variable; the last
-/// series.horizon patches are unknown. Variables are standardised by their training part. A window is taken relative to
+/// series.horizon patches are unknown. Variables are standardised by their training split. A window is taken relative to
 /// the last known value (Zeng et al., "Are transformers effective for time series forecasting?", NLinear,
 /// arXiv:2205.13504):
 ///     row t of the features   x_{tP}, ..., x_{tP+P−1} less that value, and 0; of an unknown patch zeros, and 1

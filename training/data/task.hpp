@@ -13,9 +13,9 @@
 
 namespace nudge {
 
-/// Sizes of a task; 0 for what a task does not have. rows: of an example (the tokens of a sequence, or samples side by
-/// side). symbols: that rows are drawn from; or features: of each row. classes: that the cost tells apart; or values:
-/// real numbers to fit.
+/// Sizes of a task; 0 if the task has none. rows: number of rows of an example, the tokens of a sequence or samples
+/// side by side. symbols: how many symbols rows are drawn from. features: how many each row has. classes: how many the
+/// cost tells apart. values: how many real numbers are fitted.
 struct TaskSizes {
   Index rows = 0;
   Index symbols = 0;
@@ -47,10 +47,10 @@ class Task {
 
   virtual Batch training(std::uint64_t step) const = 0;
   virtual std::vector<Batch> validation() const = 0;
-  /// Batches of the test part; empty: nothing is held out for it.
+  /// Batches of the test split; empty: nothing is held out for it.
   virtual std::vector<Batch> test() const = 0;
 
-  /// Number of held-out samples in a row that share data and count as one in an interval: windows of a text overlap where more are
+  /// Number of held-out samples in a row that share data and count as one in an interval. Windows of a text overlap if more are
   /// asked for than it holds. 1: none do.
   virtual Index samples_that_overlap(bool /*test*/) const { return 1; }
 
@@ -67,8 +67,8 @@ class Task {
   virtual std::int64_t fingerprint() const = 0;
 };
 
-/// Meaning of the rows of an example: symbols, which a network embeds; features, a separate sample in each row; or
-/// steps, rows of features that belong together.
+/// Meaning of the rows of an example. symbols: a network embeds them. features: each row is a separate sample. steps:
+/// rows of features that belong together.
 enum class Rows { symbols, features, steps };
 
 /// Kind of task, named by task.kind.

@@ -27,14 +27,14 @@ struct TextSplit {
 /// one number that is reported).
 ///
 /// The vocabulary is the set of code points of the whole text, sorted by value, so equal text gives equal numbers. A
-/// leading byte order mark is dropped; CR LF and a lone CR become LF (files differ between systems, the language does
-/// not); nothing else is changed. The parts are contiguous and disjoint, and windows are cut from one part: no window
+/// leading byte order mark is dropped. CR LF and a lone CR become LF (files differ between systems, the language does
+/// not). Nothing else is changed. The splits are contiguous and disjoint, and a window is cut from one split. No window
 /// of one contains a character of another.
 class TextDataset {
  public:
-  /// Reads a UTF-8 file. Each part must hold at least tokens + 1 characters (one window with its targets). UserError
-  /// naming the path when the file is missing, a directory, not a regular file, unreadable, empty, binary (NUL bytes),
-  /// not UTF-8 (with the byte offset), or too short.
+  /// Reads a UTF-8 file. Each split must hold at least tokens + 1 characters (one window with its targets). UserError
+  /// names the path of a file that is missing, a directory, not a regular file, or unreadable. So it does for one that
+  /// is empty, binary (NUL bytes), not UTF-8 (with the byte offset), or too short.
   static TextDataset load(const std::filesystem::path& path, const TextSplit& split, Index tokens);
 
   /// Makes the data set from text in memory; `name` stands for the path in messages.
@@ -59,8 +59,8 @@ class TextDataset {
   std::size_t training_size_ = 0, validation_size_ = 0;
 };
 
-/// Code points of a UTF-8 text up to its first error (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF),
-/// and the place of that error.
+/// Code points of a UTF-8 text up to its first error, and the place of the error. RFC 3629: no overlong forms, no
+/// surrogates, at most U+10FFFF.
 struct Utf8Text {
   std::vector<char32_t> code_points;
   std::size_t valid_bytes = 0;  ///< the text's size when all of it is valid, else the offset of the first bad sequence
@@ -75,7 +75,7 @@ std::size_t visit_utf8(std::string_view bytes, const std::function<void(char32_t
 void append_utf8(std::string& out, char32_t code_point);
 
 /// Loss of counting alone on held-out characters x_1 … x_n after x_0, in nat per character: a reference for a model's
-/// loss. Counts n of the training part (N characters, vocabulary V), add-one smoothed (Laplace's rule of succession),
+/// loss. Counts n of the training split (N characters, vocabulary V), add-one smoothed (Laplace's rule of succession),
 /// so that what training never showed has a probability:
 ///     chance  = ln V
 ///     unigram = −1/n Σ ln (n(x_i) + 1)/(N + V)
@@ -91,7 +91,7 @@ TextEntropy text_entropy(std::span<const int> training, std::span<const int> hel
 /// Losses of counting on the held-out parts of a text.
 struct TextLines {
   TextEntropy validation;
-  std::optional<TextEntropy> test;  ///< losses on the test part; nothing where data.test_fraction = 0
+  std::optional<TextEntropy> test;  ///< losses on the test split; nothing where data.test_fraction = 0
 };
 TextLines text_lines(const TextDataset& data);
 

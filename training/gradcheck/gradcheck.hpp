@@ -25,8 +25,8 @@ struct TrainedStart {
   double damping = 0;
 };
 
-/// The config with exact numbers and circuits: the sections device, crossbar, circuit, correction and reads at their
-/// defaults, and those of studies (gradcheck, sweep, compare) and files too. Two configs that agree in it train the same network.
+/// Config with exact numbers and circuits. The sections device, crossbar, circuit, correction and reads are at their defaults,
+/// and so are the sections of studies (gradcheck, sweep, compare) and files. Two configs that agree in it train the same network.
 Config exact_training_config(const Config& config);
 
 /// Trains every such network once and keeps it: the points of a sweep over imperfections start from the same one. Any thread
@@ -36,7 +36,7 @@ class TrainedStarts {
   /// The network after gradcheck.train_steps steps on exact_training_config(config) with the batches of `task`.
   std::shared_ptr<const TrainedStart> of(const Config& config, const Task& task);
 
-  /// How many were trained.
+  /// Number of networks that were trained.
   std::size_t trained() const;
 
  private:
@@ -50,11 +50,11 @@ struct GradcheckRow {
   std::string estimator;
   std::string group;    ///< tok, pos, Wm, Wq, Wk, Wv, Wo, Wh, or all: the equilibrium's parameters, all but Wh
   Agreement agreement;  ///< means over the batches in which the group has a gradient; has_gradient: in any of them
-  int counted = 0;      ///< how many batches these are
+  int counted = 0;      ///< number of these batches
   double force_evaluations = 0;  ///< work per sequence; a jvp or vjp counts as one
 };
 
-/// What an estimator's phases looked like, mean over the batches.
+/// Facts of an estimator's phases, mean over the batches.
 struct EstimatorFacts {
   std::string name;
   double beta = 0;             ///< per token; 0 where the estimator has none
@@ -81,34 +81,35 @@ struct GradcheckReport {
   double settled = 0;                     ///< share of sequences with residual ≤ settled_at
   double settled_at = 0;                  ///< relaxation.tolerance, or 1e-3 where that is 0
   double step = 0, damping = 0;           ///< ε and c, after the training steps
-  int difference_entries = 0;             ///< of the rows finite_difference; 0: none
+  int difference_entries = 0;             ///< entries of the rows finite_difference; 0: none
   int difference_sequences = 0;           ///< 0: none were asked for
   double difference_residual = 0;         ///< largest ‖F‖/‖z‖ of their fixed points
   bool difference_settled = true;
-  std::optional<PhaseRecord> record;  ///< where gradcheck.record asks for it and the whole report is wanted
+  std::optional<PhaseRecord> record;  ///< record of the phases, if gradcheck.record asks for it and the whole report is
+                                      ///< wanted
 
   bool reference_converged() const;
-  double snr(const std::string& estimator) const;  ///< of its nudge; NaN without noise or nudge
+  double snr(const std::string& estimator) const;  ///< signal-to-noise ratio of its nudge; NaN without noise or nudge
   bool finite() const;                             ///< every row is; groups without gradient have no cosine
   const GradcheckRow* find(const std::string& estimator, const std::string& group) const;  ///< or nullptr
 };
 
-/// Which parts of the report are wanted; the rows always are.
+/// Wanted parts of the report; the rows are always made.
 struct GradcheckScope {
   std::vector<std::string> estimators;  ///< empty: gradcheck.estimators, with bptt
   bool finite_differences = true;
   bool stability = true;
-  TrainedStarts* starts = nullptr;  ///< of checks that may share what they program (gradcheck.weights = programmed)
+  TrainedStarts* starts = nullptr;  ///< networks that checks may share (gradcheck.weights = programmed)
 };
 
 /// Compares the estimators of the configured model, after gradcheck.train_steps steps of training, with the exact adjoint
-/// at the fixed point. `say` hears of each part that starts. UserError for wrong input; what does not converge or is not
-/// finite is in the report.
+/// at the fixed point. `say` is called for each part that starts. UserError for wrong input. The report has whatever does
+/// not converge or is not finite.
 GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope = {},
                           const std::function<void(const std::string&)>& say = {});
 
-/// The estimators of gradcheck.estimators without duplicates, "all" spelled out (implicit_dense only where it fits a state of
-/// so many unknowns), and bptt, which every table has.
+/// Estimators of gradcheck.estimators without duplicates, with "all" spelled out, and bptt, which every table has.
+/// implicit_dense is included only if it fits a state of so many unknowns.
 std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns);
 
 /// /rows and /diagnostics as docs/reference/files.md says.

@@ -21,12 +21,12 @@ const Section<CorrelatorSpec>& correlator_section();
 ParamTable correlator_keys();
 
 /// Correlations by circuits. The multiplier at weight (i, j) takes x_i, which drives the weight, and the difference δ_j
-/// = z_j⁺ − z_j⁻ of the states that two holds keep, and puts
+/// = z_j⁺ − z_j⁻ of the states that two holds keep. It puts
 ///     (1 + γ_ij) x_i δ_j + o_ij + ν
 /// into a capacitor: γ, o normal and static, ν fresh in every product. A learning rule wants the mean of x δ/w over the
-/// samples of a batch, with w the distance of the two states in β. With P products per sample (the positions of a
-/// kernel; else 1), R multiplied samples (rows: tokens too) and B of them that count in the cost, by whose number sums
-/// are divided, the gradient becomes
+/// samples of a batch, with w the distance of the two states in β. A sample has P products (the positions of a kernel;
+/// else 1). R samples are multiplied (rows: tokens too); B of them count in the cost and divide the sums. The gradient
+/// becomes
 ///     G ← (1 + γ) ⊙ G + (R/B) P o/w + ν √(P R)/(w B).
 /// So a small nudge has less bias and more of these errors. x δ = 1 is the product of two states of 1. The capacitors
 /// are ideal.

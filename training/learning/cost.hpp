@@ -13,7 +13,7 @@
 namespace nudge {
 
 /// Cost on the settled state of one example, summed over its rows. The weight of the gradient takes a batch's mean over
-/// B·T rows, so that a nudge β per row, per token, means the same at any batch size. Not thread-safe.
+/// B·T rows. So a nudge β per row, per token, means the same at any batch size. Not thread-safe.
 template <class S>
 class Cost {
  public:

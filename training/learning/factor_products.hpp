@@ -8,22 +8,22 @@
 
 namespace nudge {
 
-/// True if a correlation xᵀ y of n rows, of the given shape, should wait beside `pairs` for those of other chunks. A
-/// product of few rows costs the passes over its result, not its arithmetic. Never more numbers wait than the result
-/// has.
+/// True if a correlation xᵀ y of n rows, of the given shape, should wait beside `pairs` for correlations of other
+/// chunks. A product of few rows costs the passes over its result, not its arithmetic. Never more numbers wait than the
+/// result has.
 template <class S>
 bool worth_keeping(const std::vector<FactorPair<S>>& pairs, Index n, ParameterShape result);
 
-/// True if n rows of factors are so few that ‖Σ xᵀ y‖ costs less by their inner products, n²/2 of both sides, than by
-/// the entries of the sum. A digital matrix then takes the factors, and the sum is never formed.
+/// True if ‖Σ xᵀ y‖ of n rows of factors costs less by their inner products, n²/2 of both sides, than by the entries of
+/// the sum. A digital matrix then takes the factors; the sum is never formed.
 bool few_rows(Index n, ParameterShape result);
 
 /// Stacks the pairs of one parameter into one pair for each block of its columns: all rows in order, scale 1.
 template <class S>
 std::vector<FactorPair<S>> stacked(std::vector<FactorPair<S>> pairs);
 
-/// Adds G_p[:, columns] += Σ scale · xᵀ y over the pairs of each parameter p; pairs of the same columns form one
-/// product of all their rows, in order. So the bits are the same for any number of threads. `pairs` is indexed by
+/// Adds G_p[:, columns] += Σ scale · xᵀ y over the pairs of each parameter p. Pairs of the same columns form one
+/// product of all their rows, in order, so the bits are the same for any number of threads. `pairs` is indexed by
 /// parameter.
 template <class S>
 void add_products(std::vector<std::vector<FactorPair<S>>> pairs, Gradient<S>& gradient, int threads);

@@ -44,8 +44,8 @@ class Gradient final : public GradientSink<S> {
   void add(const Gradient& other, S scale = S(1));
   void scale(S factor);
 
-  /// Sum Σ g² over all entries, and its root norm(), accumulated in double in the order of the parameters; not finite
-  /// when an entry is not.
+  /// Sum Σ g² over all entries, and its root norm(). Both are accumulated in double in the order of the parameters, and
+  /// not finite if an entry is not.
   double squared_norm() const;
   double norm() const;
   bool all_finite() const;
@@ -69,8 +69,8 @@ class Gradient final : public GradientSink<S> {
   std::vector<char> unset_;  ///< one flag per parameter between begin() and finish(); else empty
 };
 
-/// Number of chunks of a batch whose gradients are summed in order: enough to keep the threads of a large machine busy,
-/// few enough that their buffers stay small.
+/// Number of chunks of a batch whose gradients are summed in order. It keeps the threads of a large machine busy, and
+/// the buffers of the chunks small.
 constexpr Index kChunks = 16;
 
 /// Flags for every parameter: 1 if any of the chunks has met it.

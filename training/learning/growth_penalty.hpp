@@ -12,11 +12,11 @@ namespace nudge {
 /// state z of one sequence, with step ε and norms over the sequence:
 ///     v = F(z)/‖F(z)‖,   y = (1 + ε J) v (repeated `iterations` times with renormalisation),   g = ‖y‖,   w = y/g
 ///     penalty = strength · relu(g − threshold)/B,   its gradient  strength · ε/B · ∂/∂θ ⟨w, J(z; θ) v⟩ at fixed z, v, w
-/// in finite differences, so that it needs only forward reads and the usual outer products (η = probe · ‖z‖):
+/// Both are formed by finite differences, which need only forward reads and the usual outer products (η = probe · ‖z‖):
 ///     J v ≈ (F(z + ηv) − F(z − ηv))/2η;   gradients of ⟨±l w, F⟩ at z ± ηv with l = strength ε/(2ηB).
-/// If reads are noisy, F is the mean of two and their difference measures its noise: a direction that is mostly
-/// noise is not penalised. Its reads are of the class monitor. Embeddings and read-out get no gradient. Source:
-/// measured on this model; threshold^T1 is what is left of the slow mode.
+/// If reads are noisy, F is the mean of two, and their difference measures its noise. A direction that is mostly noise
+/// is not penalised. Its reads are of the class monitor. Embeddings and read-out get no gradient. Source: measured on
+/// this model; the slow mode shrinks to threshold^T1 of itself.
 ///
 /// Independent samples, such as the rows of a layered Hopfield network, have no residual in common. With `samples` each
 /// has its own v, η and g, and the penalty is strength · Σ_t relu(g_t − threshold)/N over the N rows of the batch that

@@ -21,8 +21,8 @@ class SquaredError final : public ExampleCost<S> {
 
   /// Sets the targets of the node, (rows, node.count); keeps a copy.
   void bind(ConstMatrixRef<S> targets);
-  /// Takes the targets from an example of a batch: its real values; with classes only, 1 for the class of each row and
-  /// 0 for the others.
+  /// Takes the targets from an example of a batch: its real values. With classes only, the target is 1 for the class of
+  /// each row and 0 for the others.
   void bind(const Batch& batch, Index example, const ReadContext& read) override;
   ReadContext& read() override { return read_; }
 

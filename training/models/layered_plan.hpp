@@ -57,22 +57,23 @@ std::vector<Index> layer_widths(const std::vector<Index>& hidden, const TaskSize
 
 struct NetworkKind;
 
-/// Network kind oscillator: phases φ of coupled oscillators in the frame that turns with them, the XY model or
-/// Kuramoto's of one frequency (Wang, Wanjura & Marquardt, arXiv:2402.08579, train it by equilibrium propagation),
+/// Network kind oscillator: phases φ of coupled oscillators in the frame that turns with them. This is the XY model, or
+/// Kuramoto's model of one frequency; Wang, Wanjura & Marquardt, arXiv:2402.08579, train it by equilibrium propagation.
 ///     E = −Σ K_ij cos(φ_i − φ_j) − Σ h_i cos(φ_i − θ_i),      dφ/dt = −∂E/∂φ
-/// in layers: φ of layer 0 are the clamped phases `input_phase` x of the features, K_l (n_{l−1}, n_l) couples a layer
-/// to the one below, and the last layer has a phase per class or value. Since cos(a − b) = cos a cos b + sin a sin b, a
-/// coupling is two BilinearLinks on one map, driven by the cosines and by the sines of both ends. A field has the
-/// parameters hc = h cos θ and hs = h sin θ, the components in quadrature that a locking signal has. The cost is C = Σ
-/// 1 − cos(φ − y), a target of y being a phase of y rad: its nudge is a field of β at that phase.
+/// The oscillators form layers. φ of layer 0 are the clamped phases `input_phase` x of the features. K_l (n_{l−1}, n_l)
+/// couples a layer to the one below, and the last layer has a phase per class or value. Since cos(a − b) = cos a cos b
+/// + sin a sin b, a coupling is two BilinearLinks on one map. One is driven by the cosines of both ends, one by the
+/// sines. A field has the parameters hc = h cos θ and hs = h sin θ, the components in quadrature that a locking signal
+/// has. The cost is C = Σ 1 − cos(φ − y), a target of y being a phase of y rad: its nudge is a field of β at that
+/// phase.
 NetworkKind oscillator_network();
 
 /// Network kind thermal: layers above a clamped sample s_0 = x, coupled both ways, in a bath of temperature T,
 ///     E = Σ_l (½ |s_l|² + ¼ κ Σ s_l⁴ − s_{l−1} W_l s_lᵀ − b_l s_lᵀ),     P(s) ∝ exp(−E/T)
-/// with relaxation.solver = sample; any other solver finds its states of least energy, as without a bath. Units are
-/// real numbers that Langevin's equation moves, or binary (0 or 1, then without ½ s² + ¼ κ s⁴): stochastic bits, device
-/// by device, that see h_i/T. The binary form is a Boltzmann machine, or, with s = (1 + m)/2, an Ising machine of
-/// p-bits.
+/// with relaxation.solver = sample. Any other solver finds its states of least energy, as without a bath. Units are
+/// real numbers that Langevin's equation moves, or binary (0 or 1, then without ½ s² + ¼ κ s⁴). The latter are
+/// stochastic bits, device by device, that see h_i/T. The binary form is a Boltzmann machine, or, with s = (1 + m)/2,
+/// an Ising machine of p-bits.
 NetworkKind thermal_network();
 
 /// Objects of layers beside their weights, each made when first asked for and then shared. A plan whose network is

@@ -22,7 +22,7 @@ struct MixerChoice {
   bool is_fused() const { return kind == fused; }
 };
 
-/// Names of the mixers (mixers/registry) that can be the force of a block: the state is their only input, and their
+/// Names of the mixers (mixers/registry) that can be the force of a block. The state is their only input, and their
 /// first output has its shape.
 const std::vector<std::string>& force_mixers();
 
@@ -44,16 +44,16 @@ template <class S>
 Value<S> mixed_energy(const MixerChoice& choice, Value<S> z, Value<S> context, const std::vector<Value<S>>& weights);
 
 /// Flags of the parameters, in the order of mixer_spec(), that the mixer only multiplies by, so that arrays of devices
-/// may hold them. Found by recording the mixer on weights that are read. Gains, biases, temperatures and what is
-/// inverted stay numbers.
+/// may hold them. Found by recording the mixer on weights that are read. Gains, biases, temperatures and matrices that
+/// are inverted stay numbers.
 std::vector<bool> readable_parameters(const MixerChoice& choice);
 
 /// Makes a mixer a force on the node `node`, columns `at`: F(z) = s · Mixer(z), the non-conservative part of the block
-/// without its damping. For a kind that is the state plus an update (`residual`), Mixer(z) is the update alone:
-/// attention as in the founding note, the descent step of "Transformers as Intrinsic Optimizers" as a flow. (With the
-/// state left in, c would mean c − 1.) The weights, in the order of mixer_spec(), have the numbers first_parameter,
-/// first_parameter + 1, ... in the network and must outlive the term. Those of readable_parameters() are read, the
-/// others are numbers.
+/// without its damping. For a kind that is the state plus an update (`residual`), Mixer(z) is the update alone. This
+/// gives attention as in the founding note, and the descent step of "Transformers as Intrinsic Optimizers" as a flow.
+/// (With the state left in, c would mean c − 1.) The weights, in the order of mixer_spec(), have the numbers
+/// first_parameter, first_parameter + 1, ... in the network and must outlive the term. Weights of readable_parameters()
+/// are read, the others are numbers.
 template <class S>
 std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& choice, double gain, int first_parameter,
                                     const std::vector<const LinearMap<S>*>& weights);

@@ -12,10 +12,10 @@
 
 namespace nudge {
 
-/// Initial weights of a block: W_q, W_k, W_v ~ N(0, attention²/C), W_o ~ N(0, output²/C), W_m normal with spectral norm `memory`,
-/// W_c = coupling_matrix() of a pattern ~ N(0, coupling²/C) with its two gains, tok and pos ~ N(0, embedding²), W_h ~ N(0, 1/C); the
-/// weights of another mixer as its MixerSpec says, deviations times initial_scale. One matrix per parameter, a pure function of the
-/// seed.
+/// Initial weights of a block, one matrix per parameter, a pure function of the seed. W_q, W_k, W_v ~ N(0, attention²/C), W_o ~ N(0,
+/// output²/C), W_m normal with spectral norm `memory`. W_c = coupling_matrix() of a pattern ~ N(0, coupling²/C) with its two gains.
+/// tok and pos ~ N(0, embedding²), W_h ~ N(0, 1/C). The weights of another mixer follow its MixerSpec, with deviations times
+/// initial_scale.
 struct InitialScales {
   double attention = 0.6;
   double output = 0.6;
@@ -45,7 +45,7 @@ struct ModelOptions {
 const Section<ModelOptions>& model_section();
 inline ModelOptions model_options(const Config& config) { return model_section().read(config); }
 
-/// Table of model.weights and these rows: what a network of independent samples reads.
+/// Table of model.weights and these rows: the keys that a network of independent samples reads.
 ParamTable with_weights(const ParamTable& rows);
 
 /// Section [mixer] as the config has it: mixer_choice() replaces sizes of 0.
@@ -54,12 +54,12 @@ const Section<MixerChoice>& mixer_section();
 /// Mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
 MixerChoice mixer_choice(const Config& config);
 
-/// Mixer of a sequence model, in its sizes from the tables (sequence_mixer()), except for keys of [mixer] that are not
-/// at their defaults. mixer.initial_scale does not apply.
+/// Mixer of a sequence model, in its sizes from the tables (sequence_mixer()). Keys of [mixer] that are not at their
+/// defaults replace them. mixer.initial_scale does not apply.
 MixerChoice sequence_choice(const Config& config, const std::string& name, Index channels, Index heads, Index tokens);
 
-/// Table of the keys of [mixer] for a key that chooses one of these mixers of the registry: a key is read where the
-/// chosen mixer reads it (MixerKind::options).
+/// Table of the keys of [mixer] for a key that chooses one of these mixers of the registry. A key is read if the chosen
+/// mixer reads it (MixerKind::options).
 ParamTable mixer_rows(const std::string& choice, const std::vector<std::string>& kinds);
 
 /// Table of the keys of [mixer] for a key that chooses one of sequence_mixer_names(), which start from scales of their

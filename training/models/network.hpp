@@ -14,9 +14,9 @@
 
 namespace nudge {
 
-/// Equilibrium network: a circuit of named nodes and the terms between them. It has the linear maps that hold its
-/// parameters (numbers or devices), the clamping of its input by an example, and the read-out that its cost acts
-/// through. A thread needs a CircuitDynamics and a Cost to settle one example.
+/// Equilibrium network: a circuit of named nodes and the terms between them. It has linear maps that hold its
+/// parameters (numbers or devices). An example clamps its input, and its cost acts through the read-out. A thread needs
+/// a CircuitDynamics and a Cost to settle one example.
 template <class S>
 class Network {
  public:
@@ -48,8 +48,8 @@ class Network {
   Index cols() const { return circuit_.cols(); }
 
   /// Computes x_in (rows, inputs) of an example's symbols, one per row, each below the size of the table. Row i is a
-  /// row of a table of numbers, or the read of a table on devices with 1 on one line and 0 on all others. This read is
-  /// of class `stored`: made once, and held for all phases of the example.
+  /// row of a table of numbers. For a table on devices it is a read with 1 on one line and 0 on all others. This read
+  /// is of class `stored`: made once, and held for all phases of the example.
   void embed(std::span<const int> symbols, MatrixRef<S> x, ReadContext& read) const;
   /// Computes x_in without fresh noise.
   void embed(std::span<const int> symbols, MatrixRef<S> x) const;
@@ -58,8 +58,8 @@ class Network {
   void clamp(const Batch& batch, Index example, MatrixRef<S> x, ReadContext& read) const;
   /// Computes the input clamp without fresh noise.
   void clamp(const Batch& batch, Index example, MatrixRef<S> x) const;
-  /// Adds the gradient of clamp() to those of the embedding, if any: of numbers to `gradient`, of devices the
-  /// correlations at their lines to `sink`, which may be `gradient`. Returns the digital operations that the numbers
+  /// Adds the gradient of clamp() to the gradients of the embedding, if any. Numbers go to `gradient`; for devices the
+  /// correlations at their lines go to `sink`, which may be `gradient`. Returns the digital operations that the numbers
   /// take.
   double accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient,
                           GradientSink<S>& sink, const ReadContext& read) const;

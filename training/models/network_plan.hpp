@@ -24,8 +24,8 @@ Matrix<S> normal_matrix(Index rows, Index cols, double deviation, std::uint64_t 
   return (deviation * values).template cast<S>();
 }
 
-/// Bound of a Hopfield memory, whose spectral norm must stay inside its clamp (training/learning/controller.hpp):
-/// columns `memory` of a parameter, and the parameter that it returns through where that is another one.
+/// Bound of a Hopfield memory, whose spectral norm must stay inside its clamp (training/learning/controller.hpp). It
+/// names columns `memory` of a parameter, and the parameter through which it returns if this is another one.
 struct WeightBound {
   int parameter = 0;
   Columns memory;
@@ -64,8 +64,8 @@ struct ParameterGroup {
 template <class S>
 using Maps = std::vector<std::unique_ptr<LinearMap<S>>>;
 
-/// Embedding of an example into the clamp of the circuit: rows of a table of symbols, plus rows of a table of
-/// positions; or the features of its rows as they are.
+/// Embedding of an example into the clamp of the circuit. It adds rows of a table of symbols and rows of a table of
+/// positions; or it takes the features of its rows as they are.
 struct Embedding {
   int symbols = 0;     ///< number of the table of symbols (V, inputs); -1: fed by features, (rows, inputs)
   int positions = -1;  ///< number of the table of positions (rows, inputs); -1: none
@@ -85,8 +85,8 @@ struct Gates {
 };
 
 /// Structure of a network, without its numbers: its nodes, the terms between them, its parameters and groups, where
-/// examples enter and where the cost reads. One class per kind, one object per run: a network in float, its copy in
-/// double and every thread's share of them are made from the same plan.
+/// examples enter and where the cost reads. There is one class per kind and one object per run. A network in float, its
+/// copy in double and every thread's share of them are made from the same plan.
 class NetworkPlan {
  public:
   virtual ~NetworkPlan() = default;
@@ -95,8 +95,8 @@ class NetworkPlan {
 
   /// Rows T of a state: the tokens of a sequence, or samples side by side.
   virtual Index rows() const = 0;
-  /// True if rows are coupled. Uncoupled rows are independent samples that go through the circuit one after the other:
-  /// time and energy are those of one sample, and T concerns only the simulation.
+  /// True if rows are coupled. Uncoupled rows are independent samples that go through the circuit one after the other.
+  /// Time and energy are then counted for one sample, and T concerns only the simulation.
   virtual bool couples_rows() const { return true; }
   /// Number of columns of the input clamp.
   virtual Index inputs() const = 0;

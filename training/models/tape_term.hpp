@@ -76,7 +76,7 @@ struct TapeReads {
 };
 
 /// Linear map as the weights of a computation on a tape. It reads either way; derivatives are reads the other way
-/// through the same devices; the local correlation goes to the sink of the present reads. An array is driven and sensed
+/// through the same devices. The local correlation goes to the sink of the present reads. An array is driven and sensed
 /// as a whole. For a part of its rows, the other rows are driven with 0, or sensed and dropped.
 template <class S>
 class MapReader final : public WeightReader<S> {

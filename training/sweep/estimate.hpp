@@ -9,8 +9,8 @@
 
 namespace nudge {
 
-/// Kind of points that take about the same time: equal values of every swept key that is no real number, and real
-/// numbers that are zero alike (zero switches a thing off).
+/// Kind of points that take about the same time. They have equal values of every swept key that is no real number, and
+/// real numbers that are zero alike (zero switches a thing off).
 struct PointKind {
   std::string name;          ///< "model.heads = 2, device.read_noise not 0"
   std::size_t points = 0;    ///< number of points that are left to run
@@ -30,8 +30,8 @@ struct StudyEstimate {
   bool interrupted = false;
 };
 
-/// Measures a short run of the first point of each kind: a few steps. Their time is told apart from that of set-up,
-/// evaluations and comparisons, which are then counted as the config says; a gradient check is run whole. Nothing is
+/// Measures a short run of the first point of each kind: a few steps. Their time is told apart from the time of set-up,
+/// evaluations and comparisons, which are then counted as the config says. A gradient check is run whole. Nothing is
 /// written. `file_bytes` gives the size of the file of a sweep. `watch` is called before each kind with the number of
 /// kinds measured and the number of all kinds; it returns false to stop.
 StudyEstimate estimate_points(const SweepGrid& grid, PointJob job,

@@ -11,8 +11,8 @@
 
 namespace nudge {
 
-/// List of the points of a study that are left to run, in the order in which threads and processes take them. First
-/// come, in their order, points whose combination of values was not timed yet; then the longest first, so that no point
+/// List of a study's points that are still to run, in the order in which threads and processes take them. Points whose
+/// combination of values was not timed yet come first, in their order. Then the longest come first, so that no point
 /// ends long after all others. Results do not depend on the order.
 class TaskList {
  public:

@@ -41,8 +41,8 @@ constexpr const char* kMedianNote = "median: of all runs, those that failed rank
 /// `median`: the cell's median as text, which is shown where it is finite.
 std::string cell_text(const CellSpread& cell, const std::string& mean, const std::string& median);
 
-/// Sorts names of results by importance, the one that a run is judged by first: scores before losses, the test before
-/// the validation part, then the cosine, then the others as they come. Attribute `results` of a table of runs.
+/// Sorts names of results by importance; a run is judged by the first. The order is scores before losses, the test
+/// before the validation split, then the cosine, then the others as they come. Attribute `results` of a table of runs.
 std::vector<std::string> results_in_order(const std::vector<std::string>& names);
 
 /// True if a larger result is better: accuracies, cosines and agreements. Losses, errors and costs are better when

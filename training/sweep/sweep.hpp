@@ -86,7 +86,7 @@ struct SweepObserver {
 
 struct SweepFiles {
   std::filesystem::path output;  ///< output file, rewritten as points end
-  /// True: the output exists; points that ended well are kept, the others are run; no run is dropped.
+  /// True: the output exists. Points that ended well are kept, the others are run, and no run is dropped.
   bool resume = false;
   Shard shard = {};  ///< shard of a sweep: run its points only
   /// Interval in s at which a training is saved beside the output; a resumed sweep continues it. A training that takes
@@ -95,11 +95,11 @@ struct SweepFiles {
 };
 
 /// Runs sweep.grid × sweep.seeds, each point on one thread, sweep.parallel of them at the same time, on every rank that MPI
-/// started (farm.hpp); results do not depend on these numbers. Every point's config is checked before the first run: one
-/// UserError with all problems, or with sweep.invalid = skip a status of the points that have one. A point
-/// that fails is recorded with its error, the others go on. With sweep.run = train and train.cosine_every = 0 the gradient
-/// is compared at the first and the last step. No point reads the test part of the text. All ranks return the same; rank 0
-/// alone writes the file and calls the observer's `finished`.
+/// started (farm.hpp). Results do not depend on these numbers. Every point's config is checked before the first run. One
+/// UserError has all problems; with sweep.invalid = skip they become a status of their points. A point that fails is
+/// recorded with its error, the others go on. With sweep.run = train and train.cosine_every = 0 the gradient is compared at
+/// the first and the last step. No point reads the test split of the text. All ranks return the same; rank 0 alone writes
+/// the file and calls the observer's `finished`.
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
 
 /// Treatment of a file when runs outside the present grid are to be dropped: rewrite it, or only tell.

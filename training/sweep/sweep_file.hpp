@@ -40,11 +40,11 @@ void take_stored_points(const H5Reader& file, const std::string& group, Stored k
 
 /// True if two points are the same run: equal numbers, texts and seed.
 bool same_run(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric);
-/// The same whatever their seeds.
+/// True if two points are the same run but for their seeds.
 bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric);
 
-/// HDF5 file of a sweep: the table of its points, rewritten as a whole. It is written also without a finished point:
-/// then a shard without points is a part that merges, and a sweep stopped before its first point has a file to resume.
+/// HDF5 file of a sweep: the table of its points, rewritten as a whole. It is written also without a finished point. A
+/// shard without points is then a part that merges, and a sweep stopped before its first point has a file to resume.
 class SweepFile {
  public:
   SweepFile(const SweepFiles& files, const Config& base);

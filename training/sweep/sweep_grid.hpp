@@ -17,7 +17,7 @@ namespace nudge {
 struct SweepGrid {
   Config base;
   ConfigSource source = {};
-  std::vector<std::vector<std::string>> settings = {};  ///< settings of each point, behind those of the source
+  std::vector<std::vector<std::string>> settings = {};  ///< settings of each point, behind the settings of the source
   Sweep sweep = {};
   std::optional<Config> measured = {};  ///< config of a point with the samples that all points share
 

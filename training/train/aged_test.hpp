@@ -46,15 +46,15 @@ struct AgedTest {
 
 /// Tests a trained network after a wait. Reads a part of its data with the network of a run file of `nudge train`.
 /// Before, its devices are left alone for each of these times, or written anew at intervals. LinearMap::advance_time
-/// has drift, decay, leak, relaxation, telegraph and 1/f noise. A temperature acts as circuit.temperature does: on what
-/// relaxes or fades, heat_acceleration() times as fast, and on the thermal noise of the reads.
+/// has drift, decay, leak, relaxation, telegraph and 1/f noise. A temperature acts as circuit.temperature does:
+/// relaxing and fading become heat_acceleration() times as fast, and the thermal noise of the reads follows.
 ///
-/// Without reprogramming, devices are those of the run, and a seed is another course of their own noise and of the
-/// noise of reads. With reprogramming, each seed has devices of its own (spreads, programming errors), and the same
-/// weights. Resistors then have windows without room to learn (crossbar.headroom = 1) unless settings say another. Data
-/// and their parts are those of the run, unless settings say otherwise; weights that do not fit a network changed by
-/// settings are refused. Calls tell(what) before each seed. UserError for files that are no such run, hold no devices,
-/// or do not fit, and for a temperature where no device has an activation energy.
+/// Without reprogramming, the run's devices are used, and a seed is another course of their own noise and of the noise
+/// of reads. With reprogramming, each seed has devices of its own (spreads, programming errors), and the same weights.
+/// Resistors then have windows without room to learn (crossbar.headroom = 1) unless settings say another. Data and
+/// their splits come from the run, unless settings say otherwise. Weights that do not fit a network changed by settings
+/// are refused. Calls tell(what) before each seed. UserError for files that are no such run, hold no devices, or do not
+/// fit. Also for a temperature if no device has an activation energy.
 AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& options,
                    const std::function<void(const std::string&)>& tell = {});
 

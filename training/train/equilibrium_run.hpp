@@ -47,8 +47,8 @@ class StepHook {
   virtual std::vector<ScalarState> scalars() { return {}; }
 };
 
-/// Makes the hooks that a network asks for and the config leaves on: damping control (damping.*) where it has damped
-/// nodes, bounds of its memories (memory_bound.*), and the bound that keeps conductances from falling below 0.
+/// Makes the hooks that a network asks for and the config leaves on. They are damping control (damping.*) if it has
+/// damped nodes, bounds of its memories (memory_bound.*), and the bound that keeps conductances from falling below 0.
 template <class S>
 std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const Network<S>& network);
 

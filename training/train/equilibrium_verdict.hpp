@@ -6,7 +6,8 @@
 
 namespace nudge {
 
-/// Checks of one kind in a row that end a run: of the first ten steps, unless what keeps a network stable mends it by then.
+/// Number of failed checks of one kind in a row that end a run within its first ten steps. Hooks for stability may mend
+/// it before.
 inline constexpr std::size_t hopeless_checks = 3;
 
 /// The last verdict on the free phases in a run's log, or one of those before it; no verdict where there is none.

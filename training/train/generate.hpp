@@ -28,7 +28,7 @@ struct Generated {
 /// the read-out of the last one,
 ///     p ∝ exp(logit/temperature).
 /// A Free Transformer reads a latent for each character, from the prior (fair coins of latent.sampler); its likelihood
-/// is that given the latents. Attention looks back only, so what stands behind a short text does not matter. Calls
+/// is conditional on the latents. Attention looks back only, so the padding behind a short text does not matter. Calls
 /// tell(character) for each new character; false ends the text. UserError for files and prompts that do not fit;
 /// NumericalFailure where the network does not settle to finite numbers.
 Generated generate(const std::filesystem::path& run, const GenerateOptions& options,

@@ -77,12 +77,12 @@ class LearningRun {
   /// Count of the numbers that it learns; 0: not told.
   virtual Index weights() const { return 0; }
 
-  /// Logs the cosine that the first step's gradient is expected to have (forecast_gradient) and what makes the noise of its nodes, where
-  /// they are known, before that step.
+  /// Logs the expected cosine of the first step's gradient (forecast_gradient) and the origin of its nodes' noise, if they are known,
+  /// before this step.
   void expect(double cosine, const std::string& noise);
 
-  /// Losses on a part of the constant answer that costs the least on the training batches, in the cost of this run
-  /// (best_constant()); empty: not known.
+  /// Losses on a part of the data of the best constant answer (best_constant()). This answer costs the least on the
+  /// training batches, in the cost of this run. Empty: not known.
   virtual SampleLosses constant(const std::vector<Batch>& /*training*/, const std::vector<Batch>& /*part*/) const {
     return {};
   }
@@ -100,7 +100,7 @@ class LearningRun {
   void write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const;
   void restore_log(const H5Reader& file, const std::string& prefix);
 
-  /// Text on what the loss of a unit is a mean of.
+  /// Text on the mean that a loss is, by its unit.
   static std::string cost_text(const std::string& unit, const std::string& where);
 
   TrainLog log_;

@@ -14,8 +14,8 @@
 namespace nudge {
 
 /// Null of a training on devices: the same config, seed, batches and devices, but for the settings that keep its
-/// devices from learning. It trains beside the run as the lane "null/" + name. What devices have learnt is what the run
-/// is better by than every null.
+/// devices from learning. It trains as a baseline run beside the run, under the name "null/" + name. Devices have
+/// learnt what the run gains over its strongest null.
 struct NullKind {
   std::string name;                   ///< value of train.null
   std::string words;                  ///< "frozen devices"
@@ -25,7 +25,7 @@ struct NullKind {
 };
 
 /// All nulls that are runs: frozen_devices, readout, noise_gradient. One more costs nothing and is no run: constant,
-/// the constant answer with the least cost on the training part (best_constant()).
+/// the constant answer with the least cost on the training split (best_constant()).
 const std::vector<NullKind>& null_kinds();
 
 /// Words of a null, of "constant" too.
@@ -35,10 +35,10 @@ std::string null_words(const std::string& name);
 /// writes them, else "off".
 std::string resolved_null(const Config& config);
 
-/// Nulls that a training with this plan runs: those of train.null that its network can have.
+/// Nulls that a training with this plan runs: all of train.null that its network can have.
 std::vector<NullKind> null_runs(const Config& config, const NetworkPlan& plan);
 
-/// Config of the lane of a null. Gradients are not compared there.
+/// Config of the baseline run of a null. Gradients are not compared there.
 Config null_config(const Config& config, const NullKind& null);
 
 /// Gain of a run over a null.
@@ -47,10 +47,10 @@ struct NullGain {
   LossGain gain;
 };
 
-/// Comparison of a run with its nulls, on the test part, or on the validation part where the test part was not read.
+/// Comparison of a run with its nulls, on the test split, or on the validation split where the test split was not read.
 struct NullResult {
   std::string part;                  ///< "test" or "validation"
-  std::string unit;                  ///< of the losses
+  std::string unit;                  ///< unit of the losses
   std::vector<NullGain> gains;       ///< over each null that was run; all intervals hold together with 95 %
   std::vector<std::string> not_run;  ///< names of the nulls that the network can have and that were not run
 
@@ -60,8 +60,8 @@ struct NullResult {
   /// were not run. To be true at a level, all tests need that level each (intersection-union test, R. L. Berger,
   /// Technometrics 24 (1982) 295); the bound over all of them is stricter.
   std::optional<bool> learnt() const;
-  /// "the devices learnt: 0.4512 nat [0.4010, 0.5013] below the strongest null, read-out alone (95 % over 4 nulls at
-  /// once, 360 test samples)", or that they did not, or that it is open.
+  /// Text such as "the devices learnt: 0.4512 nat [0.4010, 0.5013] below the strongest null, read-out alone (95 % over
+  /// 4 nulls at once, 360 test samples)". Or it says that they did not, or that the question is open.
   std::string verdict() const;
 };
 

@@ -32,14 +32,14 @@ struct OutlierGuardOptions {
 };
 
 /// Protects the weights from single bad steps, by the gradient norm n before clipping.
-///   not finite:                         reject, counted; the EMA is left alone
-///   n > ratio · EMA after the warm-up:  skip, counted
-///   else:                               accept
+///     not finite:                         reject, counted; the EMA is left alone
+///     n > ratio · EMA after the warm-up:  skip, counted
+///     else:                               accept
 /// Every finite norm enters, the k-th with weight w = max(1 − decay, 1/k), a plain mean until 1/k < 1 − decay:
-///   EMA ← EMA + w (min(n, ratio · EMA) − EMA),  the first EMA being the first norm
-/// Clipped entry: one outlier moves the threshold little, yet when gradients have really become larger it grows by
-/// 1 + (1 − decay)(ratio − 1) per skip (1.29 by default), so the guard cannot skip for ever. An EMA of zero clips and
-/// skips nothing. UserError on options that break the ranges above.
+///     EMA ← EMA + w (min(n, ratio · EMA) − EMA),  the first EMA being the first norm
+/// By the clipped entry one outlier moves the threshold little. If gradients have really become larger, the threshold
+/// grows by 1 + (1 − decay)(ratio − 1) per skip (1.29 by default), so the guard cannot skip for ever. An EMA of zero
+/// clips and skips nothing. UserError on options that break the ranges above.
 class OutlierGuard {
  public:
   explicit OutlierGuard(const OutlierGuardOptions& options);
@@ -63,8 +63,9 @@ class OutlierGuard {
   double nonfinite_ = 0;
 };
 
-/// Limit of the adjoint beyond which a sequence is left out of its batch's gradient: `ratio` times the running means
-/// (OutlierGuard) of the batches' median norms and gains. Both must be above it. ratio 0: no sequence is left out.
+/// Limit of the adjoint beyond which a sequence is left out of its batch's gradient. It is `ratio` times the running
+/// means (OutlierGuard) of the batches' median norms and gains. Both must be above it. ratio 0: no sequence is left
+/// out.
 class AdjointGuard {
  public:
   explicit AdjointGuard(double ratio) : norm_({ratio, 0.99, 10}), gain_({ratio, 0.99, 10}) {}

@@ -17,9 +17,9 @@ namespace nudge {
 enum class Column {
   none,
   run,      ///< sweeps and comparisons of every network
-  circuit,  ///< those of circuits
-  test,     ///< those that read the test part
-  measure,  ///< those of a network that has it (network_measures())
+  circuit,  ///< of networks that are circuits
+  test,     ///< of runs that read the test split
+  measure,  ///< of a network that has the measure (network_measures())
 };
 
 /// A number of a run.
@@ -44,12 +44,13 @@ class RunValues {
   std::vector<RunValue> all_;
 };
 
-/// The numbers of the lanes of a run at present, those that are columns in the order of a table. No `loop`: of a run that has not begun,
-/// nothing measured but what a count starts from.
+/// Present numbers of a run and its baseline runs; columns come in the order of a table. Without `loop` the run has not begun: only the
+/// starts of counts are set.
 RunValues run_values(const Config& config, const TrainingLoop* loop);
 
-/// The final training loss of a run, everywhere: the mean over the last tenth of the steps, at least one, since one batch
-/// alone is noisy; of a thinned log (train_log.hpp), of those that it has. Steps whose loss is not finite (rolled back, counted elsewhere) are left out; NaN when none is left.
+/// Final training loss of a run, everywhere: the mean over the last tenth of the steps, at least one, since one batch alone is noisy. A thinned log
+/// (train_log.hpp) gives the mean over its remaining steps. Steps whose loss is not finite (rolled back, counted elsewhere) are left out; NaN if no step is
+/// left.
 double final_training_loss(const std::vector<double>& losses);
 
 }  // namespace nudge

@@ -20,9 +20,9 @@ struct RowCost {
   double of(ConstMatrixRef<double> output, const Batch& batch, Index row) const;
 };
 
-/// Losses of each sample in an evaluation, in the order of the part. A sample is what the network answers by itself: a
-/// sequence, or one row of independent samples, however many settle side by side. `loss`: its cost, summed over its
-/// rows that count; `rows`: their number.
+/// Losses of each sample in an evaluation, in the order of the part. A sample gets an answer of its own: a sequence, or
+/// one row of independent samples, however many settle side by side. `loss`: its cost, summed over its rows that count;
+/// `rows`: their number.
 struct SampleLosses {
   std::vector<double> loss, rows;
 
@@ -44,7 +44,7 @@ struct SampleLosses {
 ///     squared error      the mean of the targets (1 for the class and 0 for the others);
 ///     another cost       searched: bisection of ∂C/∂y between the least and the largest target, in every column at once,
 ///                        which is exact where the columns do not couple (median of |y − t|), then L-BFGS (minimise()).
-/// Of another cost the answer is never worse than the mean, on the first 4096 rows.
+/// For another cost the answer is never worse than the mean, on the first 4096 rows.
 Matrix<double> best_constant(const std::vector<Batch>& training, const RowCost& cost, Index width);
 
 /// Losses of one answer (1, width) to every sample of a part. coupled: a sample is a sequence.
@@ -55,9 +55,9 @@ SampleLosses constant_losses(const std::vector<Batch>& part, const RowCost& cost
 /// With d_i = (loss of the other − loss of the one) of sample i with r_i rows,
 ///     won = Σ d_i / Σ r_i  ±  t(1 − 0.025/k, n − 1) √(n/(n − 1) Σ (d_i − won r_i)²) / Σ r_i,
 /// the ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.13); for samples of one size it is the paired t
-/// interval (Student, Biometrika 6 (1908) 1). Of k comparisons all intervals hold together with 95 % (Bonferroni:
-/// Dunn, J. Am. Stat. Assoc. 56 (1961) 52). It says nothing about other seeds or other data. For one sample, or where
-/// the one has a loss that is not finite, low and high are −∞ and +∞. Where only the other ran away, all three are +∞.
+/// interval (Student, Biometrika 6 (1908) 1). All intervals of k comparisons hold together with 95 % (Bonferroni: Dunn,
+/// J. Am. Stat. Assoc. 56 (1961) 52). It says nothing about other seeds or other data. For one sample, or where the one
+/// has a loss that is not finite, low and high are −∞ and +∞. Where only the other ran away, all three are +∞.
 struct LossGain {
   double won = 0, low = 0, high = 0;
   int samples = 0;

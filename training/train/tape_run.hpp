@@ -16,9 +16,9 @@ namespace nudge {
 template <class S>
 std::vector<Matrix<S>> initial_parameters(std::span<const Field> fields, std::uint64_t seed);
 
-/// Network on a tape in training, by backprop. Its log has what a EquilibriumRun logs of a step, except for settling, and the
-/// measures of its kind (TapeKind::measures) as train/validation_<name> and train/test_<name>. A loss or gradient that
-/// is not finite leaves the parameters as they were, and it is stuck.
+/// Network on a tape in training, by backprop. Its log has the columns of an EquilibriumRun, except for settling. It also has
+/// the measures of its kind (TapeKind::measures) as train/validation_<name> and train/test_<name>. A loss or gradient that is
+/// not finite leaves the parameters as they were, and the run is stuck.
 template <class S>
 class TapeRun final : public LearningRun {
  public:

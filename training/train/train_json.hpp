@@ -12,8 +12,8 @@ namespace nudge {
 /// JSON of progress: {"event": "step", "done": …, "total": …, "loss": …, …}
 nlohmann::json json_of(const TrainProgress& progress);
 
-/// JSON of a summary: {"steps": …, "loss": …, "validation_loss": …, "hardware": {…}, "beside": {…}, "null": {…}, …};
-/// lanes where there are any.
+/// JSON of a summary: {"steps": …, "loss": …, "validation_loss": …, "hardware": {…}, "beside": {…}, "null": {…}, …}.
+/// Baseline runs are there only if the training has them.
 nlohmann::json json_of(const TrainSummary& summary);
 
 }  // namespace nudge

@@ -15,12 +15,12 @@ namespace nudge {
 
 /// Log of a run: its columns are kept in memory between checkpoints, written whole with each, and restored on resume.
 /// Columns over one axis ("train/step", "train/validation_step", ...) form a table: adding to the axis begins a row,
-/// and missing values are NaN. A table never has more than `limit` rows, so that a run of any length takes the same
-/// memory, file and time per step. Until it is full it holds every entry. Then every second row goes, and from then on
-/// every 2nd entry stays, then every 4th, ...: entry k stays while k is a multiple of 2^m. The last entry is always
-/// there. Nothing is averaged: a row is what was logged at its step. The number of entries alone decides which rows
-/// there are, so a resumed run has those of an unbroken one. Of more than `limit` events the first half and the latest
-/// stay, with the number of events left out between.
+/// and missing values are NaN. A table never has more than `limit` rows, so a run of any length takes the same memory,
+/// file and time per step. Until it is full it holds every entry. Then every second row goes. From then on every 2nd
+/// entry stays, then every 4th, ...: entry k stays while k is a multiple of 2^m. The last entry is always there.
+/// Nothing is averaged: a row holds the values logged at its step. The number of entries alone decides which rows there
+/// are, so a resumed run has the rows of an unbroken one. If there are more than `limit` events, the first half and the
+/// latest stay, with the number of events left out between.
 class TrainLog {
  public:
   /// Makes a log of at most `limit` ≥ 2 rows per table (output.log_rows); by default it keeps all, as of a file.
@@ -31,7 +31,7 @@ class TrainLog {
   void axis(const std::string& x) { axis_ = x; }
 
   /// Sets the last row of a column, which is created on its first value; for the axis itself, begins a row. Throws
-  /// UserError where one column would be the group of another, or has entries of another width: an edited file that was
+  /// UserError if one column would be the group of another, or has entries of another width. An edited file that was
   /// restored may have such columns.
   void add(const std::string& name, double value, const std::string& unit, const std::string& description);
 

@@ -22,9 +22,10 @@ struct TrainProgress {
   std::uint64_t steps = 0;
   bool finished = false;
   double validated = 0;  ///< steps done at the last validation, NaN before the first
-  /// Of the last step and the last validation: loss, validation_loss, residual, damping, the score, and beside/loss, null/loss, ...
+  /// Values of the last step and the last validation: loss, validation_loss, residual, damping, the score, and beside/loss,
+  /// null/loss, ...
   RunValues values = {};
-  std::string metric = {};   ///< of a task of samples
+  std::string metric = {};   ///< metric of a task of samples
   std::string warning = {};  ///< not empty: to be said before the first step
   /// Not empty: values that the user did not set, to be said before the first step.
   std::vector<GivenValue> given = {};
@@ -40,8 +41,8 @@ using TrainObserver = std::function<bool(const TrainProgress&)>;
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer = {}, FinalTest final_test = FinalTest::evaluate);
 
-/// Run that is stored in another's file when it has ended, as a point of a sweep. Until then its own file holds what is
-/// done.
+/// Run that is stored in another's file when it has ended, as a point of a sweep. Until then its own file holds its
+/// progress.
 struct KeptRun {
   std::filesystem::path file;
   double every_s = 60;  ///< least time between two writings; a run that ends sooner makes no file
@@ -57,11 +58,11 @@ TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainOb
 /// must equal the file's (UserError listing the keys that differ; threads and output keys may), or nothing.
 TrainSummary resume(const std::filesystem::path& file, const Config* config, const TrainObserver& observer = {});
 
-/// Request for the reference scores of task.references, within a tenth of the run. A network takes a sample at least 50
-/// times as long as the linear model takes one multiply-add for each of the network's weights (docs/project/scaling.md). So a
+/// Request for the reference scores of task.references, within a tenth of the run. For a sample, a network takes at least 50
+/// times as long as the linear model takes for one multiply-add per weight of the network (docs/project/scaling.md). So a
 /// tenth of train.steps of train.batch samples are
 ///     5 steps batch parameters
-/// multiply-adds. 2·10¹⁰, about a second of one core, are allowed in any case. A function of the config alone.
+/// multiply-adds. 2·10¹⁰, about a second of one core, are allowed in any case. The request is a function of the config alone.
 ReferenceRequest reference_request(const Config& config, Index weights,
                                    const std::function<bool(const std::string& doing)>& progress = {});
 

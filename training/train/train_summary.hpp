@@ -33,8 +33,8 @@ struct TrainSummary {
   double seconds = 0;
   RunValues values = {};
   std::vector<GroupCosine> group_cosines = {};     ///< the last comparison of gradients; empty when not measured
-  std::string beside = {};                         ///< train.beside, empty without such a lane
-  std::optional<NullResult> null = {};             ///< what the devices learnt; nothing without a null run
+  std::string beside = {};                         ///< train.beside; empty without such a run
+  std::optional<NullResult> null = {};             ///< result of the devices' learning; nothing without a null run
   std::optional<Plateau> plateau = {};             ///< nothing before the last step
   std::optional<TextLines> lines = {};             ///< scores of counting letters and pairs on the same text
   std::string metric = {};                         ///< "accuracy" or "rmse" of a task of samples, empty of a text
@@ -44,21 +44,23 @@ struct TrainSummary {
   Equilibrium equilibrium = {};         ///< the last verdict on its free phases
   std::vector<std::string> notes = {};  ///< Task::notes and device_notes of the run
   bool stopped = false;                 ///< before its end; it can be resumed
-  std::string failure = {};             ///< why these numbers are no result; empty: they are one
-  std::string advice = {};              ///< what may help where there is a failure
+  std::string failure = {};             ///< reason why these numbers are no result; empty: they are one
+  std::string advice = {};              ///< advice after a failure
 
   /// RunValues::of().
   double of(std::string_view name) const { return values.of(name); }
 };
 
-/// What the logs of a run's lanes say at present. `plan`: of its circuit, null where the network is none. Seconds, and what counting and
-/// trivial models score, are the caller's.
+/// Summary of the present logs of a run and its baseline runs. `plan`: of its circuit, null if the network is none. The caller fills in
+/// seconds, counts, and scores of trivial models.
 TrainSummary summarise(const Config& config, const TrainingLoop& loop, const NetworkPlan* plan);
 
-/// What a user of devices ought to know about a run whose devices saw this time pass, a sentence each: retention and read
-/// disturb that were asked for and could not act, because the whole run is shorter than a hundredth of their time constant (t0 of
-/// drift, t1 of decay, T of leak; drift then changes a conductance by less than nu ln 1.01, a leak by less than 1 %), and
-/// a g_min that cuts the spread of bounds. Empty for digital weights.
+/// Notes for users of devices on a run whose devices saw this time pass, a sentence each. Empty for digital weights. Two things
+/// are noted:
+/// - Retention and read disturb that were asked for and could not act. The whole run is shorter than a hundredth of their time
+///   constant (t0 of drift, t1 of decay, T of leak). Drift then changes a conductance by less than nu ln 1.01, a leak by less
+///   than 1 %.
+/// - A g_min that cuts the spread of bounds.
 std::vector<std::string> device_notes(const Config& config, const Elapsed& time);
 
 }  // namespace nudge

@@ -12,7 +12,7 @@
 
 namespace nudge {
 
-/// Choice whether a run that has ended reads the test part of its task. Runs that a choice is made from must not.
+/// Choice whether a run that has ended reads the test split of its task. Runs that a choice is made from must not.
 enum class FinalTest { evaluate, leave };
 
 struct LoopSettings {
@@ -23,9 +23,9 @@ struct LoopSettings {
   FinalTest final_test = FinalTest::evaluate;
 };
 
-/// One of the runs of a training, by its name in logs, files and reports: "" is the run itself, "beside" a reference,
-/// "null/frozen_devices" and others nulls (null_runs.hpp). All of it stands below its name: /train, /beside/train,
-/// /null/frozen_devices/train.
+/// One of the runs of a training, by its name in logs, files and reports. The name "" is the run itself, "beside" a
+/// reference. Names such as "null/frozen_devices" are nulls (null_runs.hpp). Its data stand below its name: /train,
+/// /beside/train, /null/frozen_devices/train.
 struct NamedRun {
   std::string name;
   std::unique_ptr<LearningRun> run;

@@ -13,11 +13,11 @@ namespace nudge {
 
 /// Noisy weights W̃ that a step of hardware-aware training sees in place of W:
 ///     W̃ = D(W) + σ max|W| ξ
-/// with ξ standard normal and fresh for every weight and step. D(W) is what a noise-free read finds of new devices
-/// (spreads, programming errors, stuck cells: other ones every step) into which W was written, after an age; D(W) = W
-/// without devices. All phases of a step read W̃; its gradient is that of the loss at W̃, and moves W. For a readout
-/// W̃ᵀx of n outputs and squared error, s = σ max|W|, the mean loss is ½|Wᵀx − y|² + ½ s² n |x|². So the layers that
-/// make x learn by ridge regression, and W itself by an unbiased gradient (Bishop, Neural Comput. 7 (1995) 108).
+/// with ξ standard normal and fresh for every weight and step. D(W) are the weights that a noise-free read finds after
+/// W was written into new devices and an age has passed. Every step has other devices (spreads, programming errors,
+/// stuck cells). Without devices D(W) = W. All phases of a step read W̃. The gradient of the loss at W̃ moves W. For a
+/// readout W̃ᵀx of n outputs and squared error, s = σ max|W|, the mean loss is ½|Wᵀx − y|² + ½ s² n |x|². So the layers
+/// that make x learn by ridge regression, and W itself by an unbiased gradient (Bishop, Neural Comput. 7 (1995) 108).
 /// Weights that devices do not hold (Parameter::on_devices) stay; conductances end at 0.
 template <class S>
 class WeightNoise {

@@ -40,20 +40,20 @@ struct MadExample {
 
 /// Example `number` of a split: a pure function of its arguments. With V the vocabulary and T the tokens:
 ///
-/// in_context_recall: (T+1)/2 pairs of a key 0..V/2−1 and a value V/2..V−1; a key keeps the value of its first
-///   occurrence (values may repeat); the last key is one presented before. Read: all but the last token. Targets in
+/// - in_context_recall: (T+1)/2 pairs of a key 0..V/2−1 and a value V/2..V−1. A key keeps the value of its first
+///   occurrence (values may repeat). The last key is one presented before. Read: all but the last token. Targets in
 ///   training: the next token everywhere; in tests: the value after every key that occurred before. T even: T − 1 tokens
 ///   are read.
-/// noisy_recall: the same with 16 noise tokens V−16..V−1, keys 0..V/2−9, values V/2−8..V−17; each pair but the last and a
-///   random one is with probability 0.2 two noise tokens instead.
-/// fuzzy_recall: keys are motifs of 1 to 3 (tests: 3) different tokens 0..V/2−2, values motifs of 1 to 3 of V/2−1..V−2, a
-///   key keeps its value; one pair, the probe, stands at a random place and again at the end; padded with V−1 on the left.
-///   Targets in training: the next token (not of padding); in tests: the value tokens of keys that occurred before.
-/// selective_copy: n tokens 0..V−3 (n = T/16, at least 8, at most 16) with T − 2n − 1 blanks V−2 at random places before
-///   the last of them, a copy token V−1, n blanks. Targets: the tokens in order, on the last n places.
-/// compression: T − 1 tokens 0..V−2 and V−1. Targets: all T tokens, of an auto-encoder.
-/// memorization: T/2 pairs of a key 0..V/2−2 and the token V−1; target at that token: the key's value V/2−1..V−2 of one
-///   fixed map per seed, in which no value occurs twice.
+/// - noisy_recall: the same with 16 noise tokens V−16..V−1, keys 0..V/2−9, values V/2−8..V−17. Each pair but the last and
+///   a random one is with probability 0.2 two noise tokens instead.
+/// - fuzzy_recall: keys are motifs of 1 to 3 (tests: 3) different tokens 0..V/2−2, values motifs of 1 to 3 of V/2−1..V−2.
+///   A key keeps its value. One pair, the probe, stands at a random place and again at the end. Padded with V−1 on the
+///   left. Targets in training: the next token (not of padding); in tests: the value tokens of keys that occurred before.
+/// - selective_copy: n tokens 0..V−3 (n = T/16, at least 8, at most 16), with T − 2n − 1 blanks V−2 at random places
+///   before the last of them. Then a copy token V−1 and n blanks. Targets: the tokens in order, on the last n places.
+/// - compression: T − 1 tokens 0..V−2 and V−1. Targets: all T tokens, of an auto-encoder.
+/// - memorization: T/2 pairs of a key 0..V/2−2 and the token V−1. The target at that token is the key's value V/2−1..V−2
+///   of one fixed map per seed, in which no value occurs twice.
 MadExample mad_example(MadKind kind, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number);
 
 /// Token task of the MAD suite, with its training examples in a new random order in each epoch. In training every next

@@ -32,9 +32,9 @@ enum class EmptyFields { refused, nan };
 /// The text must not be empty.
 NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty);
 
-/// Parses IDX, the format of MNIST: 00 00, element type (08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64), number of
-/// dimensions, their sizes (32 bit), the elements; all most significant byte first. Source: LeCun, Cortes and Burges,
-/// The MNIST database, "File formats".
+/// Parses IDX, the format of MNIST, most significant byte first. The header is 00 00, element type (08 u8, 09 i8, 0B
+/// i16, 0C i32, 0D f32, 0E f64), number of dimensions, sizes (32 bit); the elements follow. Source: LeCun, Cortes and
+/// Burges, The MNIST database, "File formats".
 RawArray parse_idx(std::string_view bytes, const std::string& name);
 
 /// Reads NPZ: a zip archive (PKWARE's APPNOTE: stored or deflated, no zip64, not encrypted) of npy arrays.

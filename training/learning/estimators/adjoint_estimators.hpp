@@ -6,8 +6,8 @@
 
 namespace nudge {
 
-/// One sweep of the adjoint's relaxation from the last node to the first, a_j ← a_j + ε ((Jᵀ a)_j + g_j) with a as it is by then:
-/// what is pulled back through nodes that drive later ones is settled by one sweep of εL = 1. `change` is working memory.
+/// Sweeps the adjoint's relaxation once, from the last node to the first: a_j ← a_j + ε ((Jᵀ a)_j + g_j), each with the present
+/// a. One sweep of εL = 1 settles an adjoint that is pulled back through nodes that drive later ones. `change` is working memory.
 template <class S>
 void adjoint_sweep(Layered<S>& layered, const NudgedPoint<S>& point, NudgedLaw<S>& law, ConstMatrixRef<S> g, S step,
                    Matrix<S>& a, Matrix<S>& change) {
@@ -25,11 +25,10 @@ void adjoint_sweep(Layered<S>& layered, const NudgedPoint<S>& point, NudgedLaw<S
 
 /// Backpropagation through the relaxation (BPTT): the gradient of the cost at z_T1 after T1 Euler steps from z_0 = x_in,
 ///     λ_T1 = ∂C/∂z,   λ_k = (1 + ε J(z_k)ᵀ) λ_{k+1},   dC/dθ = ε Σ_k ⟨λ_{k+1}, ∂F/∂θ(z_k)⟩,   dC/dz_0 = λ_0,
-/// the reference for a truncated free phase; a tolerance, the mean of the last states and amplifiers (sim/lag.hpp) are
-/// unrolled with it. Stores the trajectory: (T1 + 1) states, and what derivatives
-/// need of each where the dynamics can keep it (KeptPoints). Of a system in a
-/// box, λ passes a projection where it did not clip. Euler only. On noisy arrays the states are differentiated as
-/// they came, with the derivatives of the noise-free circuit there.
+/// It is the reference for a truncated free phase. A tolerance, the mean of the last states and amplifiers (sim/lag.hpp)
+/// are unrolled with it. It stores the trajectory: (T1 + 1) states, each with its linearisation if the dynamics can keep
+/// it (KeptPoints). In a box, λ passes a projection where it did not clip. Euler only. On noisy arrays the states are
+/// differentiated as they came, with the derivatives of the noise-free circuit there.
 template <class S>
 class BackpropThroughTime final : public GradientEstimator<S> {
  public:
@@ -52,13 +51,14 @@ class BackpropThroughTime final : public GradientEstimator<S> {
   Matrix<S> held_, force_, flow_, mean_, cost_gradient_, lambda_, mu_, change_;
 };
 
-/// How the exact adjoint is solved.
+/// Solver of the exact adjoint.
 enum class AdjointSolver { gmres, dense, direct };
 
-/// Implicit differentiation, the exact reference: solves J_F(z*)ᵀ a = −∂C/∂z(z*) by GMRES on the vjp, or densely with
-/// J built column by column (T·C unknowns, T·C at most 4096: 134 MB in double), or by the one transposed solution of a system that
-/// solves itself (Direct), the adjoint network of a circuit. At a fixed point a = dC/dx_in exactly.
-/// On units that rest on a bound of their box a is 0.
+/// Implicit differentiation, the exact reference: solves J_F(z*)ᵀ a = −∂C/∂z(z*). At a fixed point a = dC/dx_in exactly. On units
+/// that rest on a bound of their box a is 0. There are three solvers:
+/// - GMRES on the vjp;
+/// - dense, with J built column by column (T·C unknowns, T·C at most 4096: 134 MB in double);
+/// - one transposed solution of a system that solves itself (Direct), the adjoint network of a circuit.
 template <class S>
 class ImplicitEstimator final : public GradientEstimator<S> {
  public:
@@ -108,26 +108,27 @@ class DyadicEstimator final : public GradientEstimator<S> {
   NudgedLaw<S> law_;
 };
 
-/// Frequency propagation (Anisetti, Kandala, Scellier & Schwarz 2022, arXiv:2208.08862) in its small-signal form: the error ∂C/∂z flows
-/// out of the outputs as a current at ω₂ = error_frequency, beside what the inputs bring about, and every element takes the product of the
-/// two amplitudes that it sees. Of a state of capacitance τ the response to the error is
+/// Frequency propagation (Anisetti, Kandala, Scellier & Schwarz 2022, arXiv:2208.08862) in its small-signal form. The error ∂C/∂z flows out of the
+/// outputs as a current at ω₂ = error_frequency, beside the response to the inputs. Every element takes the product of the two amplitudes that it sees.
+/// A state of capacitance τ responds to the error by
 ///     a = −Re (J − iω₂)⁻¹ ∂C/∂z
-/// in phase, what a lock-in finds: for ω₂ → 0 and Jᵀ = J the adjoint, an error of (ω₂/λ)² in a mode of rate λ, the whole of the difference
-/// of J and Jᵀ where elements are not reciprocal. The inputs are at rest (ω₁ = input_frequency = 0: the amplitude is the operating point's) or, of
-/// a circuit that is linear in its sources, all of these swing at ω₁:  z₁ = −Re (J − iω₁)⁻¹ F(0), of which cost and products then are.
-/// ω in 1/τ. No noise, no overtones: the limit of small currents. A system that solves itself does so (Direct::respond), others
-/// by one dense LU of twice the columns of a state, of all rows together. Of a system with inertia J is D⁻¹ J, and what drives it D⁻¹ of itself.
+/// in phase, as a lock-in finds it. For ω₂ → 0 and Jᵀ = J this is the adjoint. A mode of rate λ has an error of (ω₂/λ)². Elements that are not
+/// reciprocal add the whole difference of J and Jᵀ. The inputs are at rest (ω₁ = input_frequency = 0: the amplitude is the operating point's). Or, in a
+/// circuit that is linear in its sources, all of these swing at ω₁: z₁ = −Re (J − iω₁)⁻¹ F(0), and cost and products are taken of z₁. ω in 1/τ. No
+/// noise, no overtones: the limit of small currents. A system that solves itself does so (Direct::respond). Others use one dense LU of twice the
+/// columns of a state, of all rows together. In a system with inertia J is D⁻¹ J, and D⁻¹ multiplies the drive.
 ///
-/// With an oscillating nudge (Oscillation) the same is done as a circuit does it, in time and with its noise: the error −β ∂C/∂z swings at
-/// ω₂, the sources at ω₁, and a lock-in at every node for each listens for `periods` periods of the slower one, after `settling`. The faster is
-/// rounded to a whole number of steps, the slower so that its period is a whole number of periods of the faster, at least two: neither is then heard in
-/// the other. Two runs where ω₁ > 0, as the error is of the amplitudes of the first. White noise falls with the root of the time.
+/// With an oscillating nudge (Oscillation) the estimator works as a circuit does, in time and with its noise. The error −β ∂C/∂z swings at ω₂, the
+/// sources at ω₁. A lock-in at every node for each listens for `periods` periods of the slower one, after `settling`. The faster is rounded to a whole
+/// number of steps. The slower is rounded so that its period is a whole number of periods of the faster, at least two. Neither is then heard in the
+/// other. Two runs where ω₁ > 0, since the error is taken of the amplitudes of the first. White noise falls with the root of the time.
 template <class S>
 class FrequencyEstimator final : public GradientEstimator<S> {
  public:
   explicit FrequencyEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
 
-  /// UserError for more than 4096 unknowns of a dense LU, for ω₁ > 0 of what is not linear, and in time for frequencies that steps do not follow or that are too near.
+  /// Estimates the gradient. UserError for more than 4096 unknowns of a dense LU, and for ω₁ > 0 in a system that is not linear. In time also for frequencies
+  /// that steps do not follow or that are too near.
   SequenceReport estimate(Example<S>& example) override;
 
  private:

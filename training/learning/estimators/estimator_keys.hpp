@@ -6,8 +6,8 @@
 
 namespace nudge {
 
-/// What estimators read of beta, [nudge] and [relaxation]; the free phase has its keys elsewhere (training/config/phase_options.hpp). Which
-/// estimator reads which of them stands in its kind (EstimatorKind::keys).
+/// Section of the keys that estimators read: beta, and parts of [nudge] and [relaxation]. The free phase has its keys elsewhere
+/// (training/config/phase_options.hpp). EstimatorKind::keys says which estimator reads which key.
 const Section<EstimatorOptions>& estimator_section();
 
 }  // namespace nudge

@@ -9,38 +9,38 @@
 
 namespace nudge {
 
-/// What the non-conservative part does while nudged.
+/// Law of the non-conservative part while nudged.
 enum class NudgeLaw {
   plain,       ///< F(z): no correction, biased for a non-reciprocal force
   corrected,   ///< F(z) − (J − Jᵀ)(z − z*), J at z*: the founding note's AEP
-  clipped,     ///< the same with the correction clipped elementwise
+  clipped,     ///< as corrected, with the correction clipped elementwise
   transposed,  ///< F_c(z) − F_c(z*) + Jᵀ (z − z*), J at z* of the non-conservative terms; always anchored
   clamped,     ///< F(z), and the columns of the cost are held at z* − β ∂C/∂z(z*) (coupled learning)
 };
 
 /// A nudged phase as a system that settles, k copies side by side, one per β:
 ///     f_k(z) = law(z) − anchor − β_k ∂C/∂z(z),   anchor = F(z*) or 0,
-/// and 0 where outputs are clamped. Of a binary node in a bath ∂C/∂z is that at ½: what ½ |s − y|² rises by from s = 0 to 1.
-/// settle() relaxes it by the solver and the schedule of the free phase. The anchor is read once by anchor reads (of a
-/// noise-free dynamics it is the stored force) and shared by the copies. States (k·rows, cols).
+/// and 0 where outputs are clamped. For a binary node in a bath ∂C/∂z is taken at ½: the rise of ½ |s − y|² from s = 0 to 1.
+/// settle() relaxes it by the solver and the schedule of the free phase. The anchor is read once by anchor reads (of a noise-free
+/// dynamics it is the stored force) and shared by the copies. States (k·rows, cols).
 ///
 /// In a sweep, nodes move from the last to the first. For β > 0 the step of a nudged node is implicit in a cost of curvature c:
 ///     z ← z + ε f/(1 + ε β c),
-/// so that with εL = 1 a node goes to its minimum for β of any size. For β < 0, where the cost takes from what holds the node, it
-/// is explicit: the implicit one diverges where other terms hold a node harder than its leak. Coordinate descent ends at f = 0.
-/// A Newton step takes J of the law at z*, and −β c of the cost where c is known. A draw in a bath adds β c to a node's leak.
+/// With εL = 1 a node goes to its minimum for β of any size. For β < 0, where the cost weakens the hold of the node, it is
+/// explicit. The implicit step diverges if other terms hold a node harder than its leak. Coordinate descent ends at f = 0. A
+/// Newton step takes J of the law at z*, and −β c of the cost where c is known. A draw in a bath adds β c to a node's leak.
 template <class S>
 class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direct<S>, public Bath<S> {
  public:
   /// Starts on an example whose state is z*. `at`: the linearisation there, null for a plain law without an anchor.
-  /// NumericalFailure where a known curvature leaves an output no minimum: D + β c ≤ 0, or Euler steps pass it: ε (D + β c) ≥ 2.
-  /// D is its load, or without loads −∂F_j/∂z_j at z*; looked at where the leak raises the question, and J is symmetric or
-  /// triangular, so that the diagonal bounds its eigenvalues. Not in a box, and not of noisy reads.
-  /// ContractViolation for a solver that has no step for this law or this cost.
+  /// NumericalFailure if a known curvature leaves an output no minimum, D + β c ≤ 0, or if Euler steps pass it, ε (D + β c) ≥ 2.
+  /// D is its load, or without loads −∂F_j/∂z_j at z*. It is checked if the leak raises the question and J is symmetric or
+  /// triangular: the diagonal then bounds its eigenvalues. It is not checked in a box, nor for noisy reads. ContractViolation
+  /// for a solver that has no step for this law or this cost.
   void bind(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
             const EstimatorOptions& options);
 
-  /// z (k·rows, cols) ← where the phase begins: z* in every copy, outputs that are held where they are held.
+  /// Sets z (k·rows, cols) to the start of the phase: z* in every copy, and held outputs at their values.
   void start(MatrixRef<S> z);
 
   /// Replaces β of the only copy: an oscillating nudge.
@@ -52,10 +52,10 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   /// Entries of the correction that the clip has changed since bind().
   long clipped() const { return clipped_; }
 
-  /// Whether the cost's current follows the state in steps of which none is known to be small enough, and reads have no noise.
+  /// True if the cost's current follows the state, no step is known to be small enough, and reads have no noise.
   bool may_overshoot() const { return curvature_ == 0 && !frozen_ && !base().noisy(); }
 
-  /// Whether one sweep settles this phase but for the change of the cost's gradient: a feed-forward system, εL = 1.
+  /// True if one sweep settles this phase but for the change of the cost's gradient: a feed-forward system, εL = 1.
   bool settled_by_sweep() const;
   /// ‖f(z)‖ after such a sweep to z.
   double left_by_sweep(ConstMatrixRef<S> z);
@@ -111,7 +111,7 @@ class NudgedDynamics final : public Dynamics<S>, public Layered<S>, public Direc
   Matrix<S> held_by(bool explicit_step);
   bool diagonal_bounds();
   bool uncorrected() const { return law_ == NudgeLaw::plain || law_ == NudgeLaw::clamped; }
-  /// Those of the columns that the cost acts on; a count of 0 or less: none.
+  /// Columns among these that the cost acts on; a count of 0 or less: none.
   Columns nudged_part(Columns columns) const {
     const Index first = std::max(columns.begin, nudged_.begin);
     return {first, std::min(columns.end(), nudged_.end()) - first};

@@ -9,13 +9,14 @@
 
 namespace nudge {
 
-/// How nudged phases settle: as the free phase does, for T2 steps, which end in the mean of the last average_nudged.
+/// Options by which nudged phases settle: as the free phase does, for T2 steps, which end in the mean of the last
+/// average_nudged.
 SettleOptions nudged_settling(const EstimatorOptions& options);
 
-/// Nudged phases run side by side from z*, one per β: NudgedDynamics relaxed by settle() with the solver, the schedule, the
-/// amplifiers and the bounds of the free phase, T2 steps and the mean of the last `average_nudged` states.
-/// With an oscillating nudge (Oscillation) there is one copy, nudged by β sin ωt. The phase then returns z* + d, d the output of a
-/// lock-in: to first order the state of a constant nudge β.
+/// Nudged phases run side by side from z*, one per β. settle() relaxes NudgedDynamics with the solver, the schedule, the
+/// amplifiers and the bounds of the free phase. It takes T2 steps and the mean of the last `average_nudged` states. With an
+/// oscillating nudge (Oscillation) there is one copy, nudged by β sin ωt. The phase then returns z* + d with d the output of a
+/// lock-in. To first order this is the state of a constant nudge β.
 template <class S>
 class NudgedPhase {
  public:
@@ -49,9 +50,9 @@ void hold_state(const Dynamics<S>& dynamics, SampleHold<S>& hold, Matrix<S>& sta
   if (const Box<S>* box = dynamics.box()) box->project(state, {0, state.cols()});
 }
 
-/// The free phase common to the estimators: settles example.state by free reads, stores the linearisation there, and fills in
-/// the report's residual ‖F(z*)‖/‖z*‖ by monitor reads (of a noise-free dynamics the stored force), loss and cost. Returns
-/// the linearisation at z*. settle() does the same without storing anything there: the residual is then always read.
+/// The free phase common to the estimators: settles example.state by free reads and stores the linearisation there. Fills in
+/// the report's loss, cost and residual ‖F(z*)‖/‖z*‖, by monitor reads (of a noise-free dynamics the stored force). Returns
+/// the linearisation at z*. settle() stores nothing; the residual is then always read.
 template <class S>
 class FreePhase {
  public:

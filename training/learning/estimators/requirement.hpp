@@ -11,18 +11,18 @@
 
 namespace nudge {
 
-/// What solvers must know of the states of a network. A text says which key makes them so; empty: they are not.
+/// Facts of a network's states that solvers go by. A text names the key that makes the fact true; empty: it is false.
 struct StateFacts {
   std::string boxed = {};    ///< kept in a box (DynamicsTraits::box)
   std::string stiff = {};    ///< pulled back beyond any step of all nodes at once
   std::string timed = {};    ///< nodes have time constants of their own
   std::string unequal = {};  ///< nodes have capacitances of their own, and no one kT/C
-  bool loads = false;        ///< what loads a unit is known and stands still (Layered::loads)
-  bool direct = false;       ///< it solves itself (Dynamics::direct)
-  bool bath = false;         ///< it is in one (Powers::bath)
+  bool loads = false;        ///< the load of a unit is known and stands still (Layered::loads)
+  bool direct = false;       ///< the system solves itself (Dynamics::direct)
+  bool bath = false;         ///< the system is in a bath (Capabilities::bath)
 };
 
-/// What a run is like, as far as estimators, solvers, schedules and forms of nudges ask.
+/// Facts of a run that estimators, solvers, schedules and forms of nudges ask for.
 struct RunFacts {
   std::string network;  ///< the kind, for words
   bool has_energy =
@@ -44,15 +44,15 @@ struct RunFacts {
   bool products = false;     ///< pulses multiply at the devices: no gradient is summed
 };
 
-/// One thing that a piece of a run asks of the rest.
+/// Requirement of one piece of a run on the rest.
 struct Requirement {
-  /// What is wrong and what to do; empty: it is fulfilled.
+  /// Returns the mistake and its remedy; empty: the requirement is fulfilled.
   std::string (*broken)(const RunFacts& facts);
 
   bool operator==(const Requirement&) const = default;
 };
 
-/// The first that is broken, in its words; empty: all are fulfilled.
+/// Text of the first broken requirement; empty: all are fulfilled.
 std::string first_broken(const std::vector<Requirement>& needs, const RunFacts& facts);
 
 namespace needs {
@@ -60,31 +60,31 @@ extern const Requirement all_at_once;  ///< state and adjoint of all nodes move 
 extern const Requirement
     fixed_law;  ///< no solver that linearises the law of the nudged phase, which follows the states
 extern const Requirement both_sides;       ///< nudge.sides = centered
-extern const Requirement energy;           ///< of the whole force
-extern const Requirement layer_energies;   ///< of every layer beside a read-out that learns from the cost
+extern const Requirement energy;           ///< the whole force has an energy
+extern const Requirement layer_energies;   ///< every layer has an energy, beside a read-out that learns from the cost
 extern const Requirement no_bath;          ///< states that settle
 extern const Requirement bath;             ///< states that are drawn
 extern const Requirement solves_itself;    ///< a circuit with a solver of its own (Dynamics::direct)
-extern const Requirement moves_itself;     ///< none: the nudged law is not that of the circuit
+extern const Requirement moves_itself;     ///< none: the nudged law differs from the circuit's
 extern const Requirement euler;            ///< steps of one length
 extern const Requirement unit_sweeps;      ///< the sweep that is a forward pass, or none
-extern const Requirement summed_gradient;  ///< of every parameter
-extern const Requirement step_of_nudge;    ///< a solver with steps of its own knows that of the nudge
+extern const Requirement summed_gradient;  ///< a gradient is summed for every parameter
+extern const Requirement step_of_nudge;    ///< a solver with steps of its own knows the nudge's step
 
 // Of solvers, schedules and forms of nudges.
 extern const Requirement no_sweeps;  ///< steps that are time
 extern const Requirement no_box;
 extern const Requirement no_stiffness;
-extern const Requirement one_time;       ///< all nodes move in one
-extern const Requirement one_noise;      ///< of all nodes
-extern const Requirement no_amplifiers;  ///< between force and node
+extern const Requirement one_time;       ///< all nodes have one time constant
+extern const Requirement one_noise;      ///< all nodes have the same noise
+extern const Requirement no_amplifiers;  ///< no amplifiers between force and node
 extern const Requirement equal_leaks;
 extern const Requirement quiet_reads;
 extern const Requirement ideal_devices;
-extern const Requirement known_loads;   ///< of every unit
+extern const Requirement known_loads;   ///< the load of every unit is known
 extern const Requirement own_solution;  ///< the network's
 extern const Requirement own_bath;      ///< the network's
-extern const Requirement quiet_nodes;   ///< no thermal noise beside that of the bath
+extern const Requirement quiet_nodes;   ///< no thermal noise beside the bath's
 extern const Requirement short_steps;   ///< stable over a leak of 1
 }  // namespace needs
 

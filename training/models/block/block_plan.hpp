@@ -13,8 +13,8 @@
 
 namespace nudge {
 
-/// Sizes of the block: vocabulary V, tokens T, channels C, memories M (0: none), heads H (H divides C), the mixer that
-/// is its non-conservative force, and whether the channels are also coupled directly (W_c).
+/// Sizes of the block: vocabulary V, tokens T, channels C, memories M (0: none), heads H (H divides C). Also its mixer,
+/// which is its non-conservative force, and whether the channels are coupled directly (W_c).
 struct ModelShape {
   Index vocabulary = 65;
   Index tokens = 32;
@@ -31,8 +31,8 @@ struct ModelShape {
 };
 
 /// Numbers of the block's parameters in gradients, optimisers and files. From `output` on follow the weights of the
-/// non-conservative force outside its columns of the input array (W_o of the fused attention, all weights of another
-/// mixer). The read-out is the last one.
+/// non-conservative force outside its columns of the input array. These are W_o of the fused attention, or all weights
+/// of another mixer. The read-out is the last one.
 struct BlockParameter {
   static constexpr int tok = 0, pos = 1, input = 2, output = 3;
 };
@@ -40,7 +40,7 @@ struct BlockParameter {
 /// Plan of the founding note's block as a network of one node z (T, C):
 ///     x_in[t] = tok[idx_t] + pos[t],   F = x_in − z − ∂E_mem/∂z + s (Mixer(z) − c z),   logits = z* W_h.
 /// Parameters: tok (V, C), pos (T, C), Winput (C, 3C + M: W_q | W_k | W_v | W_m), Wo (C, C), Wh (C, V). Another mixer
-/// has Winput (C, M) and its own weights instead of Wo; arrays hold those of them that the mixer only multiplies by. A
+/// has Winput (C, M) and its own weights instead of Wo. Arrays hold the weights that the mixer only multiplies by. A
 /// memory on two arrays adds Wr (M, C) before the read-out; a coupling adds its columns W_c (C, C) to Winput, before
 /// W_m. Groups: tok, pos, Wm, Wc, then Wq, Wk, Wv, Wo or the mixer's weights by name, Wr, Wh.
 class BlockPlan final : public NetworkPlan {
@@ -87,7 +87,7 @@ struct CorrectionOptions {
 };
 const Section<CorrectionOptions>& correction_section();
 
-/// Section [attention]: the circuits of the fused attention of a block or stack. Its seed is that of the run.
+/// Section [attention]: the circuits of the fused attention of a block or stack. It uses the run's seed.
 const Section<AttentionErrors>& attention_section();
 
 /// Mixer of model.mixer; none for attention, which is fused and reads no key of [mixer].
@@ -108,8 +108,8 @@ std::string block_lacks_energy(const Config& config);
 /// Largest leak of a node of the block, 1 + s c.
 NodeLeak block_leak(const Config& config);
 
-/// Export of the block as an ngspice transient of 20 τ from discharged nodes (circuits/spice/exports.hpp); T C (4 C +
-/// M) terms, 5 C with a coupling. UserError for other parts than the fused attention and a memory on one array.
+/// Export of the block as an ngspice transient of 20 τ from discharged nodes (circuits/spice/exports.hpp). It has T C
+/// (4 C + M) terms, 5 C with a coupling. UserError for other parts than the fused attention and a memory on one array.
 NetlistExport block_export();
 
 }  // namespace nudge

@@ -37,9 +37,9 @@ struct ConvolutionOptions {
 };
 const Section<ConvolutionOptions>& convolutional_section();
 
-/// Makes the layered Hopfield network of [hopfield] for samples: n_0 = their features, the hidden layers, and, with the
-/// squared error, a last layer of as many units as classes or values. UserError for tasks of symbols and costs that do
-/// not fit.
+/// Makes the layered Hopfield network of [hopfield] for samples. n_0 = their features, then come the hidden layers. The
+/// squared error adds a last layer of as many units as classes or values. UserError for tasks of symbols and costs that
+/// do not fit.
 std::shared_ptr<const NetworkPlan> hopfield_plan(const Config& config, const TaskSizes& task);
 
 /// Makes the layered Hopfield network with the convolutions of [convolutional] below the dense layers. UserError for
@@ -74,8 +74,8 @@ struct HopfieldNetlist {
   double on_ratio = 1e6;  ///< slope of a diode that holds a unit in its box, over the leak C/τ
 };
 
-/// Writes one sample of a layered Hopfield network (dense, convolutional, any form and feedback) as an ngspice
-/// transient, one volt per unit of state. For unit j of layer l:
+/// Writes one sample of a layered Hopfield network (dense, convolutional, any form and feedback) as an ngspice transient, one volt per unit
+/// of state. For unit j of layer l:
 ///   - node s<l>_<j>: a capacitance C and the leak r, τ/C, to ground; vx<i>: the source of input i, at node x<i>;
 ///   - a<l>_<j>, d<l>_<j>: r = ρ(s) and ρ'(s) of NodeActivation as behavioural sources, where ρ is not the identity (then s stands
 ///     for r);
@@ -88,8 +88,8 @@ struct HopfieldNetlist {
 ///     outside, I the force that it is held against;
 ///   - the nudge: a transconductance −β C/τ and a current β y C/τ at every output; of a cross-entropy, logits l<k>, e<k> = exp(l), the
 ///     softmax p<k>, and transconductances −β W_o from them, currents β W_o of the target's class.
-/// The control block writes time and the voltages of the units, layer by layer, to `data_file` (wrdata,
-/// wr_singlescale). Weights are those that a noise-free read of the maps uses.
+/// The control block writes time and the voltages of the units, layer by layer, to `data_file` (wrdata, wr_singlescale). Weights are taken
+/// as a noise-free read of the maps uses them.
 std::string hopfield_netlist(const Network<double>& network, const HopfieldNetlist& spec, const std::string& data_file);
 
 /// Export of the free phase of the first row of an example. It lasts a quarter longer than the simulation takes to

@@ -39,11 +39,11 @@ struct HopfieldShape {
 /// Plan of the layered Hopfield network of the field (Scellier & Bengio 2017, arXiv:1602.05179; conventions as in the
 /// cases' NETWORKS.md). Node l = 1 … L is a layer, r_0 = x clamped and r_l = ρ_l(s_l), or s_l kept in a box,
 ///     E = ½ Σ |s_l|² − Σ_l r_{l−1} M_l r_lᵀ − Σ_l b_l r_lᵀ,   F = −∂E/∂s
-/// With separate feedback Q_l ≠ M_lᵀ the force is ρ_l'(s_l) ⊙ (r_{l−1} M_l + r_{l+1} Q_{l+1} + b_l) − s_l; all but the
+/// With separate feedback Q_l ≠ M_lᵀ the force is ρ_l'(s_l) ⊙ (r_{l−1} M_l + r_{l+1} Q_{l+1} + b_l) − s_l. All but the
 /// leak counts as non-conservative. Without feedback s_l is the box's projection of s_{l−1} M_l + b_l. Parameters: W<l>
-/// (n_{l−1}, n_l), or K<l> (C_{l−1} k k, C_l) of a convolution, for l = 1 … L; b<l> (1, n_l) or (1, C_l); with
-/// asymmetric B<l> (n_l, n_{l−1}) or Kb<l> for l = 2 … L; Wo (n_L, V) and bo (1, V). Weights may be devices, biases are
-/// numbers.
+/// (n_{l−1}, n_l), or K<l> (C_{l−1} k k, C_l) of a convolution, for l = 1 … L; b<l> (1, n_l) or (1, C_l). With
+/// asymmetric feedback also B<l> (n_l, n_{l−1}) or Kb<l> for l = 2 … L. At last Wo (n_L, V) and bo (1, V). Weights may
+/// be devices, biases are numbers.
 class HopfieldPlan final : public SamplePlan {
  public:
   /// Makes the plan. `gain`: factor of Glorot's uniform initial weights.

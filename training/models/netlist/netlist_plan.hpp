@@ -34,10 +34,10 @@ struct NetlistChoice {
   Index rows = 1;     ///< samples side by side
 };
 
-/// Netlist as a network: one term (NetlistTerm), a node `inner` of all state columns but the outputs, and a node
-/// `outputs`, whose squared error is the cost. Parameters, each where there are such elements: g (1, resistors that
-/// learn) in units of conductance_S, v (1, sources of voltage) in volts of the state, i (1, sources of current) in the
-/// product of these units. g may be devices: a number is then the conductance that its array has for it.
+/// Netlist as a network. It has one term (NetlistTerm), a node `inner` of all state columns but the outputs, and a node
+/// `outputs`, whose squared error is the cost. It has a parameter for each kind of element in it. g (1, resistors that
+/// learn) is in units of conductance_S, v (1, sources of voltage) in volts of the state. i (1, sources of current) is
+/// in the product of these units. g may be devices: a number is then the conductance in its array.
 class NetlistPlan final : public SamplePlan {
  public:
   /// Makes the plan for samples of `features` features and an output of `values` numbers. UserError where names,

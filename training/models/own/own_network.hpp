@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// Options of the section [own]: what a run file says of parts that the calling program lent (from Python:
+/// Options of the section [own]: record in a run file of the parts that the calling program lent (from Python:
 /// nudge.train(system, ...)).
 struct OwnOptions {
   std::string system, estimator, cost, device;  ///< names of the lent parts in that program

@@ -32,7 +32,7 @@ struct ResistiveShape {
   Index sources() const { return doubled ? 2 * features : features; }
 };
 
-/// Siemens that a conductance of 1 stands for: those of its devices, or C/τ of numbers.
+/// Siemens that a conductance of 1 stands for: from its devices, or C/τ of numbers.
 template <class S>
 double conductance_unit_S(const LinearMap<S>& map, const CircuitSpec& circuit) {
   const double unit =
@@ -41,16 +41,16 @@ double conductance_unit_S(const LinearMap<S>& map, const CircuitSpec& circuit) {
 }
 
 /// Plan of the deep resistive network (circuits/resistive/resistive_network.hpp, with its circuit and symbols) as a
-/// circuit that settles and learns. Node l is a layer in the variables u_l = A_l ⋯ A_{L−1} v_l, in which its amplifiers
-/// vanish and the force is minus the slope of
+/// circuit that settles and learns. Node l is a layer in the variables u_l = A_l ⋯ A_{L−1} v_l. In these its amplifiers
+/// vanish, and the force is minus the slope of
 ///     E = Σ_l ½ Σ_ij g^l_ij (u_{l−1,i} − u_lj)² + bias_l,      u_0 = A_0 ⋯ A_{L−1} [x, −x],  u_L = v_L
 ///     bias_l = ½ Σ_j [gb_0j (r − u_lj)² + gb_1j (−r − u_lj)²],  r = A_l ⋯ A_{L−1} rail;   or −Σ_j b_j u_lj
-/// which is that network's energy over c_L. The cost is the squared error of v_L, β is a conductance at the outputs,
-/// and the factors c_l/c_L of the rule are already in. The unit of conductance is the one that gives a node of 1 the
-/// time constant τ; a current b of layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a
-/// hidden layer are kept ≥ 0, the others ≤ 0, by ideal diodes (a box) or Shockley's, whose current I(v) at a node is
-/// the force A_l ⋯ A_{L−1} I(u_l/(A_l ⋯ A_{L−1})). Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or
-/// b<l> (1, n_l). Conductances may be devices.
+/// This is the circuit's energy over c_L. The cost is the squared error of v_L, β is a conductance at the outputs, and
+/// the factors c_l/c_L of the rule are already in. The unit of conductance gives a node of 1 the time constant τ. A
+/// current b of layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a hidden layer are kept ≥
+/// 0, the others ≤ 0, by ideal diodes (a box) or Shockley's. The latter's current I(v) at a node is the force A_l ⋯
+/// A_{L−1} I(u_l/(A_l ⋯ A_{L−1})). Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or b<l> (1, n_l).
+/// Conductances may be devices.
 class ResistivePlan final : public SamplePlan {
  public:
   /// Makes the plan. Conductances start uniform in ±scale/√n_{l−1} clipped at 0, currents at 0.
@@ -72,7 +72,7 @@ class ResistivePlan final : public SamplePlan {
   int link(int layer) const { return layer - 1; }
   int bias(int layer) const { return shape_.layers() + layer - 1; }
   Columns columns(int layer) const;
-  /// Amplification A_l ⋯ A_{L−1} = u_l/v_l; of layer 0 that of the inputs.
+  /// Amplification A_l ⋯ A_{L−1} = u_l/v_l; for layer 0 the amplification of the inputs.
   double amplification(int layer) const;
 
  private:
@@ -106,9 +106,9 @@ StateFacts resistive_states(const Config& config);
 /// Checks the keys: at most one gain behind the inputs and each hidden layer.
 void check_resistive(const Config& config);
 
-/// Physical circuit of a network of the kind resistive: conductances in S as the devices hold them, or, of numbers, in
-/// units of C/τ (circuit.node_capacitance over circuit.time_constant); rails in V and current sources in A, one unit of
-/// state being circuit.read_voltage; gains as they are. UserError for another kind.
+/// Physical circuit of a network of the kind resistive. Conductances are in S as the devices hold them. For numbers
+/// they are in units of C/τ (circuit.node_capacitance over circuit.time_constant). Rails are in V and current sources
+/// in A, with one unit of state equal to circuit.read_voltage; gains are as they are. UserError for another kind.
 ResistiveNetwork resistive_circuit(const Network<double>& network, const CircuitSpec& circuit);
 
 /// Export of the physical circuit for one sample, with checks at its settled state.
@@ -120,7 +120,7 @@ struct ResistiveExport {
   double power_W = 0;  ///< heat of all resistors
 };
 
-/// Settles the network on the features (1, n) by coordinate descent in its own variables, and checks the voltages found
+/// Settles the network on the features (1, n) by coordinate descent in its own variables. Checks the voltages found
 /// against Kirchhoff's law of the exported circuit. There must be diodes, of either law. Maps are read without noise
 /// (noise_free()). ngspice writes the node voltages to `data_file`.
 ResistiveExport export_resistive(const Network<double>& network, const CircuitSpec& circuit,

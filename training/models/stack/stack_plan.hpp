@@ -7,11 +7,11 @@
 
 namespace nudge {
 
-/// Plan of the founding note's blocks one above the other: node l = 1 … L is a block with an array of its own, clamped
+/// Plan of the founding note's blocks one above the other. Node l = 1 … L is a block with an array of its own, clamped
 /// to the node below,
 ///     F_l = z_{l−1} − z_l − ∂E_l/∂z_l + s (Attn_l(z_l) − c z_l),   z_0 := x_in,   logits = z_L W_h.
-/// Nothing comes back from above. Parameters: tok, pos, per layer l<l>_input (C, 3C + M), l<l>_o (C, C), then Wh;
-/// groups per layer l<l>_Wm, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo.
+/// Nothing comes back from above. Parameters: tok, pos, per layer l<l>_input (C, 3C + M), l<l>_o (C, C), then Wh.
+/// Groups per layer: l<l>_Wm, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo.
 class StackPlan final : public NetworkPlan {
  public:
   /// Makes the plan. `shape`: of one block, with the fused attention and a memory on one array, without coupling.

@@ -15,10 +15,10 @@ namespace nudge {
 
 /// Latent bits drawn by stochastic binary devices. Device h makes bit h of one token after the other; sequences run on
 /// devices of the same kind side by side (lanes). A training step goes on where the last one stopped. The drive is
-/// logit/gain with the gain that the devices are meant to have, so that ideal ones draw 1 with probability
-/// sigmoid(logit); real ones draw
+/// logit/gain with the nominal gain of the devices. Ideal devices then draw 1 with probability sigmoid(logit); real
+/// ones draw 1 with
 ///     P_h(1) = sigmoid((gain_h/gain) logit − gain_h offset_h)
-/// with correlation ρ from token to token. The mapper's straight-through gradient stays that of ideal bits.
+/// with correlation ρ from token to token. The mapper's straight-through gradient stays the gradient of ideal bits.
 template <class S>
 class DeviceBits final : public BitSampler<S> {
  public:

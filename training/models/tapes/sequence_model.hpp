@@ -46,8 +46,8 @@ std::vector<Field> sequence_fields(const SequenceShape& shape);
 template <class S>
 Value<S> sequence_logits(Value<S> x, const SequenceShape& shape, const NamedValues<S>& parameters);
 
-/// Makes a sequence model that learns. The loss of an example is the mean over its rows that count, at least one, of
-/// the cross-entropy of its target, or with features of ½|y − logits|².
+/// Makes a sequence model that learns. The loss of an example is the mean over its rows that count, at least one. Each
+/// gives the cross-entropy of its target, or ½|y − logits|² with features.
 template <class S>
 std::unique_ptr<TapeModel<S>> sequence_tape_model(const SequenceShape& shape);
 

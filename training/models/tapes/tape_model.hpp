@@ -84,7 +84,7 @@ struct WriterOptions {
   std::uint64_t seed = 1;
 };
 
-/// Picks the logits of a text's last row in a window of `rows`, from those of all rows.
+/// Picks the logits of a text's last row in a window of `rows` from the logits of all rows.
 template <class S>
 std::vector<double> last_logits(const Matrix<S>& logits, const std::vector<int>& text) {
   const Index row = std::min<Index>(logits.rows(), static_cast<Index>(text.size())) - 1;
@@ -109,7 +109,8 @@ class TapeModel {
   virtual std::unique_ptr<TextWriter> writer(const Parameters& /*parameters*/, const WriterOptions& /*options*/) const {
     return nullptr;
   }
-  /// Measures of the model itself, which follow those of examples. NaN where one is taken only of the finished model.
+  /// Measures of the model itself, which follow the measures of examples. NaN for a measure that is taken only of the
+  /// finished model.
   virtual std::vector<double> measured(const Parameters& /*parameters*/, bool /*finished*/) const { return {}; }
 };
 

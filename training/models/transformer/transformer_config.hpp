@@ -13,7 +13,7 @@
 
 namespace nudge {
 
-/// Options of the section [transformer]. C, T, M, H and the vocabulary of the shape are those of [model] and of the
+/// Options of the section [transformer]. C, T, M, H and the vocabulary of the shape come from [model] and from the
 /// task.
 struct TransformerOptions {
   TransformerShape shape;
@@ -58,8 +58,8 @@ struct TransformerNetlist {
 std::string transformer_netlist(const Network<double>& network, const TransformerNetlist& spec,
                                 const std::string& data_file);
 
-/// Export of an example, from the start of a free phase, (20 + 4 n) τ long; terms: T (n C (C + 1) + n/2 (5 C² + 2 C M)
-/// + H T n/2 (2 C/H + 2)). UserError for curved devices.
+/// Export of an example, from the start of a free phase, (20 + 4 n) τ long. Number of terms: T (n C (C + 1) + n/2 (5 C²
+/// + 2 C M) + H T n/2 (2 C/H + 2)). UserError for curved devices.
 NetlistExport transformer_export();
 
 }  // namespace nudge

@@ -12,8 +12,8 @@ namespace nudge {
 /// Activation φ of the feed-forward nodes: relu2 = max(h, 0)²; gelu = ½ h (1 + erf(h/√2)).
 enum class Activation { relu2, gelu };
 
-/// Function of the feed-forward nodes: φ(N(u) W1) W2 of two arrays, or the founding note's Hopfield memory of one
-/// array, which is the descent of an energy: 2 max(N(u) W1, 0) W1ᵀ.
+/// Function of the feed-forward nodes. two_layer: φ(N(u) W1) W2 of two arrays. memory: the founding note's Hopfield
+/// memory of one array, 2 max(N(u) W1, 0) W1ᵀ, which is the descent of an energy.
 enum class FeedForward { two_layer, memory };
 
 /// Sizes of the layered equilibrium transformer: L layers of weights, repeated K times, C channels, M hidden units, H heads.
@@ -35,9 +35,9 @@ struct TransformerShape {
   Index nodes() const { return 2 * layers * loops; }
 };
 
-/// Standard deviations that training starts from, in the units of the recipe: Wq, Wk, Wv, W1 projection/√C; Wo output/√(C L);
-/// W2 output/√(M L), W1 of a memory √(output/(M √L)), which moves a token by about output/√L of itself; Wh readout/√C; tok and
-/// pos embedding.
+/// Standard deviations that training starts from, in the units of the recipe. Wq, Wk, Wv, W1 have projection/√C; Wo output/√(C
+/// L); W2 output/√(M L); Wh readout/√C; tok and pos embedding. W1 of a memory has √(output/(M √L)), which moves a token by
+/// about output/√L of itself.
 struct TransformerScales {
   double embedding = 1.0;
   double projection = 1.0;
@@ -54,9 +54,9 @@ struct TransformerScales {
 /// with the weights of layer ⌊(j − 1)/2⌋ mod L. κ = 0: J is lower triangular, and the equilibrium is the forward pass,
 /// which a sweep or n unit steps reach exactly. The transposed nudged phase is then backpropagation carried out by
 /// relaxing currents. Products with weights are reads of their maps; norms and the products of activations are digital.
-/// Another mixer may replace attention: G = Mixer(N(u)). Parameters: tok, pos where positions are learned, per layer
-/// l<l>_qkv (C, 3C: W_q | W_k | W_v), l<l>_o (or the mixer's own, l<l>_<name>), l<l>_1, l<l>_2 but for memories, then
-/// Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
+/// Another mixer may replace attention: G = Mixer(N(u)). Parameters: tok, pos if positions are learned, then per layer
+/// l<l>_qkv (C, 3C: W_q | W_k | W_v), l<l>_o (or the mixer's own, l<l>_<name>), l<l>_1, l<l>_2 but for memories. Wh is
+/// the last. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
 class TransformerPlan final : public NetworkPlan {
  public:
   TransformerPlan(const TransformerShape& shape, const TransformerScales& scales);
@@ -75,8 +75,8 @@ class TransformerPlan final : public NetworkPlan {
   std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
 
   const TransformerShape& shape() const { return shape_; }
-  /// Parameter numbers of a layer: those of the mixer from `mixer` on (attention: q|k|v and output), and the two of the
-  /// feed-forward part (for a memory twice the same).
+  /// Parameter numbers of a layer. The mixer's begin with `mixer` (attention: q|k|v and output). The feed-forward part
+  /// has two (for a memory twice the same).
   struct Layer {
     int mixer, first, second;
     int qkv() const { return mixer; }
@@ -95,9 +95,9 @@ class TransformerPlan final : public NetworkPlan {
   std::vector<bool> readable_;
 };
 
-/// Computes G of an attention node, of the source u (T, C): m = N(u), q | k | v = m W_qkv (T, 3C), rotated where
-/// `rotary` (half-split pairs), o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo. P_1 … P_H go to `probabilities` where
-/// that is given.
+/// Computes G of an attention node from the source u (T, C). m = N(u), q | k | v = m W_qkv (T, 3C), rotated where
+/// `rotary` (half-split pairs), o = concat_h softmax_causal(q kᵀ/√d) v, and G = o Wo. P_1 … P_H go to `probabilities`
+/// if given.
 template <class S>
 Value<S> attention_update(Value<S> u, Value<S> qkv, Value<S> output, Index heads, bool rotary,
                           std::vector<Matrix<S>>* probabilities = nullptr);
@@ -107,10 +107,10 @@ template <class S>
 std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads, bool rotary,
                                              typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output);
 
-/// Makes another mixer of mixers/registry an attention node: G is the mixer of N(u); for a kind that is the state plus
-/// an update, the update alone. Where the mixer has a free energy, the layer's energy (TapeTerm::RecordEnergy) is that
-/// of the tokens N(u) + z_j − u against the context N(u). At rest these tokens are Mixer(N(u)): Algorithm 1 of Ren et
-/// al., "Transformers as Intrinsic Optimizers".
+/// Makes another mixer of mixers/registry an attention node. G is the mixer of N(u); for a kind that is the state plus
+/// an update, the update alone. If the mixer has a free energy, the layer's energy (TapeTerm::RecordEnergy) is taken of
+/// the tokens N(u) + z_j − u against the context N(u). At rest these tokens are Mixer(N(u)): Algorithm 1 of Ren et al.,
+/// "Transformers as Intrinsic Optimizers".
 template <class S>
 std::unique_ptr<TapeTerm<S>> mixer_layer(const TapePlace& place, const MixerChoice& mixer,
                                          std::vector<typename TapeTerm<S>::Weight> weights);
