@@ -116,11 +116,19 @@ std::string reference_text(const GradcheckReport& report) {
 }
 
 std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
-  std::string out = fmt::format(
-      "free phase: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; {:.3g} % of the "
-      "sequences at or below {:.0e}; damping c = {:.4g}; loss {:.4f}{}\n",
-      free_steps, report.step, report.residual, report.residual_max, 100 * report.settled, report.settled_at,
-      report.damping, report.loss, report.loss_unit == "nat" ? " nat" : "");
+  std::string out;
+  if (const Equilibrium& e = report.equilibrium; e.known()) {
+    out += fmt::format(
+        "settled: {:.3g} % of the {} samples of the first batch, read without noise, end within {:g} % of "
+        "an equilibrium; residual at most {:.2g}\n",
+        100 * e.settled, e.samples, 100 * Equilibrium::settled_within, e.residual);
+  }
+  out += fmt::format(
+      "free phase as read, all batches: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; "
+      "damping "
+      "c = {:.4g}; loss {:.4f}{}\n",
+      free_steps, report.step, report.residual, report.residual_max, report.damping, report.loss,
+      report.loss_unit == "nat" ? " nat" : "");
   const StabilityReport& s = report.stability;
   out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences,
                      s.asymmetry);

@@ -215,7 +215,7 @@ Section age_section(const std::vector<RunFile>& runs) {
       fmt::format("Of {} the {} is {} after {}, {} after {}.", tests.front()->name, words(columns.front()),
                   text(first.mean.front()), format_quantity(first.age.front(), Unit::second, 3),
                   text(first.mean.back()), format_quantity(first.age.back(), Unit::second, 3));
-  if (!tests.front()->equilibrium.empty())
+  if (tests.size() == 1 && !tests.front()->equilibrium.empty())
     out.opening.sentence += fmt::format(" Equilibrium: {}.", tests.front()->equilibrium);
   out.opening.figure = age_figure(tests, columns.front());
   std::string figures;
@@ -223,6 +223,8 @@ Section age_section(const std::vector<RunFile>& runs) {
   out.body = "<section>\n<h2>After a wait</h2>\n" + grid(figures);
   for (const RunFile* run : tests) {
     out.body += "<h3>" + escape(run->name) + "</h3>\n" + age_table(*run, measured_columns(run->rows));
+    if (tests.size() > 1 && !run->equilibrium.empty())
+      out.body += paragraph(fmt::format("Equilibrium: {}.", run->equilibrium));
   }
   out.body += "</section>\n";
   return out;

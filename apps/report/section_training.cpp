@@ -199,9 +199,14 @@ std::string circuits_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
+/// Verdicts of each run. The one on the equilibrium stands in the opening where a page has one run.
 std::string verdict_notes(const std::vector<RunFile>& runs) {
+  const auto trained =
+      std::count_if(runs.begin(), runs.end(), [](const RunFile& run) { return !run.trainees.empty(); });
   std::string out;
   for (const auto& run : runs) {
+    if (trained > 1 && !run.trainees.empty() && !run.equilibrium.empty())
+      out += paragraph(fmt::format("{}: equilibrium: {}.", run.name, run.equilibrium));
     if (run.null) out += paragraph(fmt::format("{}: {}.", run.name, run.null->text));
     if (run.plateau) out += paragraph(fmt::format("{}: {}.", run.name, run.plateau->text));
   }

@@ -36,6 +36,9 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
   CHECK_THAT(first, Contains(" is closest to the exact gradient: cosine ") && !Contains("finite_difference"));
   CHECK_THAT(table.output, Contains("Finite differences of the cost check the exact gradient") &&
                                Contains("\nequilibrium: settled: residual"));
+  // Whether phases settle is said once more, by the same rule: of the same samples, with the same residual.
+  CHECK_THAT(table.output, Contains("settled: 100 % of the ") && Contains("end within 1 % of an equilibrium") &&
+                               !Contains("at or below"));
   CHECK_THAT(table.errors, Contains("set for you") && !Contains("warning"));
   const auto file = nudge::report::load_run_file(folder.file("a.h5"));
   CHECK(file.kind == "gradcheck");
@@ -144,6 +147,12 @@ TEST_CASE("losses stand beside what counting letters scores, in train, sweep and
   CHECK_THAT(read_file(folder.file("t.html")), Contains("Equilibrium: " + trained.equilibrium.substr(0, 20)));
   const json parsed = json::parse(run_nudge(folder, "train t.toml --out u.h5 --json").output);
   CHECK(parsed["test_loss"] > 0);
+  // Beside another run each has a sentence of its own.
+  CHECK(run_nudge(folder, "report t.h5 u.h5 -o two.html").exit_code == 0);
+  for (const char* name : {"t.h5", "u.h5"}) {
+    CHECK_THAT(read_file(folder.file("two.html")),
+               Contains(std::string(name) + ": equilibrium: " + trained.equilibrium.substr(0, 20)));
+  }
   CHECK(parsed["text"]["validation"]["bigram"] < parsed["text"]["validation"]["unigram"]);
   folder.write("s.toml", kSweep);
   CHECK_THAT(run_nudge(folder, "sweep s.toml --out s.h5").output, Contains(" !") && Contains("unigram"));

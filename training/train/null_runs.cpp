@@ -134,14 +134,18 @@ std::string NullResult::verdict() const {
     return fmt::format("the devices learnt nothing that helps: {} ends {} lower ({})", words, amount(-1), how);
   }
   if (!gain.significant()) {
-    return fmt::format("no sign that the devices learnt: {} below the strongest null, {} ({})", amount(1), words, how);
+    return fmt::format(
+        "no sign that the devices learnt: {} below the strongest null, {}, and the interval contains 0 ({})", amount(1),
+        words, how);
   }
   if (not_run.empty()) {
     return fmt::format("the devices learnt: {} below the strongest null, {} ({})", amount(1), words, how);
   }
   return fmt::format(
-      "whether the devices learnt is open: {} below {} ({}), but not every null was run (train.null = all adds {})",
-      amount(1), words, how, fmt::join(names_in_words(not_run), ", "));
+      "whether the devices learnt is open: no baseline run with {} was made (set train.null = all). The loss is {} "
+      "below "
+      "{} ({})",
+      fmt::join(names_in_words(not_run), " or "), amount(1), words, how);
 }
 
 std::optional<NullResult> null_result(const TrainingLoop& loop, const NetworkPlan* plan) {
