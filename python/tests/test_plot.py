@@ -57,7 +57,7 @@ def test_training(plot, block):
     assert lines[1].get_ydata()[0] == pytest.approx(loss[:2].mean(), rel=1e-14)
     assert np.array_equal(lines[2].get_xdata(), run.train.validation_step)
     shown = [text.get_text() for text in lines[0].axes.get_legend().get_texts()]
-    assert any("mean of 3 steps" in one for one in shown) and any("bptt (beside), validation" in one for one in shown)
+    assert any("mean of 3 steps" in one for one in shown) and any("bptt (alongside), validation" in one for one in shown)
     assert any(np.array_equal(line.get_ydata(), run["beside/train"].loss) for line in lines)
     ax = plot.agreement(run)
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"all", *run.train.cosine_groups.values}

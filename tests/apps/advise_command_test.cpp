@@ -98,7 +98,7 @@ TEST_CASE("advise none of whose runs ends well says so in every row", "[apps]") 
   const Outcome done = run_nudge(
       folder, "advise mine.toml --out a.h5 --set train.steps=3 --set 'compare.grid.train.learning_rate=[1e300]'");
   CHECK(done.exit_code == 3);
-  CHECK_THAT(done.errors, Contains("no rule has a result; the first: ") && Contains("train.learning_rate"));
+  CHECK_THAT(done.errors, Contains("no update rule has a result; the first: ") && Contains("train.learning_rate"));
   CHECK_THAT(done.output, Contains("no result: pulses: 2 of 2 failed, seed 11: ") &&
                               Contains("not known: no result of exact numbers and frozen devices"));
   CHECK_THAT(done.output,

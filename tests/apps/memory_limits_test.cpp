@@ -69,7 +69,7 @@ TEST_CASE("memory: a stack that is too small is told, and one that may grow is m
     CAPTURE(kB);
     const Outcome hard = limited(folder, fmt::format("-s {}", kB), "train tiny.toml --set threads=2 --out run.h5");
     CHECK(hard.exit_code == 2);
-    CHECK_THAT(hard.errors, Contains("the stack is limited to less than 512 kB (ulimit -s)"));
+    CHECK_THAT(hard.errors, Contains("the stack limit is below the 512 kB that nudge needs"));
     CHECK_FALSE(std::filesystem::exists(folder.file("run.h5")));
     CHECK(limited(folder, fmt::format("-Ss {}", kB), "config check tiny.toml").exit_code == 0);
   }

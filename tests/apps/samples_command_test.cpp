@@ -38,7 +38,7 @@ TEST_CASE("train, info and report say how many samples were classified, beside t
   CHECK(run_nudge(folder, "report d.h5 -o d.html").exit_code == 0);
   const std::string page = read_file(folder.file("d.html"));
   for (const char* part :
-       {"test accuracy", "Confusion on the test part", "Confusion on the validation part", "<figcaption>Accuracy",
+       {"test accuracy", "Confusion on the test split", "Confusion on the validation split", "<figcaption>Accuracy",
         "linear model", "Trivial models of the same samples", "cost of a sample"}) {
     CHECK_THAT(page, Contains(part));
   }

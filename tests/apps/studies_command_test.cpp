@@ -105,8 +105,8 @@ TEST_CASE("compare prints a row per entrant with its difference, JSON, and a fil
                              "[compare.grid]\n'train.learning_rate' = [1e-3, 1e-2]\n");
   const Outcome outcome = run_nudge(folder, "compare c.toml --out c.h5");
   CHECK(outcome.exit_code == 0);
-  for (const char* part : {"entrant", "train.learning_rate", "test loss", "baseline", "short", " ± ", "[",
-                           "outermost value", "unigram", "learnt nothing beyond letter frequencies"}) {
+  for (const char* part : {"method", "train.learning_rate", "test loss", "baseline", "short", " ± ", "[",
+                           "at the edge of the grid", "unigram", "learnt nothing beyond letter frequencies"}) {
     CHECK_THAT(outcome.output, Contains(part));
   }
   CHECK_THAT(outcome.errors, Contains("tuning 6/6") && Contains("test 6/6"));
