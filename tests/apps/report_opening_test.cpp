@@ -143,7 +143,7 @@ TEST_CASE("the verdict on a sweep names the key that matters and does not claim 
   }
   const Opening open = sweep_opening(noise, std::nullopt);
   CHECK(open.title == "No value changes the validation loss significantly");
-  CHECK(has(open.sentence, "2 seeds cannot tell less than "));
+  CHECK(has(open.sentence, "2 seeds cannot resolve less than "));
   Table samples = two_keys();
   samples.results = {"test_rmse"};
   samples.numbers["test_rmse"] = samples.numbers["validation_loss"];  // 2 to 2.71

@@ -76,8 +76,8 @@ void scale(const FeatureScaling& scaling, const std::string& name, const char* k
   scaling.apply(numbers);
   if (numbers.allFinite()) return;
   throw UserError(
-      fmt::format("{}: {} takes a number of its held-out samples beyond float32: its column hardly varies in the "
-                  "training part (leave that column out, or take another scaling)",
+      fmt::format("{}: {} scales a number of its held-out samples beyond float32, because the column is nearly "
+                  "constant in the training split. Leave that column out, or use another scaling",
                   name, key));
 }
 
@@ -123,8 +123,8 @@ SampleParts load_samples(const SampleOptions& options, Target target) {
   }
   if (source.path.starts_with(kPackagedData) && !std::filesystem::exists(source.path)) {
     throw UserError(
-        fmt::format("{} is not there (apt-get install dataset-fashion-mnist, or name the files in data.file, "
-                    "data.labels, data.test_file, data.test_labels)",
+        fmt::format("{} does not exist. Run apt-get install dataset-fashion-mnist, or name the files in data.file, "
+                    "data.labels, data.test_file, data.test_labels",
                     source.path));
   }
   LabelledData test;

@@ -46,8 +46,8 @@ inline constexpr const char* backprop_name = "backprop";
 /// The value of estimator of a LentEstimator.
 inline constexpr const char* own_estimator_name = "own";
 inline constexpr const char* own_estimator_missing =
-    "it is code of the program that ran it, and not here (from Python: nudge.train(..., estimator=...), "
-    "nudge.resume(file, estimator=...))";
+    "it is code of the program that ran it, which is not available here. Use Python: nudge.train(..., "
+    "estimator=...), nudge.resume(file, estimator=...)";
 
 /// What find_estimator(own_estimator_name) finds for as long as this lives: the estimator of a program that nudge is a library of, of
 /// whatever name it has there. One at a time: std::logic_error for a second.
