@@ -108,9 +108,9 @@ std::string advice_text(const Advice& advice, const Comparison& c, const std::ve
   }
   std::string out = text_table(rows, 3) + told_text(ranked);
   out += fmt::format(
-      "regained: share of the loss that frozen devices add to digital weights (exact numbers); {}pulses, reads, "
-      "heat: of learning, in the whole run; of one device: most pulses, with programming; numbers: digital numbers "
-      "per weight that optimizer and rule keep; chosen: values of {}\n"
+      "regained: share of the loss that frozen devices add to digital weights; {}pulses, reads, heat: of learning, "
+      "in the whole run. of one device: most pulses, with programming. numbers: digital numbers per weight that "
+      "optimizer and rule keep. chosen: values of {}\n"
       "{}\n",
       level ? "=: not significantly different from the first rule (all pairs of rules together); " : "",
       fmt::join(c.keys, " and "), c.holds);

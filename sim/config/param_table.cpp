@@ -194,15 +194,17 @@ std::string default_shown(const ParamRow& row) { return row.default_text.empty()
 
 std::string describe_table(const ParamTable& table) {
   std::string out =
-      "# Configuration\n\n"
-      "Made from the program's own table by `nudge config keys > docs/reference/configuration.md`; do not edit by "
-      "hand.\n\n"
-      "A config is a TOML file. Values are taken from the defaults, then the preset, then the file, then `--set "
-      "key=value`; the last one wins.\nA quantity is a text with its unit (`\"25 uS\"`, `\"100 ns\"`; prefixes f p n u "
-      "m k M G; times also in min, h, d, temperatures in C) or a bare number in SI units; a pure number may also be "
-      "a\npercentage "
-      "(`\"5 %\"`). `nudge config check FILE` reports every mistake at once, in its data and the points of its sweep "
-      "too; `nudge config dump FILE` prints every resolved value.\n";
+      "# Configuration\n"
+      "\n"
+      "Made by `nudge config keys > docs/reference/configuration.md`; do not edit by hand.\n"
+      "\n"
+      "A config is a TOML file. Values come from the defaults, the preset, the file and `--set key=value`, in this "
+      "order; the last one wins.\n"
+      "A quantity is a text with its unit (`\"25 uS\"`, `\"100 ns\"`) or a bare number in SI units. Prefixes are f "
+      "p n u m k M G; times may be in min, h, d and temperatures in C.\n"
+      "A pure number may be a percentage (`\"5 %\"`). `nudge config check FILE` reports every mistake at once, also "
+      "in its data and in the points of its sweep.\n"
+      "`nudge config dump FILE` prints every resolved value.\n";
   for (const std::string& section : sections(table)) {
     out += section.empty() ? "\n## Outside sections\n" : fmt::format("\n## [{}]\n", section);
     out += "\n| key | default | values | meaning |\n|---|---|---|---|\n";

@@ -85,7 +85,7 @@ TEST_CASE("what rules regain is said of rows that are there", "[apps]") {
   };
   CHECK(unknown({1.0, 1.01}, {2.0, 2.02}) == "");
   CHECK_THAT(unknown({1.0, 1.01}, {1.0, 1.01}),
-             Contains("frozen devices and exact numbers are not significantly different"));
+             Contains("frozen devices and digital weights are not significantly different"));
   CHECK_THAT(unknown({1.0, 1.01}, {}), Contains("no result of frozen devices"));
   CHECK_THAT(unknown({kFailed, 1.01}, {2.0, 2.02}), Contains("no result of exact numbers"));
   CHECK_THAT(unknown({}, {}), Contains("no result of exact numbers and frozen devices"));

@@ -89,7 +89,7 @@ TEST_CASE("memory: a file without end is refused at the bound", "[apps]") {
     CAPTURE(run.errors);
     CHECK(run.exit_code == 2);
     CHECK_THAT(run.errors, Contains("/dev/zero: has more than ") && Contains(" bytes, a third of ") &&
-                               Contains("which ulimit -v leaves. Take a part of it"));
+                               Contains("which ulimit -v leaves. Use a part of it"));
   }
 }
 

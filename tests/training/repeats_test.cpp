@@ -36,8 +36,8 @@ TEST_CASE("the first repeat of a list, with the place it repeats") {
 TEST_CASE("seeds, tasks, mixers and estimators are listed once, and the repeat is named with its place") {
   CHECK_THAT(
       error_of("[compare]\ntest_seeds = [11, 11, 11, 12]\n"),
-      Equals("a.toml:2:19: compare.test_seeds[1] = 11 (is [0] again: list each once, the same run twice is no second, "
-             "independent one)"));
+      Equals(
+          "a.toml:2:19: compare.test_seeds[1] = 11 (is [0] again. List each once: a repeated run is not independent)"));
   CHECK_THAT(error_of("[compare]\ntuning_seeds = [1, 2, 1]\n"), Contains("a.toml:2:23: compare.tuning_seeds[2] = 1"));
   CHECK_THAT(error_of("", {"sweep.seeds=[1, 1]"}), Contains("--set: sweep.seeds[1] = 1 (is [0] again"));
   CHECK_THAT(error_of("[gradcheck]\nestimators = ['ep', 'aep', 'ep']\n"), Contains("gradcheck.estimators[2]"));

@@ -162,7 +162,7 @@ std::string regained_unknown(const Comparison& comparison) {
   if (lost.low > 0) return "";
   const std::string reach = reach_text(lost, [](double d) { return fmt::format("{:.3g}", d); });
   return fmt::format(
-      "how much rules regain is not known: frozen devices and exact numbers are not significantly different{}{}. "
+      "how much rules regain is not known: frozen devices and digital weights are not significantly different{}{}. "
       "Use more compare.test_seeds, or longer trainings (--set train.steps=N)",
       reach.empty() ? "" : "; ", reach);
 }

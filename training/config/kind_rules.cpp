@@ -131,7 +131,7 @@ std::string not_at_the_same_time(const Config& c) {
   }
   const RuleKind* rule = find_rule(c.text("crossbar.update"));
   if (rule != nullptr && rule->share != nullptr) {
-    return unless("crossbar.update is none of the rules whose weights are several arrays, as " + rule->name + " is");
+    return unless("crossbar.update is not a rule with several arrays per weight, as " + rule->name + " is");
   }
   for (const char* key : {"device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance", "crossbar.column_resistance",
                           "crossbar.driver_resistance", "crossbar.sense_resistance"}) {

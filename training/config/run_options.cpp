@@ -98,9 +98,9 @@ const Section<GradcheckOptions>& gradcheck_section() {
             &GradcheckOptions::starts),
       field(distinct(param::integers(
                 "gradcheck.record", "[]", at_least(0),
-                "Samples of the first batch, numbered from 0, whose phases the file keeps step by step: the states, "
-                "and the part of each step in the gradient of the estimator and of bptt. The two agree to first "
-                "order in beta. For Euler steps with relaxation.schedule = parallel.",
+                "Samples of the first batch, numbered from 0, whose phases the file keeps step by step. It has the "
+                "states, and the part of each step in the gradients of the estimator and of bptt, which agree to "
+                "first order in beta. For Euler steps with relaxation.schedule = parallel.",
                 "Ernoult et al., arXiv:1905.13633")),
             &GradcheckOptions::record),
       field(choice("gradcheck.weights", "configured", {"configured", "programmed"},

@@ -191,7 +191,7 @@ void check_write_threshold(const Config& config, const CrossbarSpec& arrays, con
   if (coarsest == 0 || threshold * coarsest <= most_rates * rate) return;
   throw UserError(
       fmt::format("crossbar.threshold = {:g} (must be at most {:g}, or 1): {:g} pulses of array {} change a weight "
-                  "by {:.3g}, more than {:g} times train.learning_rate = {:g}, and the network loses its "
+                  "by {:.3g}, more than {:g} times train.learning_rate = {:g}. The network would lose its "
                   "equilibrium. Lower it, or lower crossbar.headroom for finer pulses",
                   threshold, std::max(1.0, std::floor(most_rates * rate / coarsest)), threshold, name,
                   threshold * coarsest, most_rates, rate));

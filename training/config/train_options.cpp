@@ -81,10 +81,10 @@ const Section<TrainOptions>& train_section() {
                            "Skip a step whose gradient norm exceeds this multiple (> 1) of its running mean.", recipe)),
               &TrainOptions::skip_ratio),
         field(zero_is("off", real("train.leave_out_ratio", "10", at_least(0),
-                                  "Leave a sequence out of its batch's gradient when both the norm of its adjoint a "
-                                  "and its gain |a|/|dC/dz| exceed this multiple (> 1) of the running means of the "
-                                  "batches' medians. A circuit without a stable equilibrium has no gradient, and its "
-                                  "nudged phase grows without bound. Not for bptt.")),
+                                  "Leave a sequence out of the gradient when both |a|, the norm of its adjoint, and "
+                                  "|a|/|dC/dz| exceed this multiple (> 1) of their running means. A circuit without "
+                                  "a stable equilibrium has no gradient, and its nudged phase grows without bound. "
+                                  "Not for bptt.")),
               &TrainOptions::leave_out_ratio),
         field(zero_is("end", integer("train.evaluate_every", "100", at_least(0),
                                      "Validation loss every so many steps; end: at the end only.")),

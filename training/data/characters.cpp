@@ -106,8 +106,8 @@ void visit_characters(std::string_view utf8, const std::string& name, const std:
 void expect_alphabet(const std::string& name, std::size_t characters) {
   constexpr std::size_t kMost = 160000;  // Unicode 16.0 assigns 154,998
   if (characters <= kMost) return;
-  fail(name, fmt::format("has {} different characters (at most {}, more than any version of Unicode assigns): it is no "
-                         "text of a language",
+  fail(name, fmt::format("has {} different characters (at most {}, more than any version of Unicode assigns): this "
+                         "is not a text of a language",
                          characters, kMost));
 }
 

@@ -37,8 +37,8 @@ const Requirement both_sides = {
 
 const Requirement energy = {[](F f) {
   return where(!f.has_energy, "it contrasts energies, which network.kind = " + f.network +
-                                  " has not for its whole force (ep, or aep_transposed where the force is not "
-                                  "reciprocal)");
+                                  " does not have for its whole force. Use ep, or aep_transposed where the force is "
+                                  "not reciprocal");
 }};
 
 const Requirement layer_energies = {[](F f) {
@@ -93,7 +93,7 @@ const Requirement step_of_nudge = {[](F f) {
 }};
 
 const Requirement no_sweeps = {
-    [](F f) { return where(f.sweeps, "relaxation.schedule must not be sweep, whose steps are no time"); }};
+    [](F f) { return where(f.sweeps, "relaxation.schedule must not be sweep, whose steps have no duration"); }};
 
 const Requirement no_box = {
     [](F f) { return has(f.states.boxed, " keeps states in a box, and it does not project onto a box"); }};

@@ -49,9 +49,9 @@ const Section<NetlistKeys>& netlist_section() {
                    "file; drawn by seed."),
               &NetlistKeys::initial_spread),
         field(real("netlist.twin_mismatch", "0", at_least(0),
-                   "Mismatch of a twin circuit that holds the clamped state, as in circuits that hold both states "
-                   "at once: standard deviation of the logarithm of its conductances around those that learn. With "
-                   "nudges of both signs the twin holds +beta. For relaxation.solver = direct.",
+                   "Mismatch of a twin circuit that holds the clamped state: standard deviation of the logarithm of "
+                   "its conductances around those that learn. Circuits that hold both states at once have such a "
+                   "twin. With nudges of both signs the twin holds +beta. For relaxation.solver = direct.",
                    "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040"),
               &NetlistKeys::twin_mismatch),
         field(real("netlist.gate_leak", "0", from_below(0, 1),
