@@ -136,6 +136,15 @@ std::string unknown_option_hint(const CLI::App& app, const std::vector<std::stri
   return {};
 }
 
+/// The example of the command that the words name, and how to see its options.
+std::string next_step(const CLI::App& app, const std::vector<std::string>& words) {
+  std::size_t used = 0;
+  const std::string footer = innermost(app, words, used).get_footer();
+  const std::size_t at = footer.find("Example: ");
+  const std::string example = at == std::string::npos ? "" : footer.substr(at, footer.find('\n', at) - at) + "\n";
+  return example + "--help lists the options.";
+}
+
 std::string version_text() {
   return fmt::format("nudge {}\n{}\n{}", version_and_revision(), compiler_and_flags(), build_info().libraries);
 }
@@ -257,7 +266,7 @@ ExitCode dispatch(int argc, char** argv) {
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {
     const std::string hint = unknown_option_hint(app, words);
-    complain(hint.empty() ? fmt::format("{}\nTry --help.", error.what()) : hint);
+    complain(hint.empty() ? fmt::format("{}\n{}", error.what(), next_step(app, words)) : hint);
     return ExitCode::user_input;
   }
   const CLI::App* chosen = app.get_subcommands().front();

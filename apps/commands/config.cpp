@@ -125,9 +125,9 @@ std::function<ExitCode()> add_config(CLI::App& app) {
                       "Check a config, its data and the points of its sweep; report every mistake at once",
                       "nudge config check examples/digits.toml --set train.steps=500"),
       options->check);
-  CLI::App* dump_app = add_config_arguments(
-      *add_subcommand(app, "dump", "Print every resolved value as TOML", "nudge config dump run.toml > resolved.toml"),
-      options->dump);
+  CLI::App* dump_app = add_config_arguments(*add_subcommand(app, "dump", "Print every resolved value as TOML",
+                                                            "nudge config dump examples/digits.toml > resolved.toml"),
+                                            options->dump);
   dump_app->add_flag("--bare", options->bare, "Leave out the comments");
   const CLI::App* keys_app = add_subcommand(app, "keys", "Print the reference of all keys as Markdown",
                                             "nudge config keys > docs/reference/configuration.md");
@@ -150,7 +150,7 @@ std::function<ExitCode()> add_config(CLI::App& app) {
 }  // namespace
 
 Command config_command() {
-  return {"config", "Check a config, print its resolved values, or list every key", "nudge config check run.toml",
+  return {"config", "Check a config, print its resolved values, or list every key", "nudge config check examples/digits.toml",
           add_config};
 }
 
