@@ -81,7 +81,7 @@ void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& en
   to.real("runs", "1", "runs with fresh seeds that ended well", &One::runs);
   to.real("failed", "1", "runs with fresh seeds that failed: they rank worst", &One::failed);
   to.spread("validation", loss, "validation loss", &One::validation);
-  to.spread("test", loss, "loss on the test part", &One::test);
+  to.spread("test", loss, "loss on the test split", &One::test);
   to.real("skipped", "1", "outlier steps skipped in all runs together", &One::skipped);
   to.real("nonfinite", "1", "steps rolled back in all runs together", &One::nonfinite);
   to.real("difference_seeds", "1", "seeds with a run of the method and of the baseline", &One::difference,
@@ -90,7 +90,7 @@ void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& en
   document.attribute("intervals_hold", holds, "entrants");
   if (metric.empty()) return;
   to.spread("validation_" + metric, "1", "score on validation", &One::validation_score);
-  to.spread("test_" + metric, "1", "score on the test part", &One::test_score);
+  to.spread("test_" + metric, "1", "score on the test split", &One::test_score);
   to.difference("difference_" + metric, "1", "test score", &One::score_difference);
   if (metric != "accuracy") return;
   to.real("test_samples", "1", "answers in the test split of a run", &One::test_samples);

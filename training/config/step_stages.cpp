@@ -49,7 +49,7 @@ class Stages {
     for (const Parameter& parameter : plan_.parameters()) {
       const bool held = on_devices() && parameter.on_devices;
       add("weights " + parameter.name, held ? StageHome::device : StageHome::digital,
-          held ? "an array of " + arrays_.device.model : "a table of exact numbers");
+          held ? "an array of " + arrays_.device.model : "a table of digital numbers");
     }
     if (!on_devices()) return;
     std::string noise = circuit().thermal_noise ? "with thermal noise" : "without thermal noise";

@@ -119,7 +119,7 @@ void write_reference_scores(const ReferenceScores& scores, H5Document& document)
   document.group("reference", "scores of trivial models on the held-out samples");
   ItemColumns<ReferenceScore> rows(document, scores.rows, "reference", "row");
   rows.add("model", "trivial model", &ReferenceScore::model);
-  rows.add("split", "held-out part of the samples", &ReferenceScore::split);
+  rows.add("split", "held-out split of the samples", &ReferenceScore::split);
   rows.add("loss", "mean cost of a sample", &ReferenceScore::loss, scores.loss_unit);
   rows.add("score", "the metric of the group's attribute", &ReferenceScore::score);
   document.attribute("metric", scores.metric, "reference");

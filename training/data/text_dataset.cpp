@@ -72,7 +72,7 @@ void write_text_lines(const TextLines& lines, H5Document& document) {
     split.emplace_back("test");
     rows.push_back(*lines.test);
   }
-  document.column("text/split", split, {"1", "held-out part of the text", {"split"}});
+  document.column("text/split", split, {"1", "held-out split of the text", {"split"}});
   ItemColumns<TextEntropy> to(document, rows, "text", "split");
   const auto letter = [](const char* what) {
     return fmt::format(

@@ -86,7 +86,7 @@ class AgedRun {
  public:
   AgedRun(const Task& task, const AgedTestOptions& options)
       : options_(options), batches_(options.part == "test" ? task.test() : task.validation()) {
-    if (batches_.empty()) throw UserError(fmt::format("the run holds no {} part", options.part));
+    if (batches_.empty()) throw UserError(fmt::format("the run has no {} split", options.part));
   }
 
   void add(EquilibriumRun<S>& run, int seed, AgedTest& out) const {

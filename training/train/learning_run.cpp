@@ -26,7 +26,7 @@ void LearningRun::record_part(const std::string& part, std::uint64_t done, doubl
   log_.axis(name + "_step");
   log_.add(name + "_step", static_cast<double>(done), "1", "training steps done at the evaluation");
   log_.add(name + "_loss", loss, unit,
-           cost_text(unit, part == "test" ? "test split, which no choice has seen" : part + " part"));
+           cost_text(unit, part == "test" ? "test split, which no choice has seen" : part + " split"));
   const auto value = scores.value();
   if (!value) return;
   if (!scores.of_classes()) {

@@ -192,7 +192,7 @@ void write_null(const NullResult& result, H5Document& document) {
   }
   document.column("null/name", names, {"1", "nulls that the run was compared with", {"null"}});
   document.column("null/won", won,
-                  {result.unit, "loss of the null minus loss of the run, on the part `part`", {"null"}});
+                  {result.unit, "loss of the null minus loss of the run, on the split `part`", {"null"}});
   document.column("null/low", low,
                   {result.unit, "of it: lower end of the interval; all hold together with 95 %", {"null"}});
   document.column("null/high", high, {result.unit, "of it: upper end of the interval", {"null"}});

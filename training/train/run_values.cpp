@@ -81,7 +81,7 @@ class Collector {
   void add_loss(const std::string& lane, const TrainLog& log, const std::string& part) {
     const std::string name = lane + part + "_loss";
     add(column_of(lane, part), name,
-        {{name, loss_unit(), "mean cost per token or sample of the " + part + " part at the end"},
+        {{name, loss_unit(), "mean cost per token or sample of the " + part + " split at the end"},
          last(log, part + "_loss")});
   }
   void add_score(const std::string& lane, const TrainLog& log, const std::string& part) {
