@@ -150,8 +150,8 @@ std::function<ExitCode()> add_config(CLI::App& app) {
 }  // namespace
 
 Command config_command() {
-  return {"config", "Check a config, print its resolved values, or list every key", "nudge config check examples/digits.toml",
-          add_config};
+  return {"config", "Check a config, print its resolved values, or list every key",
+          "nudge config check examples/digits.toml", add_config};
 }
 
 }  // namespace nudge
