@@ -201,7 +201,7 @@ Config with_nudge(const Config& config, const NudgeChoice& choice) {
 
 std::string nudge_text(const Config& config, const NudgeChoice& choice) {
   const double unit = circuit_spec(config).read_voltage_V;
-  return fmt::format("nudge: beta = {}{} {}", choice.beta,
+  return fmt::format("beta = {}{} {}", choice.beta,
                      choice.average > 0
                          ? fmt::format(" and the mean of the last {} of {} nudged steps", choice.average, choice.steps)
                          : "",
