@@ -60,7 +60,7 @@ TEST_CASE("the check looks at the data and at the points of a sweep, as the run 
   folder.write("far.toml", "data.text = 'elsewhere.txt'\n");
   const Outcome far = run_nudge(folder, "config check far.toml");
   CHECK(far.exit_code == 0);
-  CHECK_THAT(far.errors, Contains("data.text = \"elsewhere.txt\" is not here"));
+  CHECK_THAT(far.errors, Contains("data.text = \"elsewhere.txt\": no such file"));
 }
 
 TEST_CASE("a nudge near rounding is warned of where a config is checked and where it runs") {

@@ -69,7 +69,7 @@ TEST_CASE("rules that only a run knew are known to the config") {
   for (const std::string solver : {"dopri5", "anderson", "newton_gmres"}) {
     CHECK_THAT(refusal({"relaxation.solver=" + solver, "hardware.level=ideal", "device.model=soft_bounds",
                         "device.read_noise=1 %"}),
-               Contains("relaxation.solver = " + solver + " (does not fit: it follows no noise") &&
+               Contains("relaxation.solver = " + solver + " (does not fit: it cannot follow fresh noise") &&
                    Contains("; euler or rk4 would)"));
   }
   CHECK_THAT(
