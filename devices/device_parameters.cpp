@@ -322,9 +322,9 @@ const std::vector<DeviceList>& device_lists() {
   const std::string table = ", a number for each level and time, level by level";
   static const std::vector<DeviceList> rows = {
       {"joint_covariance", "1",
-       "joint device-to-device spread of all parameters, instead of the single spreads: covariance, row by row, of "
-       "ln g_max, logit(g_min/g_max), ln of the up and of the down pulse at the reference, and of linear_step "
-       "(logit) and power_step (ln) of gamma_up and gamma_down",
+       "joint device-to-device spread of all parameters, instead of the single spreads: their covariance, row by "
+       "row. Parameters: ln g_max, logit(g_min/g_max), ln of the up and of the down pulse at the reference. For "
+       "linear_step also logit, for power_step ln, of gamma_up and gamma_down",
        off, place<&Spec::joint_covariance>},
       {"relaxation_level", "S", "written conductances, ascending, of the tables of relaxation", off,
        place<&Spec::relaxation, &RelaxationSpec::level_S>},

@@ -72,8 +72,9 @@ DeviceModel short_long_term_model() {
   model.equation =
       "g = g_long + g_short; a pulse: g_short += phi dg; waiting: g_short exp(-t/T); read noise alpha |g_short|";
   model.source =
-      "short- and long-term plasticity of one device: Ohno et al. (2011), doi:10.1038/nmat3054 (Ag2S atomic switch), "
-      "Chang, Jo and Lu, ACS Nano 5 (2011) 7669, doi:10.1021/nn202983n (WOx); equations and numbers are ours";
+      "short- and long-term plasticity of one device: Ohno et al. (2011), doi:10.1038/nmat3054 (Ag2S atomic "
+      "switch), Chang, Jo and Lu, ACS Nano 5 (2011) 7669, doi:10.1021/nn202983n (WOx). Equations and numbers are "
+      "ours";
   model.limits = "one time of fading; the share that stays is the same for every pulse";
   model.not_modelled = "a share or a time that grows with repetition, fading that depends on the conductance";
   model.shape = {
