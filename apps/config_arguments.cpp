@@ -40,7 +40,7 @@ void add_weights_option(CLI::App& app, std::vector<std::string>& settings) {
   app.add_option_function<std::string>(
          "--weights",
          [&settings](const std::string& file) { settings.push_back("model.weights=" + nudge::quoted(file)); },
-         "Weights to start from: .npz, .safetensors or HDF5 (a run file), each parameter by its name in /parameters")
+         "Initial weights: .npz, .safetensors or HDF5 (a run file), each parameter by its name in /parameters")
       ->type_name("FILE");
 }
 

@@ -24,7 +24,9 @@ CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments);
 
 /// Declares --set KEY=VALUE, which may be repeated.
 void add_set_option(CLI::App& app, std::vector<std::string>& settings,
-                    const char* help = "Set a key after reading the file: --set train.steps=500 (may be repeated)");
+                    const char* help =
+                        "Set a key after reading the file, as in --set train.steps=500 (may be "
+                        "repeated)");
 
 /// Reads the value of an option; UserError that begins with `option`, "devices fit: --rate".
 double quantity_option(const std::string& option, const std::string& text, Unit unit);

@@ -47,9 +47,7 @@ int main(int argc, char** argv) {
   const bool raised = raise_stack(enough);
   if (!enough) {
     const std::string text = fmt::format(
-        "nudge: the stack is limited to less than {} kB (ulimit -s), which it needs: ulimit -s 8192 allows what it "
-        "asks for\n",
-        kLeastStack >> 10U);
+        "nudge: the stack limit is below the {} kB that nudge needs. Run ulimit -s 8192 first\n", kLeastStack >> 10U);
     static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
     return static_cast<int>(nudge::ExitCode::user_input);
   }

@@ -136,6 +136,15 @@ std::string unknown_option_hint(const CLI::App& app, const std::vector<std::stri
   return {};
 }
 
+/// The example of the command that the words name, and how to see its options.
+std::string next_step(const CLI::App& app, const std::vector<std::string>& words) {
+  std::size_t used = 0;
+  const std::string footer = innermost(app, words, used).get_footer();
+  const std::size_t at = footer.find("Example: ");
+  const std::string example = at == std::string::npos ? "" : footer.substr(at, footer.find('\n', at) - at) + "\n";
+  return example + "--help lists the options.";
+}
+
 std::string version_text() {
   return fmt::format("nudge {}\n{}\n{}", version_and_revision(), compiler_and_flags(), build_info().libraries);
 }
@@ -173,8 +182,8 @@ std::atomic<bool> at_work = false;
 void say_who_ended() {
   if (!at_work) return;
   constexpr std::string_view text =
-      "nudge: a library has ended the program, as it says above. Where it could make no thread, use fewer (--set "
-      "threads=1, OMP_NUM_THREADS=1) or allow more memory and processes (ulimit -v, ulimit -u)\n";
+      "nudge: a library has ended the program, see its message above. If it could not start a thread, use fewer "
+      "(--set threads=1, OMP_NUM_THREADS=1) or allow more memory and processes (ulimit -v, ulimit -u)\n";
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
   ::_exit(static_cast<int>(ExitCode::user_input));
 }
@@ -197,17 +206,19 @@ ExitCode guarded(const std::function<ExitCode()>& run) {
     return ExitCode::user_input;
   } catch (const std::system_error& error) {  // a disk that fails, a limit of the machine
     const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
-    complain(fmt::format("the system refused{}: {}",
-                         no_thread ? " another thread, for want of memory or of processes (ulimit -v, ulimit -u)" : "",
-                         error.what()));
+    complain(
+        fmt::format("the system refused{}: {}",
+                    no_thread ? " another thread: too little memory or too few processes (ulimit -v, ulimit -u)" : "",
+                    error.what()));
     return ExitCode::user_input;
   } catch (const Interrupted&) {
     end_by_signal();
     return ExitCode::bug;
   } catch (const std::exception& error) {
     complain(
-        fmt::format("internal error: {}\nThis is a bug of nudge. Please report it with this message, the command line "
-                    "and the output of `nudge --version`.",
+        fmt::format("internal error: {}\n"
+                    "This is a bug in nudge. Please report it with this message, the command line and the output of "
+                    "`nudge --version`.",
                     error.what()));
     return ExitCode::bug;
   }
@@ -223,9 +234,8 @@ ExitCode dispatch(int argc, char** argv) {
   CLI::App app("nudge: simulator of analog hardware that learns by settling", "nudge");
   app.set_version_flag("--version", version_text(), "Print version, compiler and libraries, and exit");
   app.footer(
-      "Example: nudge config check examples/train_charlm.toml\nExit codes: 0 ok, 1 a bug of nudge, 2 wrong input, 3 "
-      "numerical failure, 4 results that could not be written to standard output; a signal that finds nothing to save "
-      "ends the program as it does any other");
+      "Example: nudge config check examples/train_charlm.toml\n"
+      "Exit codes: 0 ok, 1 bug in nudge, 2 wrong input, 3 numerical failure, 4 cannot write to standard output");
   app.footer(sections_text);
   app.require_subcommand(1);
 
@@ -256,13 +266,13 @@ ExitCode dispatch(int argc, char** argv) {
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {
     const std::string hint = unknown_option_hint(app, words);
-    complain(hint.empty() ? fmt::format("{}\nTry --help.", error.what()) : hint);
+    complain(hint.empty() ? fmt::format("{}\n{}", error.what(), next_step(app, words)) : hint);
     return ExitCode::user_input;
   }
   const CLI::App* chosen = app.get_subcommands().front();
   static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare", "advise"};
   if (launched_ranks() > 1 && spread.count(chosen->get_name()) == 0) {
-    throw UserError(fmt::format("nudge {} runs in one process, and {} were started (mpirun is for {})",
+    throw UserError(fmt::format("nudge {} runs in one process, and {} were started. Use mpirun for {}",
                                 chosen->get_name(), launched_ranks(), fmt::join(spread, ", ")));
   }
   return runs.at(chosen)();

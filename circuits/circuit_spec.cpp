@@ -74,12 +74,12 @@ const Section<CircuitSpec>& circuit_section() {
   using param::real;
   static const Section<CircuitSpec> section = {
       field(quantity("circuit.temperature", "300 K", Unit::kelvin, at_least(0),
-                     "Temperature of the devices: of their thermal noise and, with device.relaxation_activation, of "
+                     "Temperature of the devices: sets their thermal noise and, with device.relaxation_activation, "
                      "their relaxation.",
                      "room temperature"),
             &CircuitSpec::temperature_K),
       field(quantity("circuit.read_voltage", "0.2 V", Unit::volt, above(0),
-                     "Voltage that a drive of 1 stands for: scales physical noise, amplifier offsets and power.",
+                     "Voltage of a drive of 1: scales physical noise, amplifier offsets and power.",
                      "chosen: the usual read voltage of memristive arrays, well below switching"),
             &CircuitSpec::read_voltage_V),
       field(quantity("circuit.time_constant", "25 ns", Unit::second, above(0),
@@ -91,27 +91,29 @@ const Section<CircuitSpec>& circuit_section() {
             &CircuitSpec::node_capacitance_F),
       field(param::zero_is("ideal",
                            quantity("circuit.hold_capacitance", "ideal", Unit::farad, at_least(0),
-                                    "Capacitance of the sample-and-holds that keep the states of the phases, z* and "
-                                    "z+-: a sample has the noise kT/C; ideal: they are kept as they are.")),
+                                    "Capacitance of the sample-and-holds for the states of the phases, z* and z+-; "
+                                    "a sample has the noise kT/C. ideal: no error.")),
             &CircuitSpec::hold_capacitance_F),
       field(quantity("circuit.hold_offset", "0 V", Unit::volt, at_least(0),
-                     "Standard deviation of the offset of these holds, static: the same in all phases."),
+                     "Standard deviation of the static offset of these holds, the same in all phases."),
             &CircuitSpec::hold_offset_V),
       field(param::zero_is("ideal", param::integer("circuit.phase_adc_bits", "ideal", zero_or_between(2, 24),
                                                    "Resolution with which the states of the phases are read out.")),
             &CircuitSpec::phase_adc, &ConverterSpec::bits),
       field(param::zero_is("auto", real("circuit.phase_adc_range", "auto", at_least(0),
-                                        "Full scale of that, in units of the state; auto: ranged by each state.")),
+                                        "Full scale of that converter, in units of the state; auto: the range of "
+                                        "each state.")),
             &CircuitSpec::phase_adc, &ConverterSpec::range),
       field(flag("circuit.thermal_noise", "false",
-                 "Fresh noise 4 k T G per hertz of every device and of the feedback of every amplifier, in every read, "
-                 "and of the clamp of every node."),
+                 "Fresh noise 4 k T G per hertz of every device and amplifier feedback in every read, and of the "
+                 "clamp of every node."),
             &CircuitSpec::thermal_noise),
       field(flag("circuit.shot_noise", "false",
                  "Fresh noise 2 q |I| per hertz of every device, in every read: full shot noise, an upper bound."),
             &CircuitSpec::shot_noise),
       field(real("circuit.leak_spread", "0", from_below(0, 0.2),
-                 "Mismatch of the clamps of the nodes: standard deviation of their conductance over C/tau, static."),
+                 "Static mismatch of the clamps of the nodes: standard deviation of their conductance relative to "
+                 "C/tau."),
             &CircuitSpec::leak_spread),
       field(param::zero_is("infinite",
                            quantity("circuit.gain_bandwidth", "infinite", Unit::hertz, at_least(0),
@@ -121,14 +123,14 @@ const Section<CircuitSpec>& circuit_section() {
       field(param::zero_is("auto",
                            quantity("circuit.amplifier_bandwidth", "auto", Unit::hertz, at_least(0),
                                     "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between "
-                                    "force and node in every phase. auto: circuit.gain_bandwidth over the noise gain "
-                                    "1 + sum G/k of the heaviest line of all arrays, which a run writes here before "
-                                    "its first step; infinite where that is infinite.",
+                                    "force and node in every phase. auto: circuit.gain_bandwidth divided by the "
+                                    "noise gain 1 + sum G/k of the most loaded line of all arrays, computed before "
+                                    "the first step. Infinite where circuit.gain_bandwidth is infinite.",
                                     "tau_a = 1/(2 pi f tau); IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764")),
             &CircuitSpec::amplifier_bandwidth_Hz),
       field(flag("circuit.auto_zero", "false",
-                 "The amplifiers sample their offset before every example and take it off: kT/C of "
-                 "circuit.auto_zero_capacitance is left, drawn once per line, for the time of the sampling.",
+                 "The amplifiers sample and subtract their offset before every example. The kT/C noise of "
+                 "circuit.auto_zero_capacitance remains, drawn once per line and sampling.",
                  "Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410"),
             &CircuitSpec::auto_zero),
       field(read_with(switched_on("circuit.auto_zero"),
@@ -136,22 +138,17 @@ const Section<CircuitSpec>& circuit_section() {
                                "Capacitance that keeps a sampled offset.", "chosen: 64 uV are left at 300 K")),
             &CircuitSpec::zero_capacitance_F),
       field(
-          quantity(
-              "circuit.noise_within_phases", "10 us", Unit::second, at_least(0),
-              "1/f and telegraph noise of shorter correlation times moves from read to read; slower noise stands still "
-              "during a training step; 0 s: none moves.",
-              "chosen: ten times a sequence of the default circuit, in which slower noise hardly moves"),
+          quantity("circuit.noise_within_phases", "10 us", Unit::second, at_least(0),
+                   "1/f and telegraph noise with shorter correlation times changes from read to read. Slower noise is "
+                   "constant during a training step. 0 s: all noise is constant.",
+                   "chosen: ten times a sequence of the default circuit, in which slower noise hardly changes"),
           &CircuitSpec::noise_within_phases_s),
-      field(
-          param::zero_is(
-              "unknown",
-              quantity(
-                  "circuit.dac_energy",
-                  "unknown",
-                  Unit::joule,
-                  at_least(0),
-                  "Energy of one digital-to-analog conversion; unknown: not counted, no figure fits all converters.")),
-          &CircuitSpec::dac_energy_J),
+      field(param::zero_is(
+                "unknown",
+                quantity("circuit.dac_energy", "unknown", Unit::joule, at_least(0),
+                         "Energy of one digital-to-analog conversion; unknown: not counted, because no value fits all "
+                         "converters.")),
+            &CircuitSpec::dac_energy_J),
       field(param::zero_is("unknown", quantity("circuit.adc_energy", "unknown", Unit::joule, at_least(0),
                                                "Energy of one analog-to-digital conversion; unknown: not counted.")),
             &CircuitSpec::adc_energy_J),
@@ -162,17 +159,17 @@ const Section<CircuitSpec>& circuit_section() {
             &CircuitSpec::amplifier_power_W),
       field(param::zero_is("unknown",
                            quantity("circuit.line_capacitance", "unknown", Unit::farad, at_least(0),
-                                    "Capacitance of a line per device on it: a read charges every driven line to its "
-                                    "drive, C V^2; unknown: not counted.")),
+                                    "Capacitance of a line per device on it. A read charges every driven line with "
+                                    "C V^2. unknown: not counted.")),
             &CircuitSpec::line_capacitance_F),
       field(
           param::zero_is(
               "unknown",
-              quantity(
-                  "circuit.digital_energy", "unknown", Unit::joule, at_least(0),
-                  "Energy of one digital operation: of attention's products and softmax, the read-out's softmax, local "
-                  "correlations and the optimizer; unknown: not counted. A 32-bit float addition takes 0.9 pJ and a "
-                  "product 3.7 pJ in 45 nm, without memory (Horowitz, ISSCC 2014, doi:10.1109/ISSCC.2014.6757323).")),
+              quantity("circuit.digital_energy", "unknown", Unit::joule, at_least(0),
+                       "Energy of one digital operation, for the products and softmax of attention, the softmax of the "
+                       "read-out, local correlations and the optimizer. unknown: not counted. A 32-bit float addition "
+                       "takes 0.9 pJ and a product 3.7 pJ in 45 nm, without memory (Horowitz, ISSCC 2014, "
+                       "doi:10.1109/ISSCC.2014.6757323).")),
           &CircuitSpec::digital_energy_J)};
   return section;
 }
@@ -182,24 +179,23 @@ const Section<TokenSpec>& token_section() {
   using param::quantity;
   static const Section<TokenSpec> section = {
       field(named("circuit.tokens", "multiplexed",
-                  "How the T tokens of a sequence use arrays that carry one vector at a time: by turns in T slots, T "
-                  "times as long; on T replicas, each with devices of its own; or all at once at no cost, which no "
-                  "circuit can (docs/reference/read_timing.md).",
+                  "How the T tokens of a sequence use arrays that carry one vector at a time "
+                  "(docs/reference/read_timing.md). multiplexed: in T time slots, T times as long. replicated: on T "
+                  "replicas, each with its own devices. shared: all at once at no cost, an idealisation.",
                   "chosen: what chips with one array per matrix do; T replicas cost T times the devices"),
             token_uses, &TokenSpec::use),
       field(param::zero_is("none",
                            quantity("circuit.hold_time", "none", Unit::second, above(0),
-                                    "Time constant with which a sample-and-hold leaks, circuit.tokens = multiplexed: "
-                                    "what drives a line has been "
-                                    "held for a round less one slot (circuit.turn_slots); none: no leak.",
+                                    "Leak time constant of the sample-and-holds with circuit.tokens = multiplexed. "
+                                    "The drive of a line is held for a round minus one slot (circuit.turn_slots). "
+                                    "none: no leak.",
                                     "chosen: 100 fF over 1 TOhm leak with 0.1 s, 3e-6 in a round of 31 slots of 9 ns")),
             &TokenSpec::hold_time_s),
-      field(read_with(
-                above_zero("circuit.hold_time"),
-                param::zero_is(
-                    "auto", param::real("circuit.turn_slots", "auto", at_least(0),
-                                        "Slots that the turn of a token takes at the busiest array, for which a hold "
-                                        "that leaks has to last; auto: counted in the first batch of a run."))),
+      field(read_with(above_zero("circuit.hold_time"),
+                      param::zero_is(
+                          "auto", param::real("circuit.turn_slots", "auto", at_least(0),
+                                              "Slots per token at the busiest array, the time that a leaking hold must "
+                                              "bridge; auto: counted in the first batch of a run."))),
             &TokenSpec::turn_slots)};
   return section;
 }

@@ -48,24 +48,24 @@ std::string parse_read_rule(const std::string& text, ReadRule& rule) {
 ParamTable read_policy_rows() {
   const auto row = [](ReadClass kind, const std::string& what) {
     return param::text(key_of(static_cast<std::size_t>(kind)), "noisy",
-                       what + ": noisy (as one read of the devices is), mean N (of N reads), or ideal.");
+                       what + ": noisy (one read of the devices), mean N (of N reads), or ideal.");
   };
   ParamTable rows = {
       row(ReadClass::free, "Reads of the free phase"),
       row(ReadClass::nudged, "Reads of the nudged phases and of the linear iterations"),
-      row(ReadClass::stored, "Reads kept of the point z*: projections, gates, attention"),
+      row(ReadClass::stored, "Reads stored at the point z*: projections, gates, attention"),
       row(ReadClass::anchor, "Reads of F(z*), the anchor that both nudged phases subtract"),
       row(ReadClass::correlation, "Reads of the local correlation and of the read-out's own gradient"),
-      row(ReadClass::loss, "Reads of the cost that is reported, in training and evaluation"),
+      row(ReadClass::loss, "Reads of the reported cost, in training and evaluation"),
       row(ReadClass::monitor, "Reads of the residual |F|/|z|, which the damping control acts on"),
       param::flag("reads.chopped", "false",
-                  "Reads of the local correlation, and of the current of the cost, are made with a drive and with its "
-                  "negative, and half their difference is taken: offsets of amplifiers fall out, for twice the reads.",
+                  "Read the local correlation and the error current with a drive and with its negative, and use "
+                  "half the difference. Amplifier offsets cancel, for twice the reads.",
                   "correlated double sampling; an offset of 0.1 mV of the transposed reads keeps a transformer from "
                   "learning without it, measured"),
       param::real("reads.time", "1", above(0),
-                  "Time of a read that belongs to no relaxation (stored, anchor, correlation, loss, monitor) in "
-                  "units of tau: its noise falls with 1/sqrt(time), its energy grows with it.",
+                  "Duration of a read outside the relaxation (stored, anchor, correlation, loss, monitor), in units "
+                  "of tau. Its noise falls with 1/sqrt(time) and its energy grows with time.",
                   "chosen: a line settles within a few of its own time constants, which are below tau")};
   rows[static_cast<std::size_t>(ReadClass::anchor)].former = {"nudge.anchor_reads"};
   return rows;

@@ -242,7 +242,7 @@ MapTraits<S> HeldMap<S>::traits() const {
 template <class S>
 std::vector<MapReading> HeldMap<S>::readings() const {
   std::vector<MapReading> all = map_->readings();
-  all.push_back({"held_share", "1", "share of a held drive that is left when its slot comes", share_});
+  all.push_back({"held_share", "1", "share of a held drive that remains in its slot", share_});
   return all;
 }
 

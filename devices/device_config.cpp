@@ -59,19 +59,19 @@ ParamTable device_param_rows() {
   names.emplace_back(own_device_name);
   ParamTable table = {
       param::choice("device.model", digital_model, names,
-                    "What holds the weights: exact numbers, or a crossbar of these devices."),
-      param::choice(
-          "device.update", "continuous", pulse_modes.names(),
-          "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses."),
+                    "Device model of the weights. digital: floating-point weights. Others: a crossbar of these "
+                    "devices."),
+      param::choice("device.update", "continuous", pulse_modes.names(),
+                    "Requested changes as a real number of mean pulses, or rounded at random to whole pulses."),
       read_with(above_zero("device.endurance"),
                 param::choice("device.endurance_failure", "none", endurance_failures.names(),
-                              "What becomes of a device after as many pulses as it lasts (device.endurance): it is "
-                              "counted as worn, or it also stays where it is for good.")),
+                              "Effect of the end of life (device.endurance). none: the device is counted as worn. "
+                              "stuck: it also stays at its conductance.")),
       param::choice(
           "device.selector", "none", selectors.names(),
-          "What stands in series with a device in its cell: a transistor, a resistance where it is on; an exponential "
-          "selector, I = I0 sinh(V/V0); or one that insulates below a threshold. Models with volts (vteam, yakopcic) "
-          "are written through it, all devices are read through it.")};
+          "Element in series with a device in its cell. transistor: a resistance when on. exponential: I = I0 "
+          "sinh(V/V0). threshold: insulates below a threshold. All devices are read through it; models with volts "
+          "(vteam, yakopcic) are also written through it.")};
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
   for (const DeviceList& list : device_lists()) table.push_back(row_of(list, "device."));
   for (const DeviceModel& model : device_models()) {

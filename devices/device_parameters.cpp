@@ -56,13 +56,13 @@ Rows window_rows() {
           "doi:10.1038/s41467-020-16108-9"),
       row<&Spec::g_max_S>("g_max", "S", "upper end of the conductance window",
                           "1M-device PCM chip: Nandakumar et al., ICECS 2019 (IEEE 8964852)", true),
-      between(
-          row<&Spec::pulses>("pulses", "1",
-                             "mean-size pulses from bound to bound; at most what a float resolves within the window",
-                             "order of ECRAM and ReRAM: 1000 (Tang et al., IEDM 2018, IEEE 8614551)"),
-          2, 1e9),
+      between(row<&Spec::pulses>("pulses", "1",
+                                 "number of mean pulses from bound to bound; at most what a float resolves within the "
+                                 "window",
+                                 "order of ECRAM and ReRAM: 1000 (Tang et al., IEDM 2018, IEEE 8614551)"),
+              2, 1e9),
       between(row<&Spec::reference>("reference", "1",
-                                    "place in the window where a pulse has its mean size: the w = 0 of the papers",
+                                    "position in the window where a pulse has its mean size: w = 0 in the papers",
                                     "middle of the window"),
               0, 1, true)};
 }
@@ -83,8 +83,8 @@ Rows spread_rows() {
           spread),
       row<&Spec::asymmetry_spread>(
           "asymmetry_spread", "1",
-          "device-to-device standard deviation of what is added to up and taken from down pulses, relative to the "
-          "pulse",
+          "device-to-device standard deviation of the asymmetry, added to up and subtracted from down pulses, "
+          "relative to the pulse",
           spread),
       row<&Spec::upper_bound_spread>(
           "upper_bound_spread", "1",
@@ -111,7 +111,8 @@ Rows noise_rows() {
                  "programming_scale", "S", "B of that programming error", "chosen: of no effect while A is 0", true)),
       row<&Spec::programming, &ProgrammingErrorSpec::write_noise>(
           "write_noise", "1",
-          "standard deviation of the seen around the stored conductance, in mean pulses, drawn at each write", spread),
+          "standard deviation of the read conductance around the stored one, in mean pulses, drawn at each write",
+          spread),
       row<&Spec::read_noise>(
           "read_noise", "1",
           "standard deviation of the fresh noise of a conductance in one read per sqrt(tau), relative to g_max - g_min",
@@ -127,7 +128,7 @@ Rows noise_rows() {
                                "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
       row<&Spec::update_noise_floor>(
           "update_noise_floor", "1",
-          "cycle-to-cycle standard deviation of one pulse wherever the device stands, relative to its pulse at the "
+          "cycle-to-cycle standard deviation of one pulse at any conductance, relative to the pulse at the "
           "reference; squares add",
           spread),
       row<&Spec::curve, &CurrentCurve::sinh_V>(
@@ -141,35 +142,34 @@ Rows noise_rows() {
                               "device-to-device standard deviation of the natural logarithm of that number", ours)),
       row<&Spec::pulse_up, &WritePulse::voltage_V>(
           "pulse_voltage_up", "V",
-          "magnitude of up pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours),
+          "voltage of up pulses, for the energy of updates; 0: that of the model, else unknown and not counted", ours),
       row<&Spec::pulse_up, &WritePulse::width_s>(
           "pulse_width_up", "s",
-          "width of up pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours),
+          "width of up pulses, for the energy of updates; 0: that of the model, else unknown and not counted", ours),
       row<&Spec::pulse_down, &WritePulse::voltage_V>(
           "pulse_voltage_down", "V",
-          "magnitude of down pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours),
+          "voltage of down pulses, for the energy of updates; 0: that of the model, else unknown and not counted",
+          ours),
       row<&Spec::pulse_down, &WritePulse::width_s>(
           "pulse_width_down", "s",
-          "width of down pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours)};
+          "width of down pulses, for the energy of updates; 0: that of the model, else unknown and not counted", ours)};
 }
 
 Rows selector_rows() {
   const std::string idle = "chosen: of no effect without device.selector";
-  return {
-      acting(chosen("device.selector", {"transistor", "threshold"}),
-             row<&Spec::selector, &SelectorSpec::on_ohm>(
-                 "selector_resistance", "Ohm",
-                 "resistance in series of a transistor or a threshold selector that conducts", idle, true)),
-      acting(
-          chosen("device.selector", {"exponential", "threshold"}),
-          row<&Spec::selector, &SelectorSpec::voltage_V>(
-              "selector_voltage", "V",
-              "V0 of an exponential selector, I = I0 sinh(V/V0), or the cell's voltage at which a threshold selector "
-              "conducts",
-              idle, true)),
-      acting(chosen("device.selector", {"exponential"}),
-             row<&Spec::selector, &SelectorSpec::current_A>("selector_current", "A", "I0 of an exponential selector",
-                                                            idle, true))};
+  return {acting(chosen("device.selector", {"transistor", "threshold"}),
+                 row<&Spec::selector, &SelectorSpec::on_ohm>(
+                     "selector_resistance", "Ohm",
+                     "series resistance of a transistor or threshold selector in conduction", idle, true)),
+          acting(chosen("device.selector", {"exponential", "threshold"}),
+                 row<&Spec::selector, &SelectorSpec::voltage_V>(
+                     "selector_voltage", "V",
+                     "V0 of an exponential selector, I = I0 sinh(V/V0), or the cell voltage above which a threshold "
+                     "selector conducts",
+                     idle, true)),
+          acting(chosen("device.selector", {"exponential"}),
+                 row<&Spec::selector, &SelectorSpec::current_A>("selector_current", "A",
+                                                                "I0 of an exponential selector", idle, true))};
 }
 
 Rows retention_rows() {
@@ -198,16 +198,16 @@ Rows retention_rows() {
       beside("leak_time", row<&Spec::retention, &RetentionSpec::leak_spread>(
                               "leak_spread", "1", "device-to-device standard deviation of T, relative", spread)),
       between(beside("leak_time", row<&Spec::retention, &RetentionSpec::leak_rest>(
-                                      "leak_rest", "1", "place of g_rest in the window",
+                                      "leak_rest", "1", "position of g_rest in the window",
                                       "middle of the window: a weight of 0 does not leak")),
               0, 1),
       row<&Spec::retention, &RetentionSpec::read_disturb_time_s>(
           "read_disturb_time", "s",
-          "T of dg = -(g - g_r) dt/T while circuit.read_voltage stands across the device: all phases of a training; 0: "
-          "reads change nothing",
+          "T of dg = -(g - g_r) dt/T while circuit.read_voltage is across the device, in all phases of a training; "
+          "0: no read disturb",
           ours),
       between(beside("read_disturb_time", row<&Spec::retention, &RetentionSpec::read_disturb_target>(
-                                              "read_disturb_target", "1", "place of g_r in the window",
+                                              "read_disturb_target", "1", "position of g_r in the window",
                                               "filaments grow under reads and saturate: Shim et al., IRPS 2020, "
                                               "doi:10.1109/IRPS45951.2020.9129252")),
               0, 1)};
@@ -219,28 +219,27 @@ Rows relaxation_rows() {
   return {
       acting(relaxes, row<&Spec::relaxation, &RelaxationSpec::memory_decades>(
                           "relaxation_memory", "1",
-                          "decades of time after which 1/e of a cell's relaxation is left in it; 0: it stays", idle)),
+                          "decades of time after which 1/e of a cell's relaxation remains; 0: it stays", idle)),
       acting(any_changed({"device.relaxation_volatility"}),
              row<&Spec::relaxation, &RelaxationSpec::volatility_memory_decades>(
                  "relaxation_volatility_memory", "1",
-                 "decades of time after which 1/e of ln of a cell's own scale of steps is left; 0: it stays",
+                 "decades of time after which 1/e of ln of a cell's own scale of steps remains; 0: it stays",
                  "chosen: of no effect while device.relaxation_volatility is empty")),
       between(acting(relaxes,
                      row<&Spec::relaxation, &RelaxationSpec::jump_share>(
                          "relaxation_jumps", "1", "share of the variance of relaxation that comes in jumps", idle)),
               0, 1),
-      acting(
-          relaxes,
-          row<&Spec::relaxation, &RelaxationSpec::activation_eV>(
-              "relaxation_activation", "eV",
-              "activation energy in eV: at circuit.temperature time acts on relaxation exp(E/k (1/T0 - 1/T)) times as "
-              "fast; 0: temperature does not matter",
-              idle)),
-      acting(relaxes, beside("relaxation_activation",
-                             row<&Spec::relaxation, &RelaxationSpec::reference_K>(
-                                 "relaxation_reference", "K",
-                                 "T0 of that factor: temperature to which the times of the tables belong",
-                                 "default of circuit.temperature", true)))};
+      acting(relaxes,
+             row<&Spec::relaxation, &RelaxationSpec::activation_eV>(
+                 "relaxation_activation", "eV",
+                 "activation energy in eV: at circuit.temperature relaxation is exp(E/k (1/T0 - 1/T)) times as fast; "
+                 "0: no effect of temperature",
+                 idle)),
+      acting(relaxes,
+             beside("relaxation_activation",
+                    row<&Spec::relaxation, &RelaxationSpec::reference_K>(
+                        "relaxation_reference", "K", "T0 of that factor: the temperature of the times in the tables",
+                        "default of circuit.temperature", true)))};
 }
 
 Rows telegraph_rows() {
@@ -260,9 +259,10 @@ Rows telegraph_rows() {
                                     "telegraph_time_high", "s", "mean time in the higher value", idle, true)),
       beside("telegraph_share", row<&Spec::telegraph, &TelegraphSpec::time_low_s>(
                                     "telegraph_time_low", "s", "mean time in the lower value", idle, true)),
-      beside("telegraph_share", row<&Spec::telegraph, &TelegraphSpec::time_spread>(
-                                    "telegraph_time_spread", "1",
-                                    "device-to-device standard deviation of the logarithm of both times", ours))};
+      beside("telegraph_share",
+             row<&Spec::telegraph, &TelegraphSpec::time_spread>(
+                 "telegraph_time_spread", "1",
+                 "device-to-device standard deviation of the natural logarithm of both times", ours))};
 }
 
 Rows flicker_rows() {
@@ -322,13 +322,13 @@ const std::vector<DeviceList>& device_lists() {
   const std::string table = ", a number for each level and time, level by level";
   static const std::vector<DeviceList> rows = {
       {"joint_covariance", "1",
-       "how devices differ in all their numbers at once, in place of the spreads: covariance, row by row, of ln g_max, "
-       "logit(g_min/g_max), ln of the up and of the down pulse at the reference, and of linear_step (logit) and "
-       "power_step (ln) of gamma_up and gamma_down",
+       "joint device-to-device spread of all parameters, instead of the single spreads: their covariance, row by "
+       "row. Parameters: ln g_max, logit(g_min/g_max), ln of the up and of the down pulse at the reference. For "
+       "linear_step also logit, for power_step ln, of gamma_up and gamma_down",
        off, place<&Spec::joint_covariance>},
-      {"relaxation_level", "S", "conductances as written, ascending, at which the tables of relaxation stand", off,
+      {"relaxation_level", "S", "written conductances, ascending, of the tables of relaxation", off,
        place<&Spec::relaxation, &RelaxationSpec::level_S>},
-      {"relaxation_time", "s", "times since the last write, ascending, at which they stand", off,
+      {"relaxation_time", "s", "times since the last write, ascending, of these tables", off,
        place<&Spec::relaxation, &RelaxationSpec::time_s>},
       {"relaxation_spread", "S", "standard deviation of the change since the last write" + table, off,
        place<&Spec::relaxation, &RelaxationSpec::spread_S>},
@@ -343,11 +343,11 @@ const std::vector<DeviceList>& device_lists() {
       {"programming_fit", "S",
        "c0, c1, ...: standard deviation of a programmed conductance, sum of c_k (g/g_max)^k, beside programming_error",
        off, place<&Spec::programming, &ProgrammingErrorSpec::fit_S>},
-      {"drift_fit", "1", "mean of nu over the state, in place of drift_exponent. " + form, off,
+      {"drift_fit", "1", "mean of nu over the state, instead of drift_exponent. " + form, off,
        place<&Spec::retention, &RetentionSpec::drift_fit, &StateFit::numbers>},
-      {"drift_spread_fit", "1", "spread of nu over the state, in place of drift_spread; the same form", off,
+      {"drift_spread_fit", "1", "spread of nu over the state, instead of drift_spread; the same form", off,
        place<&Spec::retention, &RetentionSpec::drift_spread_fit, &StateFit::numbers>},
-      {"flicker_fit", "1", "Q of 1/f noise over the state, in place of flicker_noise; the same form", off,
+      {"flicker_fit", "1", "Q of 1/f noise over the state, instead of flicker_noise; the same form", off,
        place<&Spec::flicker, &FlickerSpec::fit, &StateFit::numbers>},
       {"noise_level", "S",
        "conductances, ascending, at which noise was measured (nudge devices fit FILE --noise): the other noise_ lists "
@@ -358,13 +358,14 @@ const std::vector<DeviceList>& device_lists() {
        "of read_noise and read_saturating",
        off, place<&Spec::noise, &NoiseTable::white_S>},
       {"noise_flicker", "1",
-       "Q of 1/f^alpha noise there, spectrum g^2 Q^2/f (f/1 Hz)^(1 - alpha), in place of flicker_noise and flicker_fit",
+       "Q of 1/f^alpha noise there, spectrum g^2 Q^2/f (f/1 Hz)^(1 - alpha), instead of flicker_noise and "
+       "flicker_fit",
        off, place<&Spec::noise, &NoiseTable::flicker>},
       {"noise_exponent", "1", "alpha of that noise there, in [0.01, 1.99]; empty: flicker_exponent", off,
        place<&Spec::noise, &NoiseTable::exponent>},
       {"noise_trap", "1",
-       "distance of the two values of telegraph noise there, relative to the conductance, in place of "
-       "telegraph_amplitude, in a share telegraph_share of the devices",
+       "distance of the two values of telegraph noise there, relative to the conductance, instead of "
+       "telegraph_amplitude; for a share telegraph_share of the devices",
        off, place<&Spec::noise, &NoiseTable::trap>},
       {"noise_trap_high", "s", "mean time in the higher value there", off,
        place<&Spec::noise, &NoiseTable::trap_high_s>},

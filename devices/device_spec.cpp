@@ -47,13 +47,13 @@ void check_noise(const DeviceSpec& s) {
   }
   if (s.noise.has_flicker() && s.flicker.active()) {
     throw UserError(
-        "device.noise_flicker together with device.flicker_noise or device.flicker_fit: each is the size of 1/f noise; "
-        "give one of them");
+        "device.noise_flicker together with device.flicker_noise or device.flicker_fit: each sets the size of 1/f "
+        "noise. Give one of them");
   }
   if (s.noise.has_traps() && s.telegraph.amplitude > 0) {
     throw UserError(
-        "device.noise_trap together with device.telegraph_amplitude: each is the size of telegraph noise; give one of "
-        "them");
+        "device.noise_trap together with device.telegraph_amplitude: each sets the size of telegraph noise. Give "
+        "one of them");
   }
 }
 
@@ -71,9 +71,8 @@ void check_relaxation(const DeviceSpec& s) {
   }
   if (s.retention.drifts() || s.retention.decays() || s.retention.leaks() || s.retention.disturbs()) {
     throw UserError(
-        "device.relaxation_time together with drift_, decay_, leak_ or read_disturb_ keys: both say what time does to "
-        "a "
-        "stored conductance; give one of them");
+        "device.relaxation_time together with drift_, decay_, leak_ or read_disturb_ keys: both describe the effect "
+        "of time. Give one of them");
   }
 }
 
@@ -87,9 +86,8 @@ void check_together(const DeviceSpec& s) {
   const double most = 0.25 * s.window_S() / (s.g_max_S * 0x1p-24);
   if (s.pulses > most) {
     throw UserError(fmt::format(
-        "device.pulses = {:g} (must be <= {:.3g} for device.g_min = {:g} S and device.g_max = {:g} S): more "
-        "levels than the window can hold, one pulse would be below the resolution of a conductance; fewer "
-        "pulses, or a wider window",
+        "device.pulses = {:g} (must be <= {:.3g} for device.g_min = {:g} S and device.g_max = {:g} S): one pulse "
+        "would be below the resolution of a conductance. Use fewer pulses, or a wider window",
         s.pulses, most, s.g_min_S, s.g_max_S));
   }
   if (s.faults.low + s.faults.high + s.faults.random > 1) {
@@ -99,8 +97,8 @@ void check_together(const DeviceSpec& s) {
   }
   if (s.endurance_failure == EnduranceFailure::stuck && s.endurance == 0) {
     throw UserError(
-        "device.endurance_failure = stuck (must be none while device.endurance = 0): give the number of pulses that a "
-        "device lasts, or leave failures out");
+        "device.endurance_failure = stuck (must be none while device.endurance = 0): set device.endurance, or leave "
+        "failures out");
   }
   const double ratio = s.flicker.slowest_s / s.flicker.fastest_s;
   if ((s.flicker.active() || s.noise.has_flicker()) && !(ratio >= 1 && ratio <= 1e20)) {
@@ -114,22 +112,21 @@ void check_together(const DeviceSpec& s) {
 void check_cell(const DeviceSpec& s) {
   if (s.selector.any() && !s.curve.linear()) {
     throw UserError(fmt::format(
-        "device.selector = {} together with device.iv_sinh or device.iv_cubic: the current of such a cell is no common "
-        "curve of its voltage; leave one of them out",
+        "device.selector = {} together with device.iv_sinh or device.iv_cubic: such a cell has no closed current "
+        "curve. Leave one of them out",
         selector_name(s.selector.kind)));
   }
   if (s.lines.bias == WriteBias::isolated) return;
   if (device_model(s.model).memristor == nullptr) {
     throw UserError(
-        fmt::format("crossbar.write_bias = {} with device.model = {} (its pulses are counted and have no volts: what "
-                    "one of a part of "
-                    "the voltage does is not known; vteam and yakopcic say it, or leave the bias isolated)",
+        fmt::format("crossbar.write_bias = {} with device.model = {}: its pulses have no volts, so the effect of a "
+                    "part of the voltage is unknown. Use vteam or yakopcic, or leave the bias isolated",
                     s.lines.bias == WriteBias::half ? "half" : "third", s.model));
   }
   if (s.selector.kind == SelectorKind::transistor) {
     throw UserError(
-        "crossbar.write_bias together with device.selector = transistor: cells whose gate is off see no voltage; leave "
-        "the bias isolated");
+        "crossbar.write_bias together with device.selector = transistor: cells with the gate off see no voltage. "
+        "Leave the bias isolated");
   }
 }
 

@@ -20,9 +20,8 @@ Law& lent() {
 Law expect_lent() {
   if (lent()) return lent();
   throw UserError(
-      "device.model = own: the device is code of the program that ran it, and not here (from Python: "
-      "nudge.train(config, "
-      "devices={name: Device}, ...), nudge.resume(file, device=Device))");
+      "device.model = own: the device is code of the program that ran it, which is not available here. Use Python: "
+      "nudge.train(config, devices={name: Device}, ...), nudge.resume(file, device=Device)");
 }
 
 template <class S>
@@ -141,7 +140,7 @@ DeviceModel& own_model() {
   static DeviceModel model = [] {
     DeviceModel own;
     own.name = own_device_name;
-    own.summary = "code of the program that nudge is a library of";
+    own.summary = "code of the calling program";
     own.equation = "what its functions say";
     own.source = "the program's own";
     own.make = [](const DeviceSpec&) -> std::unique_ptr<StepModel> { return std::make_unique<OwnStep>(expect_lent()); };

@@ -174,7 +174,7 @@ void PulseHeat<S>::append_state(std::vector<SlowArray<S>>& out) {
   store_double(programming_s_, 3, digits_);
   out.push_back(
       {"pulse_heat", "J, s",
-       "heat of all pulses so far, and of those of programming, joules; their times, seconds; the sum of a row "
+       "heat of all pulses so far and of those of programming, joules; their durations, seconds; the sum of a row "
        "is the number",
        &digits_});
 }

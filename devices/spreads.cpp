@@ -116,7 +116,7 @@ void check_joint(const DeviceSpec& spec) {
       mean_bounds) {
     fail(
         "together with step_spread, step_log_spread, asymmetry_spread, upper_bound_spread, lower_bound_spread, "
-        "linear_step.gamma_spread or linear_step.mean_bounds: both say how devices differ; give one of them");
+        "linear_step.gamma_spread or linear_step.mean_bounds: both describe the spread of devices. Give one of them");
   }
 }
 
@@ -155,9 +155,9 @@ std::string cut_warning(const DeviceSpec& spec) {
   // Relative 1e-6: a g_min that has been printed with seven digits is the one of the rule.
   if (spec.g_min_S >= (1 - 1e-6) * least_g_min_S(spec)) return "";
   return fmt::format(
-      "device.g_min = {} cuts the spread of the lower bounds at 0 S in {:.2g} % of the devices: their bounds are not "
-      "those that device.lower_bound_spread and device.write_noise state; device.g_min >= {} (with this g_max) keeps 4 "
-      "standard deviations",
+      "device.g_min = {} cuts the spread of the lower bounds at 0 S in {:.2g} % of the devices. They do not follow "
+      "device.lower_bound_spread and device.write_noise. device.g_min >= {} (with this g_max) keeps 4 standard "
+      "deviations",
       format_quantity(spec.g_min_S, Unit::siemens, 4), 100 * cut_share(spec),
       format_quantity(least_g_min_S(spec), Unit::siemens, 4));
 }

@@ -103,7 +103,7 @@ const DeviceModel& stochastic_bit_description() {
     d.equation = "P(1 | x) = 1/(1 + exp(-gain (x - offset))); values k steps apart correlate with correlation^k";
     d.source =
         "Camsari, Faria, Sutton and Datta, Phys. Rev. X 7, 031014 (2017), arXiv:1610.00377: tanh convention, gain 2";
-    d.limits = "inputs constant during one look; gain and offset do not change with time";
+    d.limits = "inputs are constant during one draw; gain and offset do not change with time";
     d.not_modelled = "drift of gain and offset, temperature";
     d.shape = {{"gain", "1", 0, none, true, false, 1, "slope of the log-odds per unit of input", ours},
                {"offset", "1", -none, none, true, true, 0, "input at which both values are equally likely", ours},

@@ -305,8 +305,7 @@ std::string finding(const Equilibrium& e) {
   if (!e.lives()) return fmt::format("dead: {} of the units have a gradient of exactly 0", percent(e.dead));
   if (e.unstable > 0) {
     return fmt::format(
-        "unstable: {} of the samples end at or around an equilibrium where perturbations grow ({:+.3g} per tau) and no "
-        "circuit stays",
+        "unstable: {} of the samples end at or around an equilibrium where perturbations grow ({:+.3g} per tau)",
         percent(e.unstable), e.abscissa);
   }
   const std::string residual = std::isfinite(e.residual)
@@ -314,15 +313,15 @@ std::string finding(const Equilibrium& e) {
                                    : fmt::format("states that are not finite after {} steps", e.steps);
   if (e.settled == 1) return "settled: " + residual;
   return fmt::format("{}: {}, {} of the samples settle",
-                     too_short(e) ? "free phase too short" : "no equilibrium: more steps bring none", residual,
+                     too_short(e) ? "free phase too short" : "no equilibrium: more steps do not help", residual,
                      percent(e.settled));
 }
 
 std::string remedy(const Equilibrium& e) {
   if (e.clean()) return "";
   if (!e.lives()) {
-    return "start where activations have a slope (a bias, or an activation as sigmoid or tanh), or lower "
-           "train.learning_rate where they lost it";
+    return "start where activations have a slope (a bias, or sigmoid or tanh), or lower train.learning_rate if "
+           "training lost it";
   }
   if (e.unstable > 0) {
     return "raise the damping or circuit.gain_bandwidth, or start elsewhere (relaxation.solver, a bias)";

@@ -64,18 +64,18 @@ void expect_step(Dynamics<S>& dynamics, const SettleOptions& o) {
   const auto refuse = [&o](bool broken, const char* why) {
     if (broken) throw UserError(fmt::format("solver {}: {}", to_string(o.solver), why));
   };
-  refuse(o.lag > 0 && !euler, "it knows no amplifiers, whose lag only euler follows");
+  refuse(o.lag > 0 && !euler, "it does not simulate amplifiers, whose lag only euler follows");
   refuse(o.schedule == RelaxationSchedule::sweep && (!euler || o.lag > 0),
          "schedule sweep needs solver euler and no amplifier lag");
   refuse(dynamics.box() != nullptr && !euler && !coordinate,
          "states are kept in a box, which only euler and coordinate project onto");
   refuse(coordinate && (dynamics.layered() == nullptr || dynamics.layered()->loads() == nullptr),
-         "units of one node act on each other here, or what loads them depends on the state (take euler)");
-  refuse(coordinate && dynamics.noisy(), "reads have fresh noise, which only euler relaxes under");
+         "units of one node act on each other here, or their load depends on the state. Use euler");
+  refuse(coordinate && dynamics.noisy(), "reads have fresh noise, which only euler can follow");
   refuse(o.solver == SettleSolver::direct && dynamics.direct() == nullptr,
-         "this system does not solve itself, as a netlist does (take euler)");
+         "this system does not solve its own equations, as a netlist does. Use euler");
   refuse(o.solver == SettleSolver::sample && dynamics.capabilities().bath == nullptr,
-         "this system has no bath, as a thermal network has (take euler)");
+         "this system has no heat bath, as a thermal network has. Use euler");
 }
 
 }  // namespace

@@ -47,7 +47,10 @@ std::string missing_text(const Comparison& c, const ComparedEntrant& one) {
     if (point.values.front() != one.entrant.name || point.status.empty() || point.status == "ok") continue;
     const std::string why = point.status.substr(0, point.status.find('\n'));
     return one.choice ? fmt::format("{}, seed {}: {}", failure_rate(one.test), point.seed, why)
-                      : fmt::format("no place of compare.grid ended well with every tuning seed; the first: {}", why);
+                      : fmt::format(
+                            "no point of compare.grid ended well with every tuning seed. The first failure: "
+                            "{}",
+                            why);
   }
   return "its runs have no test loss (data.test_fraction)";
 }
@@ -82,7 +85,7 @@ std::string told_text(const std::vector<RankedRule>& ranked) {
 
 std::string advice_text(const Advice& advice, const Comparison& c, const std::vector<RankedRule>& ranked) {
   std::vector<std::vector<std::string>> rows(
-      1, {"", "rule", "chosen", "test loss", "lost against exact numbers, 95 %", "regained", "behind the first, 95 %",
+      1, {"", "rule", "chosen", "test loss", "difference to exact numbers, 95 %", "regained", "behind the first, 95 %",
           "pulses", "of one device", "reads", "numbers", "heat, J"});
   const std::string unknown = regained_unknown(c);
   std::string missing;
@@ -105,13 +108,14 @@ std::string advice_text(const Advice& advice, const Comparison& c, const std::ve
   }
   std::string out = text_table(rows, 3) + told_text(ranked);
   out += fmt::format(
-      "regained: of what frozen devices lose against exact numbers; {}"
-      "pulses, reads and heat of learning in the whole run; of one device: the most it has had, of programming too; "
-      "numbers: digital, per weight, of optimizer and rule; chosen: the values of {}\n{}\n",
-      level ? "=: the seeds do not tell it from the first, for all pairs of rules together; " : "",
+      "regained: share of the loss that frozen devices add to digital weights; {}pulses, reads, heat: of learning, "
+      "in the whole run. of one device: most pulses, with programming. numbers: digital numbers per weight that "
+      "optimizer and rule keep. chosen: values of {}\n"
+      "{}\n",
+      level ? "=: not significantly different from the first rule (all pairs of rules together); " : "",
       fmt::join(c.keys, " and "), c.holds);
   if (out.find(" *") != std::string::npos) {
-    out += "*: an outermost value of what was tuned, the best may lie beyond it: name compare.grid\n";
+    out += "*: at the edge of the tuned values, so a better value may lie beyond. Widen compare.grid\n";
   }
   out += missing;
   if (!unknown.empty()) out += unknown + "\n";
@@ -184,7 +188,7 @@ ExitCode run_advise(const StudyOptions& options) {
                               : advice_text(advice, comparison, ranked) + file);
   const auto has_result = [](const RankedRule& one) { return one.has_result(); };
   if (std::any_of(ranked.begin(), ranked.end(), has_result)) return ExitCode::ok;
-  say("nudge: no rule has a result{}\n", first_failure({&comparison.tuning, &comparison.test}));
+  say("nudge: no update rule has a result{}\n", first_failure({&comparison.tuning, &comparison.test}));
   return ExitCode::numerical_failure;
 }
 
@@ -198,7 +202,7 @@ std::function<ExitCode()> add_advise(CLI::App& app) {
 }  // namespace
 
 Command advise_command() {
-  return {"advise", "Rank the update rules of crossbar.update on the devices of a config, by short trainings",
+  return {"advise", "Rank the update rules (crossbar.update) for the devices of a config by short trainings",
           "nudge advise examples/rules_digits.toml --set device.preset=reram_es --out advice.h5", add_advise};
 }
 

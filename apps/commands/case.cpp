@@ -19,7 +19,7 @@ struct CaseOptions {
 std::function<ExitCode()> add_case(CLI::App& app) {
   const auto options = std::make_shared<CaseOptions>();
   app.add_option("FILE", options->file, "Reference case (HDF5)")->required();
-  app.add_option("--out", options->out, "Write every computed dataset to this HDF5 file, which must not exist");
+  app.add_option("--out", options->out, "New HDF5 file for every computed dataset");
   return [options] {
     const std::optional<std::filesystem::path> out =
         options->out.empty() ? std::nullopt : std::optional<std::filesystem::path>(options->out);

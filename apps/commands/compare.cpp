@@ -102,21 +102,21 @@ std::string caption(const Comparison& c) {
   const std::string what = c.metric.empty() ? "losses in nat per character, mean" : "mean";
   const std::string of = c.metric.empty() ? "loss" : c.metric;
   std::string out = fmt::format(
-      "{} ± standard deviation over the seeds; difference: of the test {} with the baseline's{}, paired by seed, "
+      "{} ± standard deviation over the seeds; difference: test {} minus the baseline's{}, paired by seed, "
       "Student's t: {}\n",
       what, of, c.metric == "accuracy" ? " in percentage points" : "", c.holds);
   out += reach_line(c);
   if (has_binomial(c)) {
     out +=
-        "one run, 95 %: what so many test samples say of one run's accuracy, binomial (Wilson); a difference below it "
-        "is told by the pairs alone\n";
+        "one run, 95 %: binomial interval (Wilson) of one run's accuracy on its test samples. Only paired runs show "
+        "smaller differences\n";
   }
   const bool chosen = std::any_of(c.entrants.begin(), c.entrants.end(),
                                   [](const ComparedEntrant& one) { return one.choice.has_value(); });
   if (chosen && c.tuning_seeds > 0 && c.tuning_seeds < 3) {
-    out += fmt::format(
-        "every place of the grid was judged by {} run{}: the choices hold their luck (compare.tuning_seeds)\n",
-        c.tuning_seeds, c.tuning_seeds == 1 ? "" : "s");
+    out +=
+        fmt::format("each grid point was tuned with {} seed{}, so the choice may be chance: set compare.tuning_seeds\n",
+                    c.tuning_seeds, c.tuning_seeds == 1 ? "" : "s");
   }
   const bool failed =
       std::any_of(c.entrants.begin(), c.entrants.end(), [](const ComparedEntrant& one) { return one.failed > 0; });
@@ -139,7 +139,7 @@ std::string compare_ranking(const std::string& file) {
 }
 
 std::string table_text(const Comparison& c, bool all) {
-  std::vector<std::vector<std::string>> rows(1, {"entrant"});
+  std::vector<std::vector<std::string>> rows(1, {"method"});
   rows[0].insert(rows[0].end(), c.keys.begin(), c.keys.end());
   rows[0].insert(rows[0].end(), {"seeds", "validation loss", "test loss"});
   if (!c.metric.empty()) rows[0].insert(rows[0].end(), {"validation " + c.metric, "test " + c.metric});
@@ -176,8 +176,7 @@ std::string table_text(const Comparison& c, bool all) {
     if (point.status.empty() || point.status == "ok") continue;
     notes += fmt::format("failed: {}, seed {}: {}\n", point.values.front(), point.seed, point.status);
   }
-  if (edge)
-    notes += "*: an outermost value of the grid: the best may lie beyond it, extend compare.grid and --resume\n";
+  if (edge) notes += "*: at the edge of the grid, so a better value may lie beyond. Extend compare.grid and --resume\n";
   if (above) notes += std::string(kUnigramNote) + "\n";
   if (c.lines) notes += lines_text(*c.lines) + "\n";
   if (c.references) notes += references_text(*c.references) + "\n";
@@ -248,8 +247,9 @@ std::string part_text(const Comparison& c) {
   std::size_t failed = 0;
   for (const SweepPoint& point : own.points) failed += !point.status.empty() && point.status != "ok" ? 1 : 0;
   return fmt::format(
-      "part {} of the tuning: {} of {} runs, {} failed\nwhen all parts have ended: nudge merge joins them; then nudge "
-      "compare --resume COPY --shard i/n of a copy of the merged file per part runs the tests\n",
+      "part {} of the tuning: {} of {} runs, {} failed\n"
+      "When all parts have ended, join them with nudge merge. Then run the tests of each part: nudge compare "
+      "--resume COPY --shard i/n, with its own copy of the merged file\n",
       own.shard.text(), own.count_own(), own.points.size(), failed);
 }
 
@@ -308,7 +308,7 @@ std::function<ExitCode()> add_compare(CLI::App& app) {
 }  // namespace
 
 Command compare_command() {
-  return {"compare", "Tune entrants alike, then compare them on fresh seeds and the test part of the data",
+  return {"compare", "Tune all methods alike, then compare them on fresh seeds and the test split",
           "nudge compare examples/compare_parity.toml --out parity.h5", add_compare};
 }
 

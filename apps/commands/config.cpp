@@ -56,7 +56,7 @@ std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& co
                               const std::vector<ConfigDifference>& changes) {
   if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare")) expect_training_reads(config);
   if (const std::string key = missing_data(config); !key.empty()) {
-    say("nudge: warning: {} = \"{}\" is not here (relative to the working directory): whether it fits was not "
+    say("nudge: warning: {} = \"{}\": no such file (relative to the working directory), so its contents were not "
         "checked\n",
         key, config.text(key));
     return given_values(config);
@@ -85,7 +85,7 @@ ExitCode check(const ConfigArguments& arguments) {
   }
   answer("{}", auto_text(given));
   if (const auto idle = idle_keys(config); !idle.empty()) {
-    say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",
+    say("nudge: warning: {}: no effect while device.model = \"digital\": {}. Set device.preset or device.model\n",
         arguments.file, fmt::join(idle, ", "));
   }
   warn_of_rounding(config);
@@ -125,11 +125,11 @@ std::function<ExitCode()> add_config(CLI::App& app) {
   const CLI::App* check_app = add_config_arguments(
       *add_subcommand(app, "check",
                       "Check a config, its data and the points of its sweep; report every mistake at once",
-                      "nudge config check run.toml --set train.steps=500"),
+                      "nudge config check examples/digits.toml --set train.steps=500"),
       options->check);
-  CLI::App* dump_app = add_config_arguments(
-      *add_subcommand(app, "dump", "Print every resolved value as TOML", "nudge config dump run.toml > resolved.toml"),
-      options->dump);
+  CLI::App* dump_app = add_config_arguments(*add_subcommand(app, "dump", "Print every resolved value as TOML",
+                                                            "nudge config dump examples/digits.toml > resolved.toml"),
+                                            options->dump);
   dump_app->add_flag("--bare", options->bare, "Leave out the comments");
   const CLI::App* keys_app =
       add_subcommand(app, "keys", "Print the reference of all keys as Markdown", "nudge config keys > keys.md");
@@ -152,8 +152,8 @@ std::function<ExitCode()> add_config(CLI::App& app) {
 }  // namespace
 
 Command config_command() {
-  return {"config", "Check a config, print its resolved values, or list every key", "nudge config check run.toml",
-          add_config};
+  return {"config", "Check a config, print its resolved values, or list every key",
+          "nudge config check examples/digits.toml", add_config};
 }
 
 }  // namespace nudge

@@ -62,14 +62,14 @@ ExitCode run_energy(const EnergyOptions& options) {
   answer("{}", options.json ? json_text(json_of(trace), 2) + "\n" : table_of(trace));
   if (!options.out.empty() && !options.json) answer("{}\n", options.out);
   if (trace.finite()) return ExitCode::ok;
-  say("nudge: the energy is not finite: this step runs away (a smaller mixer.eta or initial_scale)\n");
+  say("nudge: the energy is not finite: the iteration diverges. Lower mixer.eta or the initial scale\n");
   return ExitCode::numerical_failure;
 }
 
 std::function<ExitCode()> add_energy(CLI::App& app) {
   const auto options = std::make_shared<EnergyOptions>();
   add_config_arguments(app, options->arguments);
-  app.add_option("--out", options->out, "HDF5 file to write, which must not exist");
+  app.add_option("--out", options->out, "New HDF5 file to write");
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_energy(*options); };
 }

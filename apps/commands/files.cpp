@@ -37,8 +37,8 @@ std::function<ExitCode()> add_info(CLI::App& app) {
   app.add_option("FILE", options->file, "HDF5 file of nudge")->required();
   app.add_flag("--json", options->json, "Print JSON");
   app.add_flag("--card", options->card,
-               "Cost of the circuit of a training run instead: energy, latency and area by part, TOPS/W, endurance");
-  add_set_option(app, options->settings, "With --card: other sizes, --set cost.node=\"22 nm\" (keys of [cost])");
+               "Cost card of a training run instead: energy, latency, area by part, TOPS/W, endurance");
+  add_set_option(app, options->settings, "With --card: another value of [cost], as in --set cost.node=\"22 nm\"");
   return [options] {
     if (!options->card && !options->settings.empty()) throw UserError("info: --set is for --card");
     if (options->card) {
@@ -60,7 +60,7 @@ std::function<ExitCode()> add_report(CLI::App& app) {
   app.add_option("FILE", options->files,
                  "HDF5 files of train, gradcheck, sweep, compare, crossbar and devices characterize")
       ->required();
-  app.add_option("-o,--out", options->out, "HTML page to write, which must not exist")->required();
+  app.add_option("-o,--out", options->out, "New HTML page to write")->required();
   return [options] {
     check_output_path(options->out, Overwrite::must_not_exist);
     const std::string page = report::report_html(options->files);
@@ -88,7 +88,7 @@ struct ExportOptions {
 std::function<ExitCode()> add_export(CLI::App& app) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_option("FILE", options->file, "HDF5 file of nudge")->required();
-  app.add_option("--csv", options->csv, "Directory for the CSV files, none of which may exist")->required();
+  app.add_option("--csv", options->csv, "Directory for the CSV files; none is overwritten")->required();
   app.add_flag("--json", options->json, "Print the paths as JSON");
   return [options] {
     nlohmann::json paths = nlohmann::json::array();
@@ -128,7 +128,9 @@ ExitCode run_merge(const MergeOptions& options) {
     answer("{}\n", json_text(out, 2));
   } else {
     const std::string outside =
-        merged.outside == 0 ? "" : fmt::format("; {} finished runs outside the present grid are kept", merged.outside);
+        merged.outside == 0
+            ? ""
+            : fmt::format("; {} finished runs outside the present grid are kept in the file", merged.outside);
     answer("{} of {} points, {} did not end well{}\n{}\n", merged.finished, merged.points, merged.failed, outside,
            options.out);
   }
@@ -138,10 +140,10 @@ ExitCode run_merge(const MergeOptions& options) {
 std::function<ExitCode()> add_merge(CLI::App& app) {
   const auto options = std::make_shared<MergeOptions>();
   app.add_option("FILES", options->inputs,
-                 "Files of parts of one sweep or comparison: of --shard, of interrupted runs, merged ones")
+                 "Files of one sweep or comparison: from --shard, interrupted runs or an earlier merge")
       ->required();
-  app.add_option("--out", options->out, "HDF5 file to write, which must not exist")->required();
-  app.add_flag("--partial", options->partial, "Merge although points are missing; --resume runs them");
+  app.add_option("--out", options->out, "New HDF5 file to write")->required();
+  app.add_flag("--partial", options->partial, "Merge although points are missing; run them later with --resume");
   app.add_flag("--json", options->json, "Print the counts as JSON");
   return [options] { return run_merge(*options); };
 }

@@ -45,15 +45,16 @@ std::function<ExitCode()> add_generate(CLI::App& app) {
   const auto arguments = std::make_shared<GenerateArguments>();
   GenerateOptions& options = arguments->options;
   app.add_option("file", arguments->file, "HDF5 file of nudge train, task.kind = characters")->required();
-  app.add_option("--prompt", options.prompt,
-                 "Text to go on from; every character must be in the text it was trained on")
+  app.add_option("--prompt", options.prompt, "Text to continue; only characters of the training text")
       ->capture_default_str();
   app.add_option("--tokens", options.tokens, "Characters to add")->capture_default_str();
-  app.add_option("--temperature", options.temperature, "Of the softmax; 0: always the most probable character")
+  app.add_option("--temperature", options.temperature,
+                 "Temperature of the softmax; 0: always the most probable "
+                 "character")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the draws and of the noise of reads")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the draws and of read noise")->capture_default_str();
   app.add_flag("--prefill", options.prefill,
-               "Of a free_transformer: the latents of the prompt by its encoder, not from the prior");
+               "free_transformer: take the latents of the prompt from the encoder, not from the prior");
   app.add_flag("--json", arguments->json, "Print JSON");
   return [arguments] { return run_generate(*arguments); };
 }
@@ -61,7 +62,7 @@ std::function<ExitCode()> add_generate(CLI::App& app) {
 }  // namespace
 
 Command generate_command() {
-  return {"generate", "Write text with a trained network, on its devices and with their noise",
+  return {"generate", "Write text with a trained network, on its devices with their noise",
           "nudge generate run.h5 --prompt \"ROMEO:\" --tokens 200 --temperature 0.8", add_generate};
 }
 

@@ -100,27 +100,35 @@ std::string reference_text(const GradcheckReport& report) {
   for (std::size_t k = 0; k < report.references.size(); ++k) {
     const ReferenceFacts& r = report.references[k];
     out += fmt::format(
-        "reference, batch {}: {} of {} sequences at the fixed point ({}, residual at most {:.1e}), {} "
-        "adjoints solved ({}, residual at most {:.1e})\n",
+        "reference, batch {}: {} of {} sequences reach the fixed point ({}, residual at most {:.1e}), {} adjoints "
+        "are solved ({}, residual at most {:.1e})\n",
         k + 1, r.settled, r.sequences, to_string(r.solver), r.residual, r.solved, r.adjoint, r.adjoint_residual);
   }
   if (report.difference_entries > 0) {
     out += fmt::format("finite_difference: {} entries in all, cost of the first {} sequences of the first batch{}\n",
                        report.difference_entries, report.difference_sequences,
-                       report.difference_settled ? "" : "; NOT all of its fixed points were reached");
+                       report.difference_settled ? "" : "; NOT all of these reached a fixed point");
   } else if (report.difference_sequences > 0) {
-    out += fmt::format("finite_difference: left out, as there is no fixed point to perturb (residual {:.1e})\n",
+    out += fmt::format("finite_difference: left out, because there is no fixed point to perturb (residual {:.1e})\n",
                        report.difference_residual);
   }
   return out;
 }
 
 std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
-  std::string out = fmt::format(
-      "free phase: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; {:.3g} % of the "
-      "sequences at or below {:.0e}; damping c = {:.4g}; loss {:.4f}{}\n",
-      free_steps, report.step, report.residual, report.residual_max, 100 * report.settled, report.settled_at,
-      report.damping, report.loss, report.loss_unit == "nat" ? " nat" : "");
+  std::string out;
+  if (const Equilibrium& e = report.equilibrium; e.known()) {
+    out += fmt::format(
+        "settled: {:.3g} % of the {} samples of the first batch, read without noise, end within {:g} % of "
+        "an equilibrium; residual at most {:.2g}\n",
+        100 * e.settled, e.samples, 100 * Equilibrium::settled_within, e.residual);
+  }
+  out += fmt::format(
+      "free phase as read, all batches: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; "
+      "damping "
+      "c = {:.4g}; loss {:.4f}{}\n",
+      free_steps, report.step, report.residual, report.residual_max, report.damping, report.loss,
+      report.loss_unit == "nat" ? " nat" : "");
   const StabilityReport& s = report.stability;
   out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences,
                      s.asymmetry);
@@ -131,8 +139,8 @@ std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
   if (m.starts == 0) return out;
   return out +
          fmt::format(
-             "{} random starts of each of {} samples: {:.1f} % settled, of these {:.1f} % in the state of the free "
-             "phase and {:.1f} % in one of less energy; {:.2f} different states of a sample were found\n",
+             "{} random starts for each of {} samples: {:.1f} % settle. Of these {:.1f} % end in the state of the "
+             "free phase and {:.1f} % in one of lower energy. A sample has {:.2f} different states\n",
              m.starts, m.sequences, 100 * m.settled, 100 * m.same, 100 * m.lower, m.states);
 }
 
@@ -171,9 +179,11 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   if (report.finite() && report.reference_converged()) return ExitCode::ok;
   say("nudge: {}\n",
       report.finite()
-          ? std::string("the exact adjoint did not converge everywhere: the table compares with its best estimate "
-                        "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)")
-          : fmt::format("a gradient is not finite: see the rows above ({}, a smaller step, or more damping, helps)",
+          ? std::string("the exact adjoint did not converge everywhere, so the table compares with its best "
+                        "estimate. Raise gradcheck.adjoint_iterations or the damping, or loosen "
+                        "gradcheck.settle_tolerance")
+          : fmt::format("a gradient is not finite, see the rows above. What helps: {}, a smaller step, or more "
+                        "damping",
                         beta_advice(config)));
   return ExitCode::numerical_failure;
 }
@@ -182,7 +192,7 @@ std::function<ExitCode()> add_gradcheck(CLI::App& app) {
   const auto options = std::make_shared<GradcheckOptions>();
   add_config_arguments(app, options->arguments);
   add_weights_option(app, options->arguments.settings);
-  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: none)");
+  app.add_option("--out", options->out, "New HDF5 file to write (default: none)");
   app.add_flag("--json", options->json, "Print the table and the diagnostics as JSON");
   return [options] { return run_gradcheck(*options); };
 }

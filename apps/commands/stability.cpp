@@ -41,7 +41,7 @@ Config config_of(const StabilityArguments& options) {
   if (!options.arguments.file.ends_with(".h5")) return load_config(options.arguments);
   const H5Reader file(options.arguments.file);
   if (const std::string kind = file.text_attribute("kind"); kind != "train") {
-    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a network)", kind));
+    file.fail("attribute kind", fmt::format("kind \"{}\" has no network. Give a file of nudge train", kind));
   }
   const Config stored = stored_program_config(file);
   std::vector<std::string> settings = options.arguments.settings;
@@ -126,16 +126,20 @@ std::string stability_text(const ChipYield& found) {
       fmt::format("Jacobian at z*, {} sequences: abscissa {:.4f} 1/tau, margin {:.4f}, asymmetry {:.3g}\n",
                   found.report.sequences, found.chips.front().abscissa, found.margin, found.report.asymmetry);
   out += found.hopf_frequency > 0
-             ? fmt::format("leading pair turns at {:.4f} radians per tau: past the margin a Hopf bifurcation\n",
-                           found.hopf_frequency)
-             : std::string("leading eigenvalue real: past the margin a fold or a branching, no oscillation\n");
+             ? fmt::format(
+                   "leading pair turns at {:.4f} radians per tau: beyond the margin follows a Hopf "
+                   "bifurcation\n",
+                   found.hopf_frequency)
+             : std::string(
+                   "leading eigenvalue is real: beyond the margin follows a fold or a branching, no "
+                   "oscillation\n");
   if (found.hopf.found) {
     const double l1 = found.hopf.lyapunov;
     const bool seen = std::abs(l1) > 1e-8;  // rounding of its differences (sim/spectrum.hpp)
     out += fmt::format("first Lyapunov coefficient {:.4g}: {}\n", l1,
-                       !seen    ? "what turns is linear to third order"
-                       : l1 < 0 ? "a small oscillation grows out of the lost equilibrium (soft)"
-                                : "there is no small oscillation, the state leaves (hard)");
+                       !seen    ? "the rotation is linear to third order"
+                       : l1 < 0 ? "a small oscillation replaces the lost equilibrium (soft)"
+                                : "no small oscillation exists, the state leaves (hard)");
   }
   out += found.verdict + "\n";
   int settled = 0;
@@ -178,11 +182,11 @@ ExitCode run_stability(const StabilityArguments& options) {
     answer("{}", stability_text(found) + (followed ? continuation_text(*followed) : ""));
   }
   if (options.chips > 1 && !on_devices(config)) {
-    say("nudge: device.model = digital: chips differ in their initial weights alone, and those of a run in nothing; "
-        "device.preset gives them devices\n");
+    say("nudge: device.model = digital: no devices are configured, so chips differ in their initial weights at "
+        "most. Set device.preset\n");
   }
   if (followed && followed->branch.points.empty()) {
-    say("nudge: --follow: no equilibrium near where the free phase ends\n");
+    say("nudge: --follow: the free phase ends near no equilibrium. Raise relaxation.free_steps\n");
     return ExitCode::numerical_failure;
   }
   if (found.chips.front().settles) return ExitCode::ok;
@@ -194,14 +198,14 @@ std::function<ExitCode()> add_stability(CLI::App& app) {
   const auto options = std::make_shared<StabilityArguments>();
   add_config_arguments(app, options->arguments);
   app.add_option("--chips", options->chips,
-                 "Chips, with the seeds seed, seed + 1, ...: each has devices and circuits of its own, and where no "
-                 "trained weights are given other initial weights too")
+                 "Number of chips, with the seeds seed, seed + 1, ... Each has its own devices and circuits. "
+                 "Without trained weights each has its own initial weights too")
       ->capture_default_str();
   app.add_option(
       "--follow", options->follow,
-      "KEY=TO: follow the equilibrium of this seed's chip while a number of the config goes from its value to "
-      "TO, through folds, to the points where it is lost (fold, hopf, branching)");
-  app.add_option("--points", options->points, "Points of the branch at most, with --follow")->capture_default_str();
+      "KEY=TO: move one number of the config from its value to TO and follow the equilibrium, through folds. Prints "
+      "where it loses stability (fold, hopf, branching)");
+  app.add_option("--points", options->points, "With --follow: most points of the branch")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_stability(*options); };
 }
@@ -209,7 +213,9 @@ std::function<ExitCode()> add_stability(CLI::App& app) {
 }  // namespace
 
 Command stability_command() {
-  return {"stability", "How far equilibria are from being lost, and how many chips settle (RUN.h5 or CONFIG.toml)",
+  return {"stability",
+          "Measure the stability margin of equilibria, and how many chips settle (RUN.h5 or "
+          "CONFIG.toml)",
           "nudge stability run.h5 --chips 50 --json", add_stability};
 }
 

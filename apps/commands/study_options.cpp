@@ -27,14 +27,14 @@ void add_log_format(CLI::App& app, std::string& format) {
 }
 
 void add_study_files(CLI::App& app, StudyOptions& options) {
-  app.add_option("--out", options.out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
+  app.add_option("--out", options.out, "New HDF5 file to write (default: CONFIG's name with .h5)");
   app.add_option("--resume", options.resume,
-                 "Keep the runs of this HDF5 file that ended well and run the others; seeds and values of the axes may "
-                 "have changed "
-                 "since: what is no longer among them is kept in the file, outside, and comes back with them");
+                 "Continue this HDF5 file: keep the runs that ended well and run the others. Seeds and values of "
+                 "the axes may change. Runs outside the new grid stay in the file and count again when their values "
+                 "return");
   app.add_flag(
       "--dry-run", options.dry_run,
-      "Run nothing: print the points, and the time, memory and disk they take (a short run per kind of point)");
+      "Print the points, and the time, memory and disk they need, measured by one short run per kind of point");
   add_log_format(app, options.log);
   app.add_flag("--all", options.all, "Print every column of the result");
   app.add_flag("--json", options.json, "Print the result as JSON");
@@ -44,25 +44,28 @@ void add_study_options(CLI::App& app, StudyOptions& options) {
   add_config_arguments(app, options.arguments);
   add_study_files(app, options);
   app.add_flag("--drop", options.drop,
-               "With --resume: remove the finished runs outside the grid of CONFIG, name them, and run nothing; with "
-               "--dry-run only name them");
+               "With --resume: remove the finished runs outside the grid of CONFIG, print them, and run nothing. "
+               "With --dry-run only print them");
   app.add_option("--shard", options.shard,
-                 "i/n: run only the i-th of n parts of the points, for job arrays; nudge merge joins the files");
+                 "i/n: run the i-th of n parts of the points, for job arrays. Join the files with nudge merge");
 }
 
 SweepFiles study_files(const std::string& command, const StudyOptions& options, const ConfigSource& source) {
   if (!options.resume.empty() && !options.out.empty()) {
-    throw UserError(command + ": --resume continues its own file and takes no --out");
+    throw UserError(command + ": --resume continues its own file. Leave --out away");
   }
   if (options.drop && options.resume.empty()) {
-    throw UserError(command + ": --drop removes runs of a file (name it: --resume FILE)");
+    throw UserError(command + ": --drop removes runs of a file. Name it with --resume FILE");
   }
-  if (options.drop && rank_count() > 1) throw UserError(command + ": --drop works in one process (leave mpirun out)");
+  if (options.drop && rank_count() > 1)
+    throw UserError(command +
+                    ": --drop works in one process. Start it without "
+                    "mpirun");
   SweepFiles files;
   if (!options.shard.empty()) files.shard = read_shard(options.shard);
   if (files.shard.count > 1 && rank_count() > 1) {
     throw UserError(command +
-                    ": --shard is for job arrays, mpirun shares the points out by itself (leave one of them out)");
+                    ": --shard is for job arrays, and mpirun distributes the points itself. Use one of the two");
   }
   files.resume = !options.resume.empty();
   files.output = files.resume ? options.resume : options.out;
@@ -146,7 +149,7 @@ void print_as_text(const StudyEstimate& e) {
     if (!kind.problem.empty()) problems += fmt::format("{}: will fail: {}\n", kind.name, kind.problem);
   }
   answer("{} points, {} to run, {} break a rule\n{}{}", e.points, e.left, e.invalid, text_table(rows, 1), problems);
-  answer("time: about {} ({} at a time); memory: about {}; disk: {}, twice that while the file is rewritten\n",
+  answer("time: about {} ({} at a time); memory: about {}; disk: {}, and twice that while the file is rewritten\n",
          duration_text(e.seconds), e.at_once, bytes_text(e.bytes), bytes_text(e.file_bytes));
 }
 
@@ -155,7 +158,7 @@ void print_as_text(const StudyEstimate& e) {
 ExitCode print_estimate(
     const StudyOptions& options,
     const std::function<StudyEstimate(const std::function<bool(std::size_t, std::size_t)>& watch)>& estimate) {
-  if (rank_count() > 1) throw UserError("--dry-run measures in one process (leave mpirun out)");
+  if (rank_count() > 1) throw UserError("--dry-run measures in one process. Start it without mpirun");
   StudyEstimate result;
   {
     ProgressLine line;
@@ -180,16 +183,18 @@ std::string outside_note(std::size_t runs, const std::string& command, const std
                          const std::string& file) {
   if (runs == 0) return "";
   return fmt::format(
-      "{} finished run{} outside the present grid: kept in the file and counted in no mean (nudge {} {} --resume {} "
-      "--drop removes {})\n",
+      "{} finished run{} outside the present grid: kept in the file, in no mean (nudge {} {} --resume {} --drop "
+      "removes {})\n",
       runs, runs == 1 ? "" : "s", command, config, file, runs == 1 ? "it" : "them");
 }
 
 bool is_empty_part(const Sweep& table) { return table.shard.count > 1 && table.count_own() == 0; }
 
 std::string empty_part_text(const Sweep& table, const std::string& file) {
-  return fmt::format("part {} is empty: there are only {} points; {} says so and merges with the others\n",
-                     table.shard.text(), table.points.size(), file);
+  return fmt::format(
+      "part {} is empty, because there are only {} points. {} records that and merges with the "
+      "others\n",
+      table.shard.text(), table.points.size(), file);
 }
 
 namespace {

@@ -90,7 +90,7 @@ void write_file(const TestArguments& arguments, const AgedTest& test, const std:
     for (const AgedTestRow& row : test.rows) values.push_back(row.*member);
     file.column("rows/" + name, values, {unit, description, {"row"}});
   };
-  file.group("rows", "what is left of the network after a wait, a row per age and seed");
+  file.group("rows", "accuracy and loss of the network after a wait, a row per age and seed");
   file.attribute("refresh_s", test.refresh_s, "rows");
   file.attribute("temperature_K", test.temperature_K, "rows");
   column("age", &AgedTestRow::age_s, "s", "time since the devices were first written");
@@ -139,7 +139,7 @@ ExitCode run_test(TestArguments arguments) {
     answer("{}\n", json_text(json_of(test), 2));
     return code;
   }
-  answer("{}{}: {} part, {} seed{}\n", table_of(test),
+  answer("{}{}: {} split, {} seed{}\n", table_of(test),
          test.reprogrammed ? "new devices for every seed" : "the devices of the file", arguments.options.part,
          arguments.options.seeds, arguments.options.seeds > 1 ? "s; ± half of the 95 % interval over them" : "");
   if (test.refresh_s > 0) answer("written anew every {}\n", format_quantity(test.refresh_s, Unit::second, 3));
@@ -155,24 +155,28 @@ std::function<ExitCode()> add_test(CLI::App& app) {
   const auto arguments = std::make_shared<TestArguments>();
   AgedTestOptions& options = arguments->options;
   app.add_option("file", arguments->file, "HDF5 file of nudge train on devices")->required();
-  app.add_option("--age", arguments->ages, "Wait after the last write, \"1e5 s\"; several: --age \"1 s\" --age \"1 d\"")
+  app.add_option("--age", arguments->ages,
+                 "Wait after the last write, as in \"1e5 s\"; several: --age \"1 s\" "
+                 "--age \"1 d\"")
       ->capture_default_str();
   app.add_option(
       "--temperature", arguments->temperature,
-      "At which the devices are left alone and read, \"85 C\" or \"358 K\"; else circuit.temperature of the run");
+      "Temperature of the wait and of the reads, as in \"85 C\" or \"358 K\" (default: circuit.temperature of the "
+      "run)");
   app.add_option("--refresh", arguments->refresh,
-                 "Devices are written anew so often, \"1 h\", with the weights that they were read with at age 0");
-  app.add_option("--out", arguments->out, "HDF5 file to write, which must not exist; nudge report draws it");
-  app.add_option("--seeds", options.seeds, "How often: other noise, or with --reprogram other devices")
+                 "Interval at which devices are rewritten, as in \"1 h\", with the weights that were read at age 0");
+  app.add_option("--out", arguments->out, "New HDF5 file to write; nudge report draws it");
+  app.add_option("--seeds", options.seeds,
+                 "Number of repetitions, each with new noise, or with --reprogram new "
+                 "devices")
       ->capture_default_str();
-  app.add_flag(
-      "--reprogram", options.reprogram,
-      "Write the weights of the file into new devices for every seed; resistors into windows that have no room "
-      "to learn (crossbar.headroom = 1, unless --set says another)");
+  app.add_flag("--reprogram", options.reprogram,
+               "Write the weights of the file into new devices for every seed. Resistors use the whole window "
+               "(crossbar.headroom = 1, or as --set says)");
   app.add_option("--weights", options.weights, "Weights of another file (run file, .npz, .safetensors); reprograms");
   app.add_option("--set", options.settings,
-                 "KEY=VALUE: other devices, circuits or mitigations than the run had; reprograms");
-  app.add_option("--part", options.part, "Part of the data: test or validation")->capture_default_str();
+                 "KEY=VALUE: devices, circuits or mitigations other than those of the run; reprograms");
+  app.add_option("--part", options.part, "Split of the data: test or validation")->capture_default_str();
   app.add_flag("--json", arguments->json, "Print JSON");
   return [arguments] { return run_test(*arguments); };
 }
@@ -180,7 +184,7 @@ std::function<ExitCode()> add_test(CLI::App& app) {
 }  // namespace
 
 Command test_command() {
-  return {"test", "Read a trained network after its devices were left alone: what is left after a day?",
+  return {"test", "Read a trained network after a wait: how accurate is it after a day?",
           "nudge test run.h5 --age \"1 s\" --age \"1e5 s\" --seeds 5 --json", add_test};
 }
 

@@ -18,13 +18,13 @@ namespace nudge {
 namespace {
 
 std::string one_text(const TextEntropy& e, const char* part) {
-  return fmt::format("unigram {:.4f}, bigram {:.4f} nat on the {} part", e.unigram, e.bigram, part);
+  return fmt::format("unigram {:.4f}, bigram {:.4f} nat on the {} split", e.unigram, e.bigram, part);
 }
 
 }  // namespace
 
 std::string lines_text(const TextLines& lines) {
-  std::string out = fmt::format("counting alone: chance {:.4f} nat; {}", lines.validation.chance,
+  std::string out = fmt::format("n-gram baselines: chance {:.4f} nat; {}", lines.validation.chance,
                                 one_text(lines.validation, "validation"));
   if (lines.test) out += "; " + one_text(*lines.test, "test");
   return out;
@@ -109,14 +109,14 @@ std::string references_text(const ReferenceScores& references) {
       if (row.split != part) continue;
       models += fmt::format("{}{} {}", models.empty() ? "" : ", ", row.model, score_text(references.metric, row.score));
     }
-    if (!models.empty()) out += fmt::format("{}{} on the {} part", out.empty() ? "" : "; ", models, part);
+    if (!models.empty()) out += fmt::format("{}{} on the {} split", out.empty() ? "" : "; ", models, part);
   }
   const std::string mean = references.splits > 1 ? fmt::format(", means over {} splits", references.splits) : "";
   return fmt::format("trivial models{}: {}", mean, out);
 }
 
 std::string reference_work_text(const ReferenceScores& r) {
-  std::string out = fmt::format("references: {:.1f} s beside the run", r.seconds);
+  std::string out = fmt::format("trivial models: {:.1f} s in addition to the run", r.seconds);
   if (!r.note.empty()) return out + "; " + r.note;
   if (r.samples == 0) return out;
   const std::string of = r.samples < r.of_samples ? fmt::format(" of {}", r.of_samples) : "";
@@ -159,8 +159,8 @@ std::string joules(double energy) { return format_quantity(energy, Unit::joule, 
 std::string tokens_text(const TrainSummary& s) {
   if (!s.metric.empty()) return "one sample after the other";
   if (s.token_use == "replicated") return fmt::format("T = {} replicas of each array", s.tokens);
-  if (s.token_use == "shared") return fmt::format("{} tokens at once on one array, an idealisation", s.tokens);
-  return fmt::format("{} tokens by turns", s.tokens);
+  if (s.token_use == "shared") return fmt::format("{} tokens at once on one array (idealised)", s.tokens);
+  return fmt::format("{} tokens, time-multiplexed", s.tokens);
 }
 
 std::string energy_lines(const TrainSummary& s) {
@@ -186,7 +186,7 @@ std::string energy_lines(const TrainSummary& s) {
   if (const auto writes = s.values.find("write_energy")) {
     counted.push_back("writes " + joules(*writes));
   } else {
-    missing.emplace_back("writes (the device's pulses are not known)");
+    missing.emplace_back("writes (set device.pulse_voltage_up, pulse_width_up, ...)");
   }
   if (of("verify_reads") > 0) counted.push_back("verify reads " + joules(of("verify_reads")));
   if (of("transfers") > 0) counted.push_back("transfers " + joules(of("transfers")));
@@ -235,7 +235,7 @@ std::string given_text(const std::vector<GivenValue>& values) {
     if (one.measured && !one.reason.empty()) line += fmt::format(" ({})", one.reason);
   }
   end();
-  return out.empty() ? out : "set for you (nudge config check has all, with reasons):\n" + out;
+  return out.empty() ? out : "set for you (nudge config check prints all, with reasons):\n" + out;
 }
 
 std::string auto_text(const std::vector<GivenValue>& values) {

@@ -20,7 +20,7 @@ std::string lines_text(const TextLines& lines);
 
 /// Mark " !" behind a loss that is above the unigram line, else empty; kUnigramNote explains it.
 std::string unigram_mark(double loss, const std::optional<TextEntropy>& line);
-constexpr const char* kUnigramNote = "!: above the unigram line: learnt nothing beyond letter frequencies";
+constexpr const char* kUnigramNote = "!: not below the unigram baseline: learnt nothing beyond letter frequencies";
 
 /// Formats rows of cells as aligned text, the first row a heading; the first `left` columns are aligned left, the
 /// others right.
@@ -68,7 +68,7 @@ std::string reference_work_text(const ReferenceScores& references);
 
 /// True if a score on a part is no better than that of the linear model; false where there is none.
 bool not_above_linear(const ReferenceScores& references, const std::string& part, double value);
-constexpr const char* kLinearNote = "!: not above a linear model of the same samples";
+constexpr const char* kLinearNote = "!: no better than a linear model of the same samples";
 
 /// Text on a score that is not above the linear model's: "below a linear model (96.66 %)", or "no better than a linear
 /// model (...)" where the 95 % interval of the difference contains 0. Empty: it is better, or there is no such model.

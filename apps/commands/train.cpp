@@ -63,7 +63,7 @@ std::string text_of(const TrainProgress& p, bool validated) {
     const auto loss = p.values.find(lane + "loss");
     if (loss) line += fmt::format("  | {}: loss {:.4f}{}", name, *loss, scored(lane));
   };
-  add("beside/", "beside");
+  add("beside/", "alongside");
   for (const NullKind& null : null_kinds()) add(null.lane() + "/", null.words);
   return line;
 }
@@ -185,11 +185,11 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   }
   answer("{} steps in {:.1f} s: {} ({:.0f} skipped, {:.0f} not finite steps)\n", s.done, s.seconds, losses_text(s, ""),
          s.of("skipped"), s.of("nonfinite"));
-  if (!s.beside.empty()) answer("beside it, {}{}: {}\n", s.beside, size_text(s), losses_text(s, "beside/"));
+  if (!s.beside.empty()) answer("alongside, {}{}: {}\n", s.beside, size_text(s), losses_text(s, "beside/"));
   if (s.null) {
     for (const NullKind& null : null_kinds()) {
       const std::string lane = null.lane() + "/";
-      if (has_lane(s, lane)) answer("{} beside it: {}\n", null.words, losses_text(s, lane));
+      if (has_lane(s, lane)) answer("baseline run, {}: {}\n", null.words, losses_text(s, lane));
     }
     answer("{}\n", s.null->verdict());
   }
@@ -214,12 +214,12 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
   }
   for (const std::string& note : summary.notes) say("nudge: note: {}\n", note);
   if (const double drop = summary.of("ir_drop"); drop > 0.5) {
-    say("nudge: warning: wire resistance: IR drop figure L = {:.2g} in the worst array (up to L/(1 + L) = {:.0f} % of "
-        "the signal is lost): smaller tiles, lower conductances, wider wires, or crossbar.line_ends = both\n",
+    say("nudge: warning: wire resistance: IR drop figure L = {:.2g} in the worst array, so up to L/(1 + L) = {:.0f} "
+        "% of the signal is lost. Use smaller tiles, lower conductances, wider wires, or crossbar.line_ends = both\n",
         drop, 100 * drop / (1 + drop));
   }
   if (summary.failure.empty()) return ExitCode::ok;
-  say("nudge: the run failed: {} (events in {} tell where). What may help: {}.\n", summary.failure, file,
+  say("nudge: the run failed: {}. The events in {} say where. What may help: {}.\n", summary.failure, file,
       summary.advice);
   return ExitCode::numerical_failure;
 }
@@ -233,12 +233,18 @@ std::string output_path(const TrainArguments& options, const Config& config) {
 ExitCode run_train(const TrainArguments& options) {
   join_ranks();
   share_batches();
-  if (options.config.empty() && options.resume.empty()) throw UserError("train: CONFIG or --resume FILE is required");
+  if (options.config.empty() && options.resume.empty())
+    throw UserError(
+        "train: CONFIG or --resume FILE is missing. "
+        "Example: nudge train examples/digits.toml");
   if (!options.resume.empty() && !options.out.empty()) {
-    throw UserError("train: --resume continues its own file and takes no --out");
+    throw UserError("train: --resume continues its own file. Leave --out away");
   }
   if (options.config.empty()) {
-    if (!options.settings.empty()) throw UserError("train: --set needs the CONFIG that it changes");
+    if (!options.settings.empty())
+      throw UserError(
+          "train: --set changes a CONFIG, and none is given. Name it "
+          "before --set");
     const TrainSummary summary = resume(options.resume, nullptr, printer(50, options.log));
     return finish(summary, options.resume, options.json);
   }
@@ -259,8 +265,10 @@ std::function<ExitCode()> add_train(CLI::App& app) {
   app.add_option("CONFIG", options->config, "Config file (TOML)");
   add_set_option(app, options->settings);
   add_weights_option(app, options->settings);
-  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
-  app.add_option("--resume", options->resume, "Continue the run of this HDF5 file to the bits of an unbroken run");
+  app.add_option("--out", options->out, "New HDF5 file to write (default: CONFIG's name with .h5)");
+  app.add_option("--resume", options->resume,
+                 "Continue the run of this HDF5 file; the result is bit by bit that of "
+                 "an unbroken run");
   add_log_format(app, options->log);
   app.add_flag("--json", options->json, "Print the summary as JSON");
   return [options] { return run_train(*options); };

@@ -110,7 +110,7 @@ ExitCode follow(const WatchOptions& options) {
     if (look) seen = look->state.done;
     if (look && !look->writer) {
       report(options, *look, nullptr);
-      say("no process of this machine writes {}; continue it with --resume\n", options.file);
+      say("no process of this machine writes {}. Continue it with --resume\n", options.file);
       return ExitCode::ok;
     }
     if (!look) line.show("waiting for the first results");
@@ -122,7 +122,7 @@ ExitCode follow(const WatchOptions& options) {
 ExitCode run_watch(const WatchOptions& options) {
   if (!options.once) return follow(options);
   const auto look = look_at(options.file, {}, 0, 0);
-  if (!look) throw UserError(options.file + ": has no results yet (its first ones are being made)");
+  if (!look) throw UserError(options.file + ": has no results yet, its first runs are under way");
   report(options, *look, nullptr);
   return ExitCode::ok;
 }
@@ -130,7 +130,7 @@ ExitCode run_watch(const WatchOptions& options) {
 std::function<ExitCode()> add_watch(CLI::App& app) {
   const auto options = std::make_shared<WatchOptions>();
   app.add_option("FILE", options->file, "HDF5 file that train, sweep or compare is writing")->required();
-  app.add_flag("--once", options->once, "Print how far it is, and end");
+  app.add_flag("--once", options->once, "Print the progress once, and end");
   app.add_option("--every", options->every, "Seconds between two looks")->check(CLI::Range(0.1, 86400.0));
   app.add_flag("--json", options->json, "Print a JSON object per line");
   return [options] { return run_watch(*options); };

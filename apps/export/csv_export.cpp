@@ -91,7 +91,7 @@ std::vector<CsvColumns> tables_of(const H5Reader& file, const std::vector<std::s
       const bool main = tables.size() == 1 || table.axis == group + "/step";
       const std::string which = !table.axis.empty() ? name_of(table.axis) : name_of(table.datasets.front());
       if (!axes.insert(main ? "" : which).second)
-        file.fail(table.datasets.front(), "another length than the columns over " + printable_line(which));
+        file.fail(table.datasets.front(), "its length differs from the columns over " + printable_line(which));
       const std::string shown = group.empty() ? "root" : group;
       table.name = main ? shown : shown + "/" + which;
       out.push_back(std::move(table));

@@ -36,8 +36,8 @@ const report::Lane& own_lane(const report::RunFile& run) {
     if (lane.lane.empty() && !lane.arrays.empty()) return lane;
   }
   throw UserError(
-      fmt::format("{}: its weights are numbers, no circuit whose cost could be told (--set "
-                  "device.preset=NAME in nudge train puts them into devices)",
+      fmt::format("{}: its weights are digital, so there is no circuit to cost. Train it with --set "
+                  "device.preset=NAME",
                   run.name));
 }
 
@@ -148,7 +148,10 @@ class Card {
       lines_ += copies * static_cast<double>(shape.first + shape.second);
       weights += static_cast<double>(shape.first * shape.second);
     }
-    if (lane_.array_shapes.empty()) leave_out("all that counts lines and weights: the file has no state of its arrays");
+    if (lane_.array_shapes.empty())
+      leave_out(
+          "everything that counts lines and weights: the file has no state of "
+          "its arrays");
     card_.operations = 2 * weights * static_cast<double>(coupled_rows(config_));
   }
 
@@ -184,8 +187,8 @@ class Card {
                        "(cost.lines_per_adc, cost.adc_area)",
                        price_text(circuit().adc_energy_J, Unit::joule), amount, cost_.lines_per_adc)});
     }
-    if (!dacs) leave_out("DACs: none are modelled (crossbar.forward_dac_bits, transposed_dac_bits)");
-    if (!adcs) leave_out("ADCs: none are modelled (crossbar.forward_adc_bits, transposed_adc_bits)");
+    if (!dacs) leave_out("DACs: ideal ones are simulated (crossbar.forward_dac_bits, transposed_dac_bits)");
+    if (!adcs) leave_out("ADCs: ideal ones are simulated (crossbar.forward_adc_bits, transposed_adc_bits)");
     if (dacs && circuit().dac_energy_J == 0) leave_out("energy of the DACs (circuit.dac_energy)");
     if (adcs && circuit().adc_energy_J == 0) leave_out("energy of the ADCs (circuit.adc_energy)");
   }
@@ -210,11 +213,14 @@ class Card {
     const auto [up, down] = write_pulses(arrays_.device);
     const bool known = up.voltage_V * up.width_s > 0 || down.voltage_V * down.width_s > 0;
     const auto heat = known ? per_step("write_energy", "programming_energy") : std::nullopt;
-    if (!known) leave_out("writes: what a pulse takes is not known (device.pulse_voltage_up, pulse_width_up, ...)");
+    if (!known)
+      leave_out(
+          "writes: the energy of a pulse is not known. Set device.pulse_voltage_up, pulse_width_up, "
+          "...");
     card_.parts.push_back(
         {"writes", std::nullopt, heat, std::nullopt,
-         known ? fmt::format("heat of the pulses: up {:g} V, {:g} s, down {:g} V, {:g} s (device.pulse_*, or the "
-                             "model's own)",
+         known ? fmt::format("heat of the pulses: up {:g} V, {:g} s, down {:g} V, {:g} s (from device.pulse_* or "
+                             "the model)",
                              up.voltage_V, up.width_s, down.voltage_V, down.width_s)
                : "pulses not known"});
     const auto verify = per_step("verify_energy", "programming_reads_energy");
@@ -244,7 +250,7 @@ class Card {
     card_.inference_s = of("inference_time");
     const auto phase = of("phase_time");
     if (phase) card_.phases_s = *phase * static_cast<double>(train_options(config_).batch);
-    if (!card_.inference_s) leave_out("inference: the file is of a version that did not log it");
+    if (!card_.inference_s) leave_out("inference: the version that wrote the file did not log it");
   }
 
   void endurance() {
@@ -282,11 +288,11 @@ CostCard cost_card(const Config& config, const report::RunFile& run) { return Ca
 CostCard read_cost_card(const std::filesystem::path& path, const std::vector<std::string>& settings) {
   const H5Reader file(path);
   if (const std::string kind = file.text_attribute("kind"); kind != "train") {
-    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a cost card)", kind));
+    file.fail("attribute kind", fmt::format("kind \"{}\" has no cost card. Give a file of nudge train", kind));
   }
   for (const std::string& setting : settings) {
     if (setting.starts_with("cost.")) continue;
-    throw UserError(fmt::format("--set {}: the run is over; a cost card takes other keys of [cost] alone", setting));
+    throw UserError(fmt::format("--set {}: the run is over, so only keys of [cost] can change", setting));
   }
   const Config stored = stored_program_config(file);
   const Config config = settings.empty() ? stored : config_on_top(stored, path.string(), settings);

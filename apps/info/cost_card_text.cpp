@@ -47,22 +47,22 @@ std::vector<std::string> card_notes(const CostCard& card) {
   }
   if (card.phases_s) {
     out.push_back(fmt::format(
-        "latency of a training step: {} of phases, its examples one after the other{}", second(*card.phases_s),
-        card.writes_s ? fmt::format(", and at most {} of pulses and verify reads, if they are sent one by one",
-                                    second(*card.writes_s))
-                      : "; the time of its pulses is not known"));
+        "latency of a training step: {} of phases, with the examples one after the other{}", second(*card.phases_s),
+        card.writes_s
+            ? fmt::format(", and at most {} of pulses and verify reads, sent one by one", second(*card.writes_s))
+            : "; the time of its pulses is not known"));
   }
   if (std::isfinite(card.tops_per_watt())) {
     out.push_back(
-        fmt::format("{:.4g} TOPS/W of what is counted: {:.4g} operations, a product and a sum for every weight and "
-                    "token; that a circuit reads its weights many times while it settles counts as no work",
+        fmt::format("{:.4g} TOPS/W of the counted energy: {:.4g} operations, one product and one sum per weight and "
+                    "token. The many reads while the circuit settles add no operations",
                     card.tops_per_watt(), card.operations));
   }
   if (card.mean_pulses && card.most_pulses) {
     std::string spent = fmt::format("pulses of a device, programming too: mean {:.4g}, most {:.4g}", *card.mean_pulses,
                                     *card.most_pulses);
     if (card.endurance > 0) {
-      spent += fmt::format("; of {:.3g} that it lasts (device.endurance): {:.3g} %, at most {:.3g} %", card.endurance,
+      spent += fmt::format("; of an endurance of {:.3g} (device.endurance): {:.3g} %, at most {:.3g} %", card.endurance,
                            100 * *card.mean_pulses / card.endurance, 100 * *card.most_pulses / card.endurance);
     }
     out.push_back(spent);

@@ -98,7 +98,7 @@ CircuitPicture picture_of(const LearntNetlist& learnt) {
   }
   if (out.spots.size() > kMostNodes) {
     return {
-        {}, {}, fmt::format("Its circuit has {} nodes, more than {}, and is not drawn.", out.spots.size(), kMostNodes)};
+        {}, {}, fmt::format("The circuit is not drawn: it has {} nodes, more than {}.", out.spots.size(), kMostNodes)};
   }
   const Matrix<double> places = graph_layout(static_cast<int>(out.spots.size()), edges);
   for (std::size_t i = 0; i < out.spots.size(); ++i) {
@@ -116,7 +116,7 @@ CircuitPicture load_circuit(const std::filesystem::path& run) {
   } catch (const UserError& error) {
     return {{}, {}, fmt::format("Its circuit is not drawn: {}.", error.what())};
   } catch (const NumericalFailure& error) {
-    return {{}, {}, fmt::format("Its circuit is not drawn, as it has no operating point: {}.", error.what())};
+    return {{}, {}, fmt::format("The circuit is not drawn: it has no operating point: {}.", error.what())};
   }
 }
 
@@ -316,18 +316,19 @@ std::string circuit_figures(const CircuitPicture& picture) {
   const WireScale siemens = scale_of(picture, {&CircuitWire::before_S, &CircuitWire::after_S});
   const WireScale watts = scale_of(picture, {&CircuitWire::after_W});
   const std::string marks =
-      "Squares: set by a source; thick rims: outputs; blue wires learn. Orange nodes are above ground, blue below, the "
-      "deeper the farther. ";
-  const std::string out =
-      drawn(picture, siemens,
-            {"The circuit before training", marks + "Sources have the values of the netlist.", "conductance", "S",
-             &CircuitWire::before_S, &CircuitSpot::before_V}) +
-      drawn(picture, siemens,
-            {"The circuit after training", "The same scale of wires and of nodes.", "conductance", "S",
-             &CircuitWire::after_S, &CircuitSpot::after_V}) +
-      drawn(picture, watts,
-            {"Where its power goes, after training", "Of the same sources; what sources take is not shown.", "power",
-             "W", &CircuitWire::after_W, &CircuitSpot::after_V});
+      "Squares: set by a source. Thick rims: outputs. Blue wires learn. Orange nodes are above ground, blue ones "
+      "below; the darker, the farther. ";
+  const std::string out = drawn(picture, siemens,
+                                {"The circuit before training", marks + "Sources have their values of the netlist.",
+                                 "conductance", "S", &CircuitWire::before_S, &CircuitSpot::before_V}) +
+                          drawn(picture, siemens,
+                                {"The circuit after training", "Wires and nodes have the same scale.", "conductance",
+                                 "S", &CircuitWire::after_S, &CircuitSpot::after_V}) +
+                          drawn(picture, watts,
+                                {"Where its power goes, after training",
+                                 "For the same sources. The power of the sources themselves is "
+                                 "not shown.",
+                                 "power", "W", &CircuitWire::after_W, &CircuitSpot::after_V});
   return grid(out);
 }
 

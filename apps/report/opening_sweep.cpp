@@ -37,7 +37,9 @@ std::string failing_text(const KeyEffect& effect) {
   return fmt::format(
       "runs fail with {} at {} and with {} at {}; {} seeds better, {} worse, sign test p = {:.2g}{}",
       rate(effect.from_spread), effect.from, rate(effect.to_spread), effect.to, d.won, d.lost, sign_test(d.won, d.lost),
-      d.comparisons > 1 ? fmt::format(" ({:.2g} is sure among {} effects)", 0.05 / d.comparisons, d.comparisons) : "");
+      d.comparisons > 1
+          ? fmt::format(" (significant below {:.2g}, for {} effects)", 0.05 / d.comparisons, d.comparisons)
+          : "");
 }
 
 /// Text of a difference of the result, "+0.0123" or "+1.5 points".
@@ -58,7 +60,7 @@ std::string does_text(const Table& points, const std::string& result, double dif
 /// Title and first sentence of an effect: what it does, and over how many seeds.
 Opening effect_opening(const Table& points, const std::string& result, const KeyEffect& effect, bool largest) {
   const std::string value = fmt::format("{} = {}", effect.key, effect.to);
-  const std::string rank = largest ? "No other value matters more" : "Of what is sure this is the largest";
+  const std::string rank = largest ? "No other value matters more" : "This is the largest significant effect";
   if (effect.difference.failed > 0) {
     return {fmt::format("{} makes runs fail", value), fmt::format("{}: {}.", rank, failing_text(effect)), ""};
   }
@@ -86,7 +88,7 @@ std::string other_keys(const Table& points, const std::string& result, const std
     const bool open = effect.difference.seeds > 1 && !effect.difference.certain();
     out += fmt::format("{}{} = {} {}{}", out.empty() ? "" : ", ", effect.key, effect.to,
                        effect.difference.failed > 0 ? "(runs fail)" : difference_text(result, effect.difference.mean),
-                       open ? " (the interval includes 0)" : "");
+                       open ? " (the interval contains 0)" : "");
   }
   if (out.empty()) return out;
   const std::string rest =
@@ -154,18 +156,18 @@ double chance_of_closest(const Table& points, const std::vector<double>& y, doub
 Opening correlation_opening(const Table& points, const std::string& result) {
   const std::vector<double>& y = points.numbers.at(result);
   const Closest best = closest_key(points, y);
-  if (best.key.empty()) return {"No key goes with the " + words(result), "", ""};
+  if (best.key.empty()) return {"No key is correlated with the " + words(result), "", ""};
   const double p = chance_of_closest(points, y, best.r);
   const std::string how =
-      best.named ? fmt::format("its values tell {:.0f} % of the variance of ranks apart", 100 * best.r * best.r)
+      best.named ? fmt::format("its values explain {:.0f} % of the variance of the ranks", 100 * best.r * best.r)
                  : fmt::format("rank correlation {:+.2f}", best.r);
   const std::string over = fmt::format("over {}; p = {:.2g} for the closest of {}", count(points.rows, "run"), p,
                                        count(points.keys.size(), "key"));
   if (p > 0.05) {
-    return {fmt::format("No key goes with the {} beyond chance", words(result)),
+    return {fmt::format("No key is correlated with the {} beyond chance", words(result)),
             fmt::format("The closest is {} ({}, {}).", best.key, how, over), ""};
   }
-  return {fmt::format("The {} goes most closely with {}", words(result), best.key),
+  return {fmt::format("The {} correlates most strongly with {}", words(result), best.key),
           fmt::format("{} ({}).", capitalised(how), over), ""};
 }
 
@@ -178,8 +180,10 @@ Opening ranked_opening(const Table& points, const std::string& result, const std
   };
   if (first.difference.seeds < 2) {
     Opening out = effect_opening(points, result, first, true);
-    out.title = fmt::format("One seed tells no effect from chance: the largest difference is that of {} = {}",
-                            first.key, first.to);
+    out.title = fmt::format(
+        "One seed cannot separate an effect from chance: the largest difference is that of {} = "
+        "{}",
+        first.key, first.to);
     out.sentence += other_keys(points, result, first.key, effects);
     return out;
   }
@@ -191,11 +195,11 @@ Opening ranked_opening(const Table& points, const std::string& result, const std
     return out;
   }
   if (first.difference.failed > 0) {
-    return {"No effect on the " + words(result) + " is sure",
+    return {"No significant effect on the " + words(result) + " is sure",
             fmt::format("With {} {}.", first.key, failing_text(first)), ""};
   }
   const std::string reach = reach_text(first.difference, text);
-  return {fmt::format("No value changes the {} beyond the scatter of the seeds", words(result)),
+  return {fmt::format("No value changes the {} significantly", words(result)),
           fmt::format("The largest difference is that of {} = {}, {}{}.{}", first.key, first.to,
                       difference_text(result, first.difference.mean), interval_text(result, first.difference),
                       reach.empty() ? "" : " " + reach + "."),
@@ -235,7 +239,7 @@ std::string left_over(const Table& points, const std::string& result, const std:
     const auto idle =
         std::count_if(values.begin(), values.end(), [&](double v) { return std::isfinite(v) && v >= line->unigram; });
     if (idle > 0) {
-      out += fmt::format(" {} of {} ended no better than letter frequencies ({:.4f} nat).", idle,
+      out += fmt::format(" {} of {} ended no better than letter frequencies (unigram, {:.4f} nat).", idle,
                          count(points.rows, "run"), line->unigram);
     }
   }
@@ -267,7 +271,7 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
   const std::string keys = fmt::format("{}", fmt::join(points.keys, ", "));
   const std::string swept =
       points.keys.size() > 3 ? fmt::format("Sweep of {} keys", points.keys.size()) : "Sweep of " + keys;
-  if (points.results.empty()) return {swept, "The sweep has no result that can be compared.", ""};
+  if (points.results.empty()) return {swept, "The sweep has no result to compare.", ""};
   const std::string& result = points.results.front();
   const auto [mean, low, high] = finite_range(points.numbers.at(result));
   if (!std::isfinite(low)) return {swept, "No run has a finite " + words(result) + ".", ""};
@@ -365,10 +369,10 @@ std::string effects_figure(const Table& points) {
   const std::vector<KeyEffect> effects = ranked_effects(points, result);
   if (effects.empty()) return "";
   DotPlot plot{"What each value does to the " + words(result),
-               fmt::format("Each row moves one key from its first value ({}) and leaves the others; the largest "
-                           "difference on top. Dots: "
-                           "mean over the seeds, hollow where the interval holds 0; lines: 95 % interval of Student's "
-                           "t over seeds for all {} effects together (Bonferroni), absent with one seed.",
+               fmt::format("Each row moves one key from its first value ({}) and leaves the others, with the "
+                           "largest difference on top. Dots: mean over the seeds, hollow where the interval "
+                           "contains 0. Lines: 95 % intervals (Student's t over seeds) for all {} effects together "
+                           "(Bonferroni), absent with one seed.",
                            points.one_at_a_time ? "the config's" : "as listed first", effects.size()),
                "difference of the " + shown_label(points, result, "points") +
                    (higher_is_better(result) ? ", right is better" : ", left is better"),

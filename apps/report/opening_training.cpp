@@ -40,13 +40,13 @@ std::string text_of(const Score& score, const std::string& unit) {
 std::string device_phrase(const RunFile& run) {
   try {
     const Config config = parse_program_config(run.name, run.config);
-    if (!on_devices(config)) return "with exact numbers";
+    if (!on_devices(config)) return "on digital weights";
     const std::string &preset = config.text("device.preset"), &update = config.text("crossbar.update");
     const std::string name = preset.empty() ? fmt::format("{} devices", words(config.text("device.model"))) : preset;
-    const char* how = update == "write_verify"  ? "written and verified"
+    const char* how = update == "write_verify"  ? "by write-verify"
                       : update == "coincidence" ? "by coincidence pulses"
                       : update == "none"        ? "never written"
-                                                : "in place";
+                                                : "in situ";
     return fmt::format("on {}, {}", name, how);
   } catch (const UserError&) {
     return "";
@@ -87,7 +87,7 @@ std::string trouble_sentence(const NamedLane& trainee, const Score& score) {
   if (lines && score.metric == "loss") {
     const double unigram = score.part == "test" && lines->test ? lines->test->unigram : lines->validation.unigram;
     if (score.value >= unigram) {
-      out += fmt::format(" It has learnt nothing beyond letter frequencies ({:.4f} nat).", unigram);
+      out += fmt::format(" It has learnt nothing beyond letter frequencies (unigram, {:.4f} nat).", unigram);
     }
   }
   const auto& references = trainee.run->references;
@@ -109,8 +109,8 @@ Opening of_one_run(const std::vector<NamedLane>& trainees) {
   const std::size_t steps = first.trainee->steps;
   if (!first.run->failure.empty()) {
     return {who + ": the run failed",
-            fmt::format("It failed after {}: {}. Its numbers are no result.{}", count(steps, "step"),
-                        first.run->failure, equilibrium_sentence(*first.run)),
+            fmt::format("It failed after {}: {}. Do not use its numbers.{}", count(steps, "step"), first.run->failure,
+                        equilibrium_sentence(*first.run)),
             ""};
   }
   if (!std::isfinite(score.value)) {
@@ -123,7 +123,7 @@ Opening of_one_run(const std::vector<NamedLane>& trainees) {
   if (trainees.size() > 1 && trainees[1].beside()) {
     const Score other = score_of(*trainees[1].trainee);
     if (other.metric == score.metric && other.part == score.part && std::isfinite(other.value)) {
-      out.sentence += fmt::format(", {} {} with exact numbers beside it ({}; one seed)",
+      out.sentence += fmt::format(", {} {} on digital weights alongside ({}; one seed)",
                                   compared(score, other.value, unit), trainees[1].name, text_of(other, unit));
     }
   }
@@ -156,15 +156,15 @@ Opening training_opening(const std::vector<NamedLane>& all) {
   const NamedLane& best = *std::max_element(merits.begin(), merits.end(), less)->second;
   const NamedLane& worst = *std::min_element(merits.begin(), merits.end(), less)->second;
   const auto who = [](const NamedLane& t) {
-    const std::string phrase = t.beside() ? "with exact numbers" : device_phrase(*t.run);
+    const std::string phrase = t.beside() ? "on digital weights" : device_phrase(*t.run);
     return phrase.empty() ? t.name : fmt::format("{} {}", t.name, phrase);
   };
   const auto text = [&](const NamedLane& t) { return text_of(score_of(*t.trainee), unit_of(t)); };
   out.title = fmt::format("{} {}: {} with {}, {} with {}", capitalised(first.part), first.metric, text(best), who(best),
                           text(worst), who(worst));
   out.sentence = fmt::format(
-      "These are the best and the worst of {}; {} of them have a {} {}. Runs of one seed each tell no small "
-      "difference from chance.",
+      "These are the best and the worst of {}; {} of them have a {} {}. With one seed each, small differences may "
+      "be chance.",
       count(trainees.size(), "trained network"), merits.size(), first.part, first.metric);
   return out;
 }

@@ -163,14 +163,15 @@ std::string marked_loss(double loss, const std::optional<TextEntropy>& line) {
 std::string text_note(const std::optional<TextLines>& lines) {
   if (!lines) return "";
   const auto one = [](const TextEntropy& e, const char* part) {
-    return fmt::format("{:.4f} (letter frequencies, unigram) and {:.4f} (pairs, bigram) on the {} part", e.unigram,
-                       e.bigram, part);
+    return fmt::format("{:.4f} (unigram, letter frequencies) and {:.4f} (bigram, pairs of letters) on the {} split",
+                       e.unigram, e.bigram, part);
   };
-  std::string out = fmt::format("Counting alone scores {:.4f} (chance), ", lines->validation.chance) +
+  std::string out = fmt::format("n-gram baselines: {:.4f} (chance), ", lines->validation.chance) +
                     one(lines->validation, "validation");
   if (lines->test) out += ", " + one(*lines->test, "test");
   return "<p class=\"note\">" +
-         escape(out + " nat. !: not below the unigram line: learnt nothing beyond letter frequencies.") + "</p>\n";
+         escape(out + " nat. !: not below the unigram baseline, so the run learnt nothing beyond letter frequencies.") +
+         "</p>\n";
 }
 
 }  // namespace nudge::report

@@ -74,13 +74,13 @@ std::string result_figure(const std::string& result, const Table& points, const 
     return std::any_of(curve.points.begin(), curve.points.end(), [](const auto& at) { return at.second.size() > 1; });
   });
   const bool failed = std::any_of(values.begin(), values.end(), [](double v) { return std::isinf(v); });
-  chart.note = pooled ? "Markers: mean over the seeds; band or line: from the lowest to the highest seed."
+  chart.note = pooled ? "Markers: mean over the seeds. Band or line: from the lowest to the highest seed."
                       : "A marker for each run.";
   if (failed && !pooled) chart.note += " A run that failed has none.";
   if (failed && pooled) {
     chart.note +=
-        " Where a run failed: the median, the failed ranked worst, or no marker where it is one of them; the band is "
-        "of the others.";
+        " Where a run failed, the marker is the median with failed runs ranked worst, or absent if that run failed. "
+        "The band is of the others.";
   }
   if (x.names.empty() && spans_decades(x.at)) chart.x_scale = Scale::logarithmic;
   if (std::all_of(values.begin(), values.end(), [](double v) { return !(std::isfinite(v) && v <= 0); }) &&
@@ -233,8 +233,8 @@ std::string heat_map(const Table& points) {
   return fmt::format("<h3>{}: {} (rows) and {} (columns)</h3>\n", escape(points.label(result)), escape(points.keys[0]),
                      escape(points.keys[1])) +
          heat_table("", columns, table) +
-         "<p class=\"note\">Means over the seeds; where a run failed, the median with the failed ranked worst; the "
-         "darker, the worse. A dash: no such median, or no run.</p>\n";
+         "<p class=\"note\">Means over the seeds; where a run failed, the median with failed runs ranked worst. "
+         "Darker is worse. A dash: no such median, or no run.</p>\n";
 }
 
 }  // namespace nudge::report

@@ -234,11 +234,11 @@ std::string provenance_section(const std::vector<RunFile>& runs) {
       if (is_first || fact(runs.front(), key) != value) rows.push_back({words(key), value});
     }
     out += fmt::format("<details><summary>{}: where it comes from{}</summary>\n", escape(run.name),
-                       is_first ? "" : ", where that differs from the first file") +
+                       is_first ? "" : " (where it differs from the first file)") +
            table(rows) + "</details>\n";
     const bool whole = is_first || run.kind != runs.front().kind;
     out += fmt::format("<details><summary>{}: resolved config{}</summary>\n", escape(run.name),
-                       whole ? "" : ", where it differs from the first file's");
+                       whole ? "" : " (where it differs from that of the first file)");
     const std::string shown = whole ? run.config : config_difference(runs.front().config, run.config);
     out += run.config.empty() ? paragraph("The file holds no config.") : "<pre>" + escape(shown) + "</pre>\n";
     out += "</details>\n";
@@ -247,7 +247,7 @@ std::string provenance_section(const std::vector<RunFile>& runs) {
 }
 
 std::string report_html(const std::vector<std::filesystem::path>& files) {
-  if (files.empty()) throw UserError("report: no result file given: nudge report RUN.h5 -o REPORT.html");
+  if (files.empty()) throw UserError("report: a result file is missing. Example: nudge report RUN.h5 -o REPORT.html");
   std::vector<RunFile> runs;
   for (const auto& path : files) {
     RunFile run = load_run_file(path);

@@ -76,14 +76,14 @@ std::vector<std::string> score_cells(const Table& entrants, const std::string& m
 
 std::string entrants_note(const RunFile& run) {
   const std::string holds = run.intervals_hold.empty() ? "" : " Of the differences, " + run.intervals_hold + ".";
-  return "<p class=\"note\">Losses in nat per character, or as the cost of samples is; differences of accuracy in "
-         "percentage points; mean ± standard deviation over fresh seeds. Every entrant stands at its own best place of "
-         "the same grid, chosen on the validation part with other seeds. Difference: of the test loss with the first "
-         "entrant's, paired by seed, with the 95 % interval of Student's t." +
+  return "<p class=\"note\">Losses are in nat per character or in the unit of the cost, differences of accuracy in "
+         "percentage points. Values are mean ± standard deviation over fresh seeds. Every method has its own best "
+         "point of the same grid, chosen on the validation split with other seeds. Difference: test loss minus that "
+         "of the first method, paired by seed, with the 95 % interval of Student's t." +
          escape(holds) +
          " One run: the binomial interval (Wilson) of one run's accuracy on its test samples. At the edge: an "
-         "outermost value of the grid, the best may lie beyond it. A run that failed ranks worse than any other: there "
-         "is no mean then, but the median of all runs, and pairs won and lost.</p>\n";
+         "outermost value of the grid was chosen, so a better one may lie beyond. A failed run ranks worse than any "
+         "other: then the median of all runs replaces the mean, beside pairs won and lost.</p>\n";
 }
 
 std::string entrants_table(const RunFile& run) {
@@ -91,7 +91,7 @@ std::string entrants_table(const RunFile& run) {
   const auto& text = all.texts;
   const auto line = run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt;
   const auto test_line = run.lines ? run.lines->test : std::nullopt;
-  std::vector<std::vector<std::string>> rows{{"entrant", "chosen", "at the edge", "seeds", "failed", "validation loss",
+  std::vector<std::vector<std::string>> rows{{"method", "chosen", "at the edge", "seeds", "failed", "validation loss",
                                               "test loss", "difference, 95 %", "skipped", "not finite"}};
   const std::string metric = run.references ? run.references->metric : "";
   if (metric == "accuracy") {
@@ -116,7 +116,7 @@ std::string entrants_table(const RunFile& run) {
 std::string differences_figure(const RunFile& run) {
   DotPlot plot{
       "Test loss against " + run.entrants.texts.at("name").front(),
-      "Dots: mean over pairs of runs with the same seed, hollow where the 95 % interval (line) holds 0. No dot: "
+      "Dots: mean over pairs of runs with the same seed, hollow where the 95 % interval (line) contains 0. No dot: "
       "a run failed.",
       "difference of the test loss (nat), left is better", Scale::linear, true};
   DotSeries series{"", {}, {}, {}, 0};
@@ -180,13 +180,13 @@ Opening opening_of(const RunFile& run) {
   } else if (!worse.empty()) {
     out.title = fmt::format("None is better than {}: {}", base, others);
   } else if (same.empty()) {
-    out.title = fmt::format("Nothing tells a method from {} yet: {}", base, others);
+    out.title = fmt::format("No method can be compared with {} yet: {}", base, others);
   } else {
     out.title = fmt::format("None differs significantly from {}: {}", base, others);
   }
   out.sentence = "Differences of the test loss, paired by seed, with 95 % intervals." + list("Better", better) +
                  list("Not significantly different", same) + list("Worse", worse) + list("Without an interval", open) +
-                 list("Without a result beside the baseline's", missing);
+                 list("Without a result to pair with the baseline's", missing);
   return out;
 }
 

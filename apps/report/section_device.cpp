@@ -44,8 +44,8 @@ std::string replay_figure(const DevicePictures& d) {
   for (std::size_t i = 0; i < n; ++i) squares += std::pow(d.measured_mean[i] - d.measured_replayed[i], 2);
   const auto [low, high] = std::minmax_element(d.measured_mean.begin(), d.measured_mean.end());
   Chart chart{"Measured and simulated",
-              fmt::format("The laboratory's record, and the fitted device without noise after the same pulses: {:.2f} "
-                          "% rms of the range of the record apart.",
+              fmt::format("The record of the laboratory, and the fitted device without noise after the same pulses. "
+                          "They differ by {:.2f} % rms of the record's range.",
                           100 * std::sqrt(squares / static_cast<double>(n)) / (*high - *low)),
               "pulses sent", "conductance (uS)"};
   chart.series.push_back({"measured", d.measured_pulse, scaled(d.measured_mean, micro), {}, {}, 1, false, true});
@@ -73,7 +73,7 @@ std::string step_figure(const DevicePictures& d) {
   if (d.pulse.size() < 4) return "";
   Chart chart{
       "Step of one pulse",
-      "Of the mean device, up and down: where the two differ in size, pulses of alternating sign do not cancel.",
+      "Step of the mean device, up and down. Where the two differ in size, pulses of alternating sign do not cancel.",
       "conductance (uS)", "change per pulse (nS)"};
   Series up{"up", {}, {}, {}, {}, 0}, down{"down", {}, {}, {}, {}, 1};
   const std::size_t top = turn_of(d);
@@ -90,7 +90,7 @@ std::string endurance_figure(const DevicePictures& d) {
   if (d.cycle_pulses.empty()) return "";
   Chart chart{
       "From bound to bound",
-      "After the pulses up and after the pulses down of each cycle; bands: standard deviation over the devices.",
+      "After the up pulses and after the down pulses of each cycle. Bands: standard deviation over the devices.",
       "pulses per device", "conductance (uS)"};
   if (spans_decades(d.cycle_pulses)) chart.x_scale = Scale::logarithmic;
   chart.series.push_back(with_spread("high", d.cycle_pulses, d.high, d.high_std, 0));
@@ -100,10 +100,9 @@ std::string endurance_figure(const DevicePictures& d) {
 
 std::string drift_figure(const DevicePictures& d) {
   if (d.drifted.size() == 0) return "";
-  Chart chart{
-      "After programming",
-      "Levels that were programmed once and read at decades of time; bands: standard deviation over the devices.",
-      "time (s)", "conductance (uS)", Scale::logarithmic};
+  Chart chart{"After programming",
+              "Levels programmed once and read at decades of time. Bands: standard deviation over the devices.",
+              "time (s)", "conductance (uS)", Scale::logarithmic};
   for (std::size_t k = 0; k < d.target.size(); ++k) {
     const auto row = static_cast<Index>(k);
     chart.series.push_back(with_spread("to " + siemens(d.target[k]), d.time, row_of(d.drifted, row),
@@ -123,7 +122,7 @@ std::string histogram_figure(const DevicePictures& d) {
 std::string spectrum_figure(const DevicePictures& d) {
   if (d.frequency.size() < 2) return "";
   Chart chart{"Spectrum of the slow noise",
-              "Within the band that the record can show. Dashed: 1/f through its middle.",
+              "Within the band that the record resolves. Dashed: 1/f through its middle.",
               "frequency (Hz)",
               "spectrum over g² (1/Hz)",
               Scale::logarithmic,
@@ -152,8 +151,8 @@ Opening opening_of(const DevicePictures& d) {
     out.title += fmt::format(": {} to {}", siemens(low), siemens(high));
     if (std::isfinite(d.half_up) && std::isfinite(d.half_down)) {
       out.sentence = fmt::format(
-          "From its bounds the mean device reaches the middle between them after {} pulses up and {} down; at the top "
-          "of the record devices differ by {:.2g} % of its range.",
+          "From its bounds the mean device reaches the middle after {} up pulses and {} down pulses. At the top of "
+          "the record devices differ by {:.2g} % of its range.",
           number(d.half_up), number(d.half_down), high > low ? 100 * d.stair_std[top] / (high - low) : 0.0);
     }
   }
@@ -203,9 +202,8 @@ std::string map_figure(const DeviceMap& map) {
   const std::string title = fmt::format("IR drop at the {} devices of {}", map.devices, map.array);
   const double mean = map.values.mean(), worst = map.values.maxCoeff();
   const std::string note = fmt::format(
-      "Share of the read voltage that wires, drivers and sense amplifiers take from each device, all rows driven "
-      "alike: "
-      "{} in the mean, {} at most. {} × {} devices, rows are inputs, driven from the left; columns are sensed below{}.",
+      "Share of the read voltage that wires, drivers and sense amplifiers take from each device: {} in the mean, {} "
+      "at most. {} × {} devices: all rows (inputs) have the same drive, from the left; columns are sensed below{}.",
       percent(mean), percent(worst), map.values.rows(), map.values.cols(),
       map.values.rows() > 48 || map.values.cols() > 96 ? "; neighbours averaged" : "");
   return raster_figure({title, note, "columns", 100 * map.values, "lost of the read voltage (%)"});
@@ -214,7 +212,7 @@ std::string map_figure(const DeviceMap& map) {
 /// Figure of the currents of an array's columns beside those of ideal wires.
 std::string current_figure(const std::string& array, const std::vector<ColumnSeries>& all) {
   Chart chart{"Column currents of " + array,
-              "All rows at the read voltage; ideal: the same devices without resistance of wires.", "column",
+              "All rows at the read voltage. Ideal: the same devices without wire resistance.", "column",
               "current (uA)"};
   for (const ColumnSeries& one : all) {
     if (one.array != array || one.column.size() < 2) continue;
@@ -250,7 +248,7 @@ Opening opening_of(const ArrayPictures& pictures, const std::string& file) {
     return out;
   }
   out.sentence =
-      fmt::format("The {} devices of {} lose most to wires: {} of the read voltage in the mean, {} where it is worst.",
+      fmt::format("The {} devices of {} lose most to wires: {} of the read voltage in the mean, {} at worst.",
                   worst->devices, worst->array, percent(worst->values.mean()), percent(worst->values.maxCoeff()));
   out.figure = map_figure(*worst);
   double own = 0, ideal = 0;
@@ -262,7 +260,7 @@ Opening opening_of(const ArrayPictures& pictures, const std::string& file) {
     }
   }
   if (ideal > 0) {
-    out.sentence += fmt::format(" Of the current that ideal wires would give {:.3g} % arrives.", 100 * own / ideal);
+    out.sentence += fmt::format(" Of the current with ideal wires {:.3g} % arrives.", 100 * own / ideal);
   }
   return out;
 }

@@ -67,9 +67,9 @@ std::string agreement_table(const Agreement& agreement) {
     }
   }
   return heat_table("cosine", agreement.groups, rows) +
-         "<p class=\"note\">Colour: the logarithm of 1 − cosine, clear at 10⁻⁶ and below, full where nothing agrees. "
-         "all: the equilibrium's parameters as one vector, without the read-out. A dash: the exact gradient of the "
-         "group is zero.</p>\n";
+         "<p class=\"note\">Colour: the logarithm of 1 − cosine, clear at 10⁻⁶ and below, full where nothing "
+         "agrees. all: every parameter of the equilibrium as one vector, without the read-out. A dash: the exact "
+         "gradient of the group is zero.</p>\n";
 }
 
 Opening gradcheck_opening(const RunFile& run) {
@@ -105,9 +105,9 @@ std::string why_table(const RunFile& run) {
   }
   if (cells.size() == 1) return "";
   return "<h3>Why</h3>\n" + paragraph(schedule_text(run)) + table(cells) +
-         "<p class=\"note\">The part that explains most of 1 − cosine: noise at most 1 − s/√(1 + s²) at the "
-         "signal-to-noise s of the nodes; the free phase what implicit loses, which is exact at the same state; the "
-         "nudged phase half the square of its residual. What none of them explains is bias.</p>\n";
+         "<p class=\"note\">The part that explains most of 1 − cosine. Noise: at most 1 − s/√(1 + s²) at the "
+         "signal-to-noise s of the nodes. Free phase: the loss of implicit, which is exact at the same state. "
+         "Nudged phase: half the square of its residual. What none of them explains is bias.</p>\n";
 }
 
 std::string all_measures(const Table& rows) {
@@ -132,8 +132,8 @@ std::string step_figures(const RunFile& run) {
   std::string out;
   for (const StepCurves& one : run.steps) {
     Chart chart{"Gradient per step: " + one.group,
-                fmt::format("Along the sum of bptt's, mean over {}. Where an estimator's curve leaves that of bptt, "
-                            "its beta is too large, the free phase has not settled, or the forces are not reciprocal.",
+                fmt::format("Component along the sum of bptt, mean over {}. Where a curve leaves that of bptt, beta "
+                            "is too large, the free phase has not settled, or the forces are not reciprocal.",
                             count(one.samples, "sample")),
                 "step of the nudged phase", "added to the gradient"};
     for (const auto& [name, values] : one.of_steps) {
@@ -242,10 +242,9 @@ std::string agreement_figures(const std::vector<NamedLane>& all) {
   std::string out = "<section>\n<h2>Gradient agreement while training</h2>\n";
   if (trainees.empty())
     return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";
-  DotPlot plot{
-      "Cosine with the exact gradient per parameter group",
-      "Dots: mean over the run; lines: from the lowest to the highest value. all: the equilibrium's parameters as one "
-      "vector, without the read-out; a group whose exact gradient is zero has no cosine."};
+  DotPlot plot{"Cosine with the exact gradient per parameter group",
+               "Dots: mean over the run. Lines: from the lowest to the highest value. all: every parameter of the "
+               "equilibrium as one vector, without the read-out. A group whose exact gradient is zero has no cosine."};
   for (const auto& named : trainees) {
     for (const auto& group : named.trainee->groups) place(plot.rows, group);
   }

@@ -81,7 +81,7 @@ std::vector<Histogram> positive_first(std::vector<Histogram> all) {
 /// Figure of the conductances of an array's devices at the start (dashed) and at the end of the run.
 std::string histogram_figure(const std::string& array, const std::vector<Histogram>& all) {
   Chart chart{"Conductances of " + array,
-              "Every device, before training (dashed) and after. The outermost bins count what lies beyond them too.",
+              "All devices, before training (dashed) and after. The outermost bins include everything beyond them.",
               {},
               "devices per bin"};
   std::vector<std::string> kinds;

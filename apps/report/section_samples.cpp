@@ -41,7 +41,7 @@ std::string score_figure(const std::vector<NamedLane>& trainees) {
   chart.title = metric == "accuracy" ? "Accuracy" : "Root mean square error";
   chart.x_label = "training step";
   chart.y_label = metric == "accuracy" ? "share of validation samples" : "error of a validation value";
-  chart.note = "On the validation part. Dashed: a linear model of the same samples.";
+  chart.note = "On the validation split. Dashed: a linear model of the same samples.";
   const RunFile* run = trainees.front().run;
   const ReferenceScore* linear = run->references ? run->references->find("linear", "validation") : nullptr;
   const auto& x = chart.series.front().x;
@@ -83,13 +83,13 @@ std::string confusion_tables(const std::vector<NamedLane>& trainees) {
   std::string out;
   for (const auto& trainee : trainees) {
     for (const auto& [part, matrix] : trainee.trainee->confusion) {
-      out += fmt::format("<h3>Confusion on the {} part: {}, {} of {} found</h3>\n", part, escape(trainee.name),
+      out += fmt::format("<h3>Confusion on the {} split: {}, {} of {} correct</h3>\n", part, escape(trainee.name),
                          matrix.correct(), matrix.samples());
       if (matrix.undecided() > 0) {
-        out += paragraph(fmt::format("{} without a choice: an output was not a number.", matrix.undecided()));
+        out += paragraph(fmt::format("{} have no prediction, because an output was not a number.", matrix.undecided()));
       }
       if (matrix.classes() > most_classes) {
-        out += paragraph(fmt::format("{} classes are too many to show; the file has them.", matrix.classes()));
+        out += paragraph(fmt::format("{} classes are too many to show here. The file has them.", matrix.classes()));
       } else {
         out += confusion_table(matrix);
       }
@@ -97,7 +97,7 @@ std::string confusion_tables(const std::vector<NamedLane>& trainees) {
   }
   if (out.empty()) return out;
   return out +
-         "<p class=\"note\">Rows: true class; columns: class that was chosen; shade: share of the row, other colours "
+         "<p class=\"note\">Rows: true class. Columns: predicted class. Shade: share of the row, in other colours "
          "off the diagonal.</p>\n";
 }
 
@@ -110,7 +110,7 @@ std::string reference_note(const std::optional<ReferenceScores>& references) {
   }
   const std::string mean = references->splits > 1 ? fmt::format(" (means over {} splits)", references->splits) : "";
   return "<p class=\"note\">Trivial models of the same samples" + mean + ": " + escape(out) +
-         ". A network that does not beat the linear one has learnt nothing that needs a hidden layer.</p>\n";
+         ". A network that does not beat the linear model has learnt nothing that needs a hidden layer.</p>\n";
 }
 
 namespace {
@@ -156,7 +156,7 @@ std::vector<double> drawn_ages(std::vector<double> ages) {
 std::string age_figure(const std::vector<const RunFile*>& tests, const std::string& column) {
   Chart chart{
       capitalised(words(column) + " after a wait"),
-      "Means over seeds; bands: their 95 % intervals (Student's t). Age 0 stands a decade before the first wait.",
+      "Means over seeds. Bands: their 95 % intervals (Student's t). Age 0 is drawn a decade before the first wait.",
       "age (s)", column == "accuracy" ? "accuracy (%)" : words(column), Scale::logarithmic};
   const double factor = column == "accuracy" ? 100 : 1;
   int color = 0;
@@ -210,12 +210,12 @@ Section age_section(const std::vector<RunFile>& runs) {
   const auto text = [&](double x) {
     return columns.front() == "accuracy" ? fmt::format("{:.2f} %", 100 * x) : fmt::format("{:.4f}", x);
   };
-  out.opening.title = "What is left after a wait";
+  out.opening.title = "The network after a wait";
   out.opening.sentence =
       fmt::format("Of {} the {} is {} after {}, {} after {}.", tests.front()->name, words(columns.front()),
                   text(first.mean.front()), format_quantity(first.age.front(), Unit::second, 3),
                   text(first.mean.back()), format_quantity(first.age.back(), Unit::second, 3));
-  if (!tests.front()->equilibrium.empty())
+  if (tests.size() == 1 && !tests.front()->equilibrium.empty())
     out.opening.sentence += fmt::format(" Equilibrium: {}.", tests.front()->equilibrium);
   out.opening.figure = age_figure(tests, columns.front());
   std::string figures;
@@ -223,6 +223,8 @@ Section age_section(const std::vector<RunFile>& runs) {
   out.body = "<section>\n<h2>After a wait</h2>\n" + grid(figures);
   for (const RunFile* run : tests) {
     out.body += "<h3>" + escape(run->name) + "</h3>\n" + age_table(*run, measured_columns(run->rows));
+    if (tests.size() > 1 && !run->equilibrium.empty())
+      out.body += paragraph(fmt::format("Equilibrium: {}.", run->equilibrium));
   }
   out.body += "</section>\n";
   return out;

@@ -109,7 +109,7 @@ Section sweep_of(const Table& all, const std::optional<TextEntropy>& line,
                  const std::optional<ReferenceScores>& references) {
   Section out;
   if (all.keys.empty() || all.rows == 0) {
-    out.opening = {"A sweep without points", "No run has ended, or the file does not name its swept keys.", ""};
+    out.opening = {"A sweep without points", "No run has ended yet, or the file does not name its swept keys.", ""};
     out.body = paragraph("The file holds no points, or does not name its swept keys.");
     return out;
   }
@@ -119,8 +119,9 @@ Section sweep_of(const Table& all, const std::optional<TextEntropy>& line,
   const std::string effects = points.keys.size() > 1 ? effects_figure(points) : "";
   if (points.scattered || points.one_at_a_time) {
     out.opening.figure = effects;
-    out.body += paragraph(points.scattered ? "All keys change from point to point: every figure shows every point."
-                                           : "One key at a time leaves the baseline, the config itself.") +
+    out.body += paragraph(points.scattered ? "All keys change from point to point, so every figure shows every "
+                                             "point."
+                                           : "Each point changes one key of the config, which is the baseline.") +
                 figures_by_key(points, line);
     return out;
   }
@@ -214,7 +215,7 @@ Table ranked_failures(Table points) {
 std::string outside_note(const RunFile& run) {
   if (run.outside == 0) return "";
   return paragraph(count(run.outside, "finished run") + " of an earlier grid " + (run.outside == 1 ? "is" : "are") +
-                   " kept in the file and counted in nothing on this page.");
+                   " kept in the file and not shown on this page.");
 }
 
 Section sweep_section(const std::vector<RunFile>& runs) {

@@ -85,8 +85,8 @@ std::string loss_figure(const std::vector<NamedLane>& trainees) {
   const bool samples = !metric_of(*trainees.front().trainee).empty();
   Chart chart{"Loss",
               thin_lines ? "Thin line and band: training loss, mean and range over neighbouring steps. Markers: "
-                           "validation loss on held-out data. Lower is better."
-                         : "Validation loss on held-out data. Lower is better.",
+                           "validation loss. Lower is better."
+                         : "Loss on the validation split. Lower is better.",
               "training step", samples ? "cost of a sample" : "cross-entropy (nat per token)"};
   chart.clip_outliers = true;
   for (const auto& trainee : trainees) {
@@ -184,9 +184,9 @@ std::string final_table(const std::vector<NamedLane>& trainees) {
     rows.back().insert(rows.back().begin() + 6, {last("validation"), last("test")});
   }
   return table(rows) +
-         "<p class=\"note\">Training loss: mean of the last tenth of the steps. Test: on the part that no choice has "
-         "seen. Difference: last validation "
-         "loss against the reference. Skipped: outlier steps left out; not finite: steps rolled back.</p>\n" +
+         "<p class=\"note\">Training loss: mean of the last tenth of the steps. Test: on the split that no choice "
+         "has seen. Difference: last validation loss minus that of the reference. Skipped: outlier steps left out. "
+         "Not finite: steps rolled back.</p>\n" +
          text_note(lines_of(trainees)) + reference_note(trainees.front().run->references);
 }
 
@@ -199,9 +199,14 @@ std::string circuits_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
+/// Verdicts of each run. The one on the equilibrium stands in the opening where a page has one run.
 std::string verdict_notes(const std::vector<RunFile>& runs) {
+  const auto trained =
+      std::count_if(runs.begin(), runs.end(), [](const RunFile& run) { return !run.trainees.empty(); });
   std::string out;
   for (const auto& run : runs) {
+    if (trained > 1 && !run.trainees.empty() && !run.equilibrium.empty())
+      out += paragraph(fmt::format("{}: equilibrium: {}.", run.name, run.equilibrium));
     if (run.null) out += paragraph(fmt::format("{}: {}.", run.name, run.null->text));
     if (run.plateau) out += paragraph(fmt::format("{}: {}.", run.name, run.plateau->text));
   }
@@ -212,7 +217,7 @@ std::string failure_notes(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
     if (run.failure.empty()) continue;
-    out += paragraph(fmt::format("{}: the run failed, its numbers are no result: {}.", run.name, run.failure));
+    out += paragraph(fmt::format("{}: the run failed, do not use its numbers: {}.", run.name, run.failure));
   }
   return out;
 }
@@ -278,7 +283,7 @@ std::string lane_name(const Lane& lane) {
     if (lane.lane == null.lane()) return null.words;
   }
   if (!lane.estimator.empty()) return words(lane.estimator);
-  return lane.lane.empty() ? "trained" : lane.lane;
+  return lane.lane.empty() ? "trained" : lane.lane == "beside" ? "alongside" : lane.lane;
 }
 
 Section training_section(const std::vector<RunFile>& runs) {
@@ -286,13 +291,13 @@ Section training_section(const std::vector<RunFile>& runs) {
   if (trainees.empty()) return {};
   const Chart residual{
       "Force residual",
-      "How far from equilibrium the phases stop. The estimated gradient is only as good as the free phase is settled.",
+      "Distance from equilibrium where the phases stop. An unsettled free phase makes the estimated gradient wrong.",
       "training step",
       "‖F‖ / ‖z‖",
       Scale::linear,
       Scale::logarithmic};
   const Chart damping{"Damping c",
-                      "The controller raises c when the free residual is large and relaxes it when it is small.",
+                      "The controller raises c when the free residual is large and lowers it when it is small.",
                       "training step", "c, relative to the leak"};
   const Chart growth{"Growth",
                      "How slowly the free phase's residual decays; the growth penalty acts where it is large.",

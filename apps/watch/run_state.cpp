@@ -95,7 +95,9 @@ RunState read_run_state(const std::filesystem::path& path) {
   } else if (state.kind == "compare") {
     read_comparison(file, state);
   } else {
-    file.fail("attribute kind", fmt::format("\"{}\" (nudge watch follows train, sweep and compare)", state.kind));
+    file.fail("attribute kind", fmt::format("kind \"{}\" cannot be followed. nudge watch follows train, sweep and "
+                                            "compare",
+                                            state.kind));
   }
   return state;
 }

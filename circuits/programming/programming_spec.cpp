@@ -18,20 +18,20 @@ void check(bool holds, const char* key, double value, const char* rule) {
 void expect_verify(const ProgrammingSpec& spec, const char* key) {
   if (spec.verifies()) return;
   throw UserError(
-      fmt::format("crossbar.{} (nothing reads it: crossbar.programming or crossbar.update = write_verify would)", key));
+      fmt::format("crossbar.{} (nothing reads it: set crossbar.programming or crossbar.update = write_verify)", key));
 }
 
 void check_growth(const ProgrammingSpec& spec, const DeviceSpec& device) {
   check(spec.step_V >= 0 && std::isfinite(spec.step_V), "step_voltage", spec.step_V, ">= 0 and finite, V");
   check(spec.step_width >= 1 && spec.step_width <= 10, "step_width", spec.step_width,
-        "in [1, 10]: a pulse over the one before");
+        "in [1, 10]: ratio of a pulse to the one before");
   check(spec.steps >= 1 && spec.steps <= 200, "step_count", spec.steps, "in [1, 200]");
   if (!spec.grows()) return;
   const char* key = spec.step_V > 0 ? "step_voltage" : "step_width";
   if (device_model(device.model).memristor == nullptr) {
     throw UserError(
-        fmt::format("crossbar.{} with device.model = {} (its pulses are counted and have neither volts nor width; "
-                    "vteam and yakopcic have both)",
+        fmt::format("crossbar.{} with device.model = {}: its pulses have neither volts nor width. vteam and "
+                    "yakopcic have both",
                     key, device.model));
   }
   expect_verify(spec, key);
@@ -41,18 +41,19 @@ void check_floating(const ProgrammingSpec& spec, const DeviceSpec& device) {
   expect_verify(spec, "verify_lines = floating");
   if (device.selector.kind == SelectorKind::transistor) {
     throw UserError(
-        "crossbar.verify_lines = floating with device.selector = transistor: the transistors of other rows are off, "
-        "nothing sneaks; leave the lines grounded");
+        "crossbar.verify_lines = floating with device.selector = transistor: transistors of other rows are off, so "
+        "there are no sneak paths. Leave the lines grounded");
   }
   if (device.selector.any()) {
     throw UserError(
-        fmt::format("crossbar.verify_lines = floating with device.selector = {}: every read would be a nonlinear "
-                    "circuit of its own; `nudge crossbar --floating` solves one",
+        fmt::format("crossbar.verify_lines = floating with device.selector = {}: every read is a nonlinear circuit, "
+                    "which training does not solve. Use `nudge crossbar --floating` for one",
                     selector_name(device.selector.kind)));
   }
   if (!(device.g_min_S > 0)) {
     throw UserError(
-        "crossbar.verify_lines = floating with device.g_min = 0 S: lines that conduct to nothing have no voltage");
+        "crossbar.verify_lines = floating with device.g_min = 0 S: lines without any conductance have no voltage. "
+        "Raise device.g_min");
   }
 }
 
@@ -72,8 +73,9 @@ void ProgrammingSpec::validate(const DeviceSpec& device) const {
   if (lines == VerifyLines::floating) check_floating(*this, device);
   if (verifies() && tolerance < 0.5 / device.pulses) {
     throw UserError(fmt::format(
-        "crossbar.verify_tolerance = {:g} (must be >= {:g}): half a pulse of this device (device.pulses = {:g} across "
-        "the window) is larger, so that no number of pulses can reach it; raise the tolerance or choose a finer device",
+        "crossbar.verify_tolerance = {:g} (must be >= {:g}): half a pulse of this device (device.pulses = {:g} "
+        "across the window) is larger, so no number of pulses reaches it. Raise the tolerance or choose a finer "
+        "device",
         tolerance, 0.5 / device.pulses, device.pulses));
   }
 }

@@ -50,7 +50,7 @@ class Accumulate final : public UpdateRule<S> {
   }
 
   std::vector<StateArray<S>> state() override {
-    return {{"accumulator", "1", "change of each weight that has been asked for and not been sent", &buffer_.sum()}};
+    return {{"accumulator", "1", "requested change of each weight that is not yet sent", &buffer_.sum()}};
   }
 
  private:
@@ -64,8 +64,7 @@ class Accumulate final : public UpdateRule<S> {
 RuleKind accumulate_rule() {
   return {.update = UpdateScheme::accumulate,
           .name = "accumulate",
-          .summary =
-              "a digital number per weight gathers changes; a device is pulsed where crossbar.threshold pulses are due",
+          .summary = "a digital accumulator per weight; a device gets pulses when crossbar.threshold of them are due",
           .source = "Nandakumar et al., Front. Neurosci. 14:406 (2020), doi:10.3389/fnins.2020.00406",
           .options = {&RuleSpec::threshold, &RuleSpec::read_back, &RuleSpec::random_start},
           .make_float = make_rule<float, Accumulate>,

@@ -52,8 +52,8 @@ class Cascade final : public UpdateRule<S> {
   std::vector<StateArray<S>> state() override {
     std::vector<StateArray<S>> all;
     for (std::size_t k = 0; k < buffers_.size(); ++k) {
-      all.push_back({names_[k] + "buffer", "1",
-                     "change of each weight that is on its way from a fast array to a slower one", &buffers_[k].sum()});
+      all.push_back({names_[k] + "buffer", "1", "change of each weight in transfer from a fast array to a slower one",
+                     &buffers_[k].sum()});
       transfers_[k].append_state(all);
     }
     return all;
@@ -96,7 +96,8 @@ RuleKind residual_rule() {
   kind.update = UpdateScheme::residual;
   kind.name = "residual";
   kind.summary =
-      "two arrays that are read together, the second with crossbar.residual_share: it learns what the first leaves";
+      "two arrays that are read together; the second has the weight crossbar.residual_share and learns the residual "
+      "of the first";
   kind.source = "residual learning (NeurIPS 2025); buffered as ttv2";
   kind.options.emplace_back(&RuleSpec::share);
   kind.share = [](const RuleSpec& spec, int) { return spec.share; };
@@ -108,7 +109,7 @@ RuleKind multi_tile_rule() {
   kind.update = UpdateScheme::multi_tile;
   kind.name = "multi_tile";
   kind.summary =
-      "crossbar.residual_tiles arrays that are read together, the k-th with share^k and a timescale of its own";
+      "crossbar.residual_tiles arrays that are read together; the k-th has the weight share^k and its own timescale";
   kind.source = "Li et al., arXiv:2510.02516";
   kind.options.insert(kind.options.end(), {&RuleSpec::arrays, &RuleSpec::timescale});
   kind.arrays = [](const RuleSpec& spec) { return spec.arrays; };

@@ -51,7 +51,7 @@ class ChoppedTransfer : public UpdateRule<S> {
 
   std::vector<StateArray<S>> state() override {
     std::vector<StateArray<S>> all = {
-        {"buffer", "1", "change of each weight that is on its way from the fast array to the slow one", &buffer_.sum()},
+        {"buffer", "1", "change of each weight in transfer from the fast array to the slow one", &buffer_.sum()},
         {"chopper", "1", "sign of each column of the fast array", &signs_}};
     append_state(all);
     transfer_.append_state(all);
@@ -107,7 +107,7 @@ class ChoppedTtv2 final : public ChoppedTransfer<S> {
 RuleKind c_ttv2_rule() {
   return {.update = UpdateScheme::c_ttv2,
           .name = "c_ttv2",
-          .summary = "TTv2 whose fast columns change their signs at random: no symmetry point need be known",
+          .summary = "TTv2 with random sign changes of fast columns; it needs no symmetry point",
           .source = "Rasch et al., Nat. Commun. 15:7133 (2024), doi:10.1038/s41467-024-51221-z",
           .options = {&RuleSpec::every, &RuleSpec::columns, &RuleSpec::rate, &RuleSpec::fast_gain,
                       &RuleSpec::coincidence, &RuleSpec::threshold, &RuleSpec::momentum, &RuleSpec::chopper},
@@ -151,7 +151,7 @@ class Agad final : public ChoppedTransfer<S> {
   void append_state(std::vector<StateArray<S>>& all) override {
     all.push_back({"chopper_reads", "1", "reads of each column since its sign changed", &reads_});
     all.push_back({"running_mean", "1", "running mean of what was read of the fast array", &mean_});
-    all.push_back({"reference", "1", "what the fast array is measured from", &this->reference_});
+    all.push_back({"reference", "1", "reference value of the fast array", &this->reference_});
   }
 
   Matrix<S> reads_, mean_;
@@ -162,7 +162,7 @@ class Agad final : public ChoppedTransfer<S> {
 RuleKind agad_rule() {
   return {.update = UpdateScheme::agad,
           .name = "agad",
-          .summary = "chopped transfers that are measured from where the fast array stood when the sign changed",
+          .summary = "chopped transfers, measured from the state of the fast array when the sign changed",
           .source = "Rasch et al., Nat. Commun. 15:7133 (2024), doi:10.1038/s41467-024-51221-z",
           .options = {&RuleSpec::every, &RuleSpec::columns, &RuleSpec::rate, &RuleSpec::fast_gain,
                       &RuleSpec::coincidence, &RuleSpec::threshold, &RuleSpec::momentum, &RuleSpec::chopper_period},

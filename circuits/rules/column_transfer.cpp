@@ -91,8 +91,8 @@ void ColumnTransfer<S>::append_state(std::vector<StateArray<S>>& all) {
   store_totals(spent_, spent_digits_);
   all.push_back(
       {name_ + "transfer_reads", "mixed",
-       "what transfers took: J of arrays, conversions of drives and of read-outs, reads, driven and sensed lines, "
-       "V^2 of driven cells, s of amplifiers, operations; the sum of a row is the number",
+       "cost of transfers: J of arrays, conversions of drives and of read-outs, reads, driven and sensed lines, V^2 "
+       "of driven cells, s of amplifiers, operations. The sum of a row is the number",
        &spent_digits_});
   all.push_back(
       {name_ + "transfer_counters", "1", "updates since the last transfer, next column, transfers", &counters_});

@@ -28,7 +28,8 @@ class OneSided final : public UpdateRule<S> {
   }
 
   std::vector<StateArray<S>> state() override {
-    return {{"refresh_counters", "1", "updates since the last look for pairs to refresh, pairs refreshed", &counters_}};
+    return {
+        {"refresh_counters", "1", "updates since the last search for pairs to refresh, pairs refreshed", &counters_}};
   }
   void restored(const RuleArrays<S>& /*arrays*/) override {
     restored_count(static_cast<double>(counters_(0, 0)), updates_range, "updates since the last refresh");
@@ -47,7 +48,7 @@ class OneSided final : public UpdateRule<S> {
 RuleKind one_sided_rule() {
   return {.update = UpdateScheme::one_sided,
           .name = "one_sided",
-          .summary = "pairs whose devices only go up, refreshed where both have risen",
+          .summary = "pairs whose devices only get up pulses, refreshed where both have risen",
           .source = "OneSidedUnitCell of IBM aihwkit 1.1.0",
           .options = {&RuleSpec::refresh_every, &RuleSpec::refresh_high, &RuleSpec::refresh_low},
           .make_float = make_rule<float, OneSided>,

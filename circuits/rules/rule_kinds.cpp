@@ -41,24 +41,24 @@ void check_rule(const CrossbarSpec& spec) {
   const RuleKind* kind = find_rule(spec.programming.update);
   if (kind != nullptr && kind->symmetric && !has_symmetry_point(spec.device)) {
     throw UserError(
-        fmt::format("crossbar.update = {} (must be another rule for device.model = {}): its fast array has to relax to "
-                    "a symmetry point between up and down pulses, which devices have not whose steps do not change "
-                    "along the window; accumulate, c_ttv2 and agad need none",
+        fmt::format("crossbar.update = {} (must be another rule for device.model = {}): its fast array relaxes to a "
+                    "symmetry point between up and down pulses. Devices with constant steps along the window have "
+                    "no such point. Use accumulate, c_ttv2 or agad",
                     kind->name, spec.device.model));
   }
   const bool pairs = spec.mapping.kind == MappingKind::one_sided;
   if (kind != nullptr && kind->one_sided && !pairs) {
     throw UserError(fmt::format(
-        "crossbar.update = {} (must be another rule unless crossbar.mapping = one_sided): weights rise by up pulses of "
-        "one device and fall by those of the other, from the bottom of the window on",
+        "crossbar.update = {} (must be another rule unless crossbar.mapping = one_sided): weights rise by up pulses "
+        "of one device and fall by up pulses of the other, so both start low",
         kind->name));
   }
   const bool raises = kind != nullptr && kind->one_sided;
   const UpdateScheme update = spec.programming.update;
   if (!pairs || raises || update == UpdateScheme::write_verify || update == UpdateScheme::none) return;
   throw UserError(
-      "crossbar.mapping = one_sided (must be differential unless crossbar.update = one_sided, write_verify or none): "
-      "other updates lower one device of a pair while they raise the other, and it stands at the bottom");
+      "crossbar.mapping = one_sided (must be differential unless crossbar.update = one_sided, write_verify or "
+      "none): other updates lower one device of a pair, which is already at the bottom of the window");
 }
 
 std::vector<std::string> rules_reading(const Member<RuleSpec>& option) {
@@ -80,7 +80,7 @@ void expect_rule(bool holds, const char* key, double value, const char* rule) {
 
 void RuleSpec::validate() const {
   expect_rule(threshold >= 1 && std::isfinite(threshold), "threshold", threshold,
-              ">= 1 and finite: no device takes less than a pulse");
+              ">= 1 and finite: the smallest change of a device is one pulse");
   expect_rule(every >= 1, "transfer_every", every, ">= 1 updates");
   expect_rule(columns >= 1, "transfer_columns", columns, ">= 1");
   expect_rule(rate > 0 && std::isfinite(rate), "transfer_rate", rate, "> 0 and finite");

@@ -213,7 +213,7 @@ std::vector<MapReading> RuledMap<S>::readings() const {
     }
   }
   for (MapReading& one : rule_->readings()) all.push_back(std::move(one));
-  all.push_back({"digital_numbers", "1", "numbers that the update rule keeps for each weight", numbers_});
+  all.push_back({"digital_numbers", "1", "digital numbers that the update rule keeps for each weight", numbers_});
   return all;
 }
 

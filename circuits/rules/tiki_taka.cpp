@@ -56,7 +56,9 @@ class TikiTaka final : public UpdateRule<S> {
 RuleKind tiki_taka_rule() {
   return {.update = UpdateScheme::tiki_taka,
           .name = "tiki_taka",
-          .summary = "a fast array gathers the gradient around its symmetry point, columns of it are transferred",
+          .summary =
+              "a fast array accumulates the gradient around its symmetry point, and its columns are "
+              "transferred",
           .source = "Gokmen and Haensch, Front. Neurosci. 14:103 (2020), doi:10.3389/fnins.2020.00103",
           .options = {&RuleSpec::every, &RuleSpec::columns, &RuleSpec::rate, &RuleSpec::fast_gain,
                       &RuleSpec::coincidence, &RuleSpec::zero_shift},

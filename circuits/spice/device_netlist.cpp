@@ -143,11 +143,11 @@ std::vector<PulseBlock> read_pulse_blocks(const std::string& text) {
     if (!(words >> count >> direction) || (words >> rest) || count < 1 || count > 1000000 ||
         (direction != "up" && direction != "down")) {
       throw UserError(
-          fmt::format("pulses \"{}\": \"{}\" is no block (as in \"100 up, 50 down\"; 1 to 1000000)", text, part));
+          fmt::format("pulses \"{}\": \"{}\" is not a block, as in \"100 up, 50 down\" (1 to 1000000)", text, part));
     }
     blocks.push_back({direction == "up" ? Direction::up : Direction::down, static_cast<Index>(count)});
   }
-  if (blocks.empty()) throw UserError("pulses \"\": needs a block, as in \"100 up, 50 down\"");
+  if (blocks.empty()) throw UserError("pulses \"\": give a block, as in \"100 up, 50 down\"");
   return blocks;
 }
 
@@ -168,13 +168,12 @@ PulseShape pulse_shape(const DeviceSpec& spec) {
 
 std::string device_subcircuit(const DeviceSpec& spec, const std::string& name) {
   if (spec.model == "ideal") {
-    throw UserError(
-        "device.model = ideal has no bounds and no pulses: there is nothing for a netlist to move (another model)");
+    throw UserError("device.model = ideal has no bounds and no pulses to simulate in a netlist. Use another model");
   }
   if (const DeviceModel& model = device_model(spec.model); !model.states.empty() && model.netlist == nullptr) {
     throw UserError(fmt::format(
-        "device.model = {} has states of its own ({}, ...), of which nothing says what they do in a netlist: export an "
-        "array with its conductances as they are (nudge crossbar --spice)",
+        "device.model = {} has its own states ({}, ...) and no netlist for them. Export an array with fixed "
+        "conductances: nudge crossbar --spice",
         spec.model, model.states.front().name));
   }
   return fmt::format(

@@ -43,8 +43,8 @@ LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec
   check_conductance(conductance_S, sign);
   if (open.any() && (spec.row_ohm == 0 || spec.column_ohm == 0)) {
     throw UserError(
-        "crossbar: lines that float need wires with resistance (crossbar.row_resistance and column_resistance above "
-        "0)");
+        "crossbar: floating lines need wires with resistance. Set crossbar.row_resistance and column_resistance "
+        "above 0");
   }
   conductance_ = conductance_S.array();
   transposed_ = conductance_S.transpose().array();
@@ -192,7 +192,7 @@ Matrix<double> LineSolver::device_voltages(const Matrix<double>& row_volts, cons
   }
   Nodes nodes = solve_nodes(into_rows, into_columns, tolerance, max_iterations);
   if (!nodes.converged) {
-    throw NumericalFailure(fmt::format("crossbar: wires of {} x {} devices have not been solved in {} iterations",
+    throw NumericalFailure(fmt::format("crossbar: the wires of {} x {} devices did not converge in {} iterations",
                                        conductance_.rows(), conductance_.cols(), nodes.iterations));
   }
   if (columns_ == nullptr) nodes.columns.rowwise() = of_columns;
@@ -233,7 +233,7 @@ NonlinearSolver::NonlinearSolver(Matrix<double> g, const CellLaw& law, const Wir
     if (!std::isfinite(value) || value < 0) {
       throw UserError(
           fmt::format("current curve: sinh_V = {} V, cubic_per_V2 = {} 1/V^2 (both must be finite and >= 0, so that "
-                      "the current grows with the voltage)",
+                      "the current rises with the voltage)",
                       law.curve.sinh_V, law.curve.cubic_per_V2));
     }
   }

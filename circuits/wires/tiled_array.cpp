@@ -85,7 +85,7 @@ Matrix<double> across(const Matrix<double>& tile, const WireSpec& wires, const C
     return LineSolver(tile, wires).device_voltages(Matrix<double>::Ones(1, rows));
   const NonlinearSolution solution = NonlinearSolver(tile, law, wires).solve(Matrix<double>::Constant(1, rows, volts));
   if (solution.status != Status::converged) {
-    throw NumericalFailure(fmt::format("crossbar: {} x {} curved devices behind wires have not been solved at {:g} V",
+    throw NumericalFailure(fmt::format("crossbar: {} x {} nonlinear devices behind wires did not converge at {:g} V",
                                        rows, tile.cols(), volts));
   }
   return solution.across_V / volts;
@@ -161,7 +161,7 @@ double sneak_share(const Matrix<double>& g, const CellLaw& law, const WireSpec& 
     const NonlinearSolution found = NonlinearSolver(g, law, all, open).solve(drive, tolerance);
     if (found.status != Status::converged) {
       throw NumericalFailure(
-          fmt::format("crossbar: a read of one of {} x {} cells has not been solved", g.rows(), g.cols()));
+          fmt::format("crossbar: the read of one of {} x {} cells did not converge", g.rows(), g.cols()));
     }
     return found.currents_A(0, g.cols() - 1);
   };

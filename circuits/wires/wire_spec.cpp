@@ -21,8 +21,9 @@ void WireSpec::validate() const {
   check("sense_resistance", sense_ohm);
   const auto together = [](const char* end, double end_ohm, const char* wire, double wire_ohm) {
     if (end_ohm == 0 || wire_ohm > 0) return;
-    throw UserError(fmt::format(
-        "crossbar.{} = {:g} Ohm (must be 0 while crossbar.{} = 0 Ohm: an ideal wire has no end)", end, end_ohm, wire));
+    throw UserError(
+        fmt::format("crossbar.{} = {:g} Ohm (must be 0 while crossbar.{} = 0 Ohm: an ideal wire has no end resistance)",
+                    end, end_ohm, wire));
   };
   together("driver_resistance", driver_ohm, "row_resistance", row_ohm);
   together("sense_resistance", sense_ohm, "column_resistance", column_ohm);

@@ -46,7 +46,9 @@ Trajectory<double> solve(std::function<double(double, double)> rate, double x0, 
   options.relative_error = error;
   auto trajectory = integrate<double>(dynamics, z, options);
   if (trajectory.status != Status::converged) {
-    throw NumericalFailure("memristor: its differential equation could not be integrated (rates too large?)");
+    throw NumericalFailure(
+        "memristor: its differential equation cannot be integrated. Lower the rates or the "
+        "voltage");
   }
   return trajectory;
 }
@@ -115,8 +117,8 @@ ConstantVoltageMotion::ConstantVoltageMotion(const Memristor& memristor, double 
   for (int k = 0; k <= points; ++k) fastest = std::max(fastest, speed(place_of(k)));
   if (!(fastest > 0) || !std::isfinite(fastest)) {
     throw UserError(
-        fmt::format("memristor: a pulse of {:g} V does not move the state {} (check the voltage against the "
-                    "threshold, and its sign)",
+        fmt::format("memristor: a pulse of {:g} V does not move the state {}. Check its sign, and that it exceeds "
+                    "the threshold",
                     volts, up ? "up" : "down"));
   }
   time_s_ = {0.0};

@@ -57,7 +57,7 @@ std::vector<double> slopes_of(const std::vector<double>& x, const std::vector<do
 void check_table(const StateTable& t, double read_V) {
   const std::size_t rows = t.volts.size(), columns = t.states.size();
   if (rows < 3 || columns < 3 || t.rate.size() != rows * columns || t.current_A.size() != rows * columns) {
-    throw UserError("device table: needs 3 voltages and 3 states at least, and a rate and a current at each of them");
+    throw UserError("device table: needs at least 3 voltages and 3 states, with a rate and a current at each of them");
   }
   for (std::size_t i = 0; i < t.rate.size(); ++i) {
     if (std::isfinite(t.rate[i]) && std::isfinite(t.current_A[i])) continue;
@@ -134,8 +134,8 @@ DeviceSpec tabulated_device(const StateTable& t, double read_V, int points) {
   for (std::size_t k = 0; k + 1 < columns; ++k) {
     if (g[k + 1] > g[k]) continue;
     throw UserError(
-        fmt::format("device table: conductances at {:g} V are {:g} S at state {:g} and {:g} S at {:g} (must rise or "
-                    "fall all the way: the state is read by its conductance)",
+        fmt::format("device table: conductances at {:g} V are {:g} S at state {:g} and {:g} S at {:g} (must be "
+                    "monotonic: the state is read by its conductance)",
                     read_V, g[k], states[k], g[k + 1], states[k + 1]));
   }
   DeviceSpec spec;

@@ -71,12 +71,11 @@ DeviceModel linear_step_model() {
       {"gamma_down", "1", 0, 1, false, false, 0.05, "relative loss of the down step from reference to lower bound",
        source},
       {"gamma_spread", "1", 0, std::numeric_limits<double>::infinity(), false, false, 0,
-       "device-to-device standard deviation of both gammas (absolute), drawn for each; a negative one counts as its "
-       "size",
+       "device-to-device standard deviation of both gammas (absolute), drawn for each; the absolute value is used",
        "form: linear step of IBM aihwkit (MIT licence); default chosen: 0 switches it off"},
       {"mean_bounds", "1", 0, 1, false, false, 0,
-       "above 0.5: the slopes are relative to the mean bounds, and the bound of a device only stops it; else to the "
-       "bounds of each device",
+       "above 0.5: slopes are relative to the mean bounds, and the bound of a device only stops it; else relative "
+       "to the bounds of each device",
        "form: linear step of IBM aihwkit (MIT licence), which has both; default chosen"}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
     return std::make_unique<LinearStep>(

@@ -76,7 +76,7 @@ DeviceModel memristor_table_model() {
   model.source = "form: ours; the tables are yours";
   model.limits =
       "rectangular pulses within the voltages of the tables; one state; all devices see the same voltage (no line "
-      "drop). device.pulses says what the controller believes one pulse does";
+      "drop). device.pulses is the step that the controller assumes";
   model.not_modelled = "further states (temperature among them), stochastic switching";
   model.shape = {{"pulse_up", "V", 0, 100, true, false, 1, "amplitude of an up pulse", ours},
                  {"pulse_down", "V", -100, 0, false, true, -1, "amplitude of a down pulse", ours},

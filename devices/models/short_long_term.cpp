@@ -68,22 +68,23 @@ DeviceModel short_long_term_model() {
   const double none = std::numeric_limits<double>::infinity();
   DeviceModel model;
   model.name = "short_long_term";
-  model.summary = "soft bounds, of which a share fades: short- and long-term memory, with noise of its own";
+  model.summary = "soft bounds with a share that fades: short- and long-term memory, with its own noise";
   model.equation =
       "g = g_long + g_short; a pulse: g_short += phi dg; waiting: g_short exp(-t/T); read noise alpha |g_short|";
   model.source =
-      "short- and long-term plasticity of one device: Ohno et al. (2011), doi:10.1038/nmat3054 (Ag2S atomic switch), "
-      "Chang, Jo and Lu, ACS Nano 5 (2011) 7669, doi:10.1021/nn202983n (WOx); equations and numbers are ours";
+      "short- and long-term plasticity of one device: Ohno et al. (2011), doi:10.1038/nmat3054 (Ag2S atomic "
+      "switch), Chang, Jo and Lu, ACS Nano 5 (2011) 7669, doi:10.1021/nn202983n (WOx). Equations and numbers are "
+      "ours";
   model.limits = "one time of fading; the share that stays is the same for every pulse";
   model.not_modelled = "a share or a time that grows with repetition, fading that depends on the conductance";
-  model.shape = {{"short_share", "1", 0, 1, false, false, 0.3, "phi: share of what a pulse moves that fades",
-                  ohno + "default chosen"},
-                 {"short_time", "s", 0, none, true, false, 1, "T of the fading at 300 K",
-                  ohno + "seconds to minutes there; default chosen"},
-                 {"activation", "eV", 0, none, false, false, 0,
-                  "E: heat makes the share fade faster; 0: temperature does not matter", "Arrhenius; default chosen"},
-                 {"short_noise", "1", 0, none, false, false, 0,
-                  "alpha: std of a read per sqrt(tau), of the share that fades", "default chosen: 0 switches it off"}};
+  model.shape = {
+      {"short_share", "1", 0, 1, false, false, 0.3, "phi: share of a pulse that fades", ohno + "default chosen"},
+      {"short_time", "s", 0, none, true, false, 1, "T of the fading at 300 K",
+       ohno + "seconds to minutes there; default chosen"},
+      {"activation", "eV", 0, none, false, false, 0, "E: activation energy of the fading; 0: no effect of temperature",
+       "Arrhenius; default chosen"},
+      {"short_noise", "1", 0, none, false, false, 0, "alpha: std of a read per sqrt(tau), of the share that fades",
+       "default chosen: 0 switches it off"}};
   model.make = [](const DeviceSpec&) -> std::unique_ptr<StepModel> {
     return std::make_unique<RuleModel<AffineStep>>(AffineStep{1.0, 1.0});
   };

@@ -60,7 +60,7 @@ DeviceModel vteam_model() {
       "voltage-controlled memristors; window: ours";
   model.limits =
       "rectangular pulses; all devices see the same voltage (no line drop); lower bounds of all devices above 0. "
-      "device.pulses says what the controller believes one pulse does, the pulse itself follows from voltage and width";
+      "device.pulses is the step that the controller assumes. The pulse itself follows from voltage and width";
   model.not_modelled = "temperature, switching below threshold, stochastic switching, electroforming";
   model.shape = {{"threshold_up", "V", 0, 100, true, false, 0.5, "voltage above which x rises", ours},
                  {"threshold_down", "V", -100, 0, false, true, -0.5, "voltage below which x falls", ours},

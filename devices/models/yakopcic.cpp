@@ -52,9 +52,9 @@ DeviceModel yakopcic_model() {
   model.equation = "dx/dt = +/-A (e^|v| - e^v_th) f(x) beyond the threshold; i = a x sinh(b v), g = g_max x at small v";
   model.source = source;
   model.limits =
-      "rectangular pulses; all devices see the same voltage; reads at b v << 1. a1 = a2 = g_max/b: the published "
-      "device (0.17, b = 0.05) has g_max = 8.5 mS. device.pulses says what the controller believes one pulse does, the "
-      "pulse itself follows from voltage and width";
+      "rectangular pulses; all devices see the same voltage. Reads at b v << 1. a1 = a2 = g_max/b: the published "
+      "device (0.17, b = 0.05) has g_max = 8.5 mS. device.pulses is the step that the controller assumes. The pulse "
+      "itself follows from voltage and width";
   model.not_modelled = "nonlinear current at the read voltage, temperature, stochastic switching";
   model.shape = {{"b", "1", 0, 100, true, false, 0.05, "curvature of the current, 1/V", source},
                  {"threshold_up", "V", 0, 100, false, false, 0.16, "voltage above which x rises", source},

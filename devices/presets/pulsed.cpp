@@ -73,8 +73,8 @@ std::vector<DevicePreset> pulsed_presets() {
        spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56}, {}, Noise::floor)},
       {"capacitor", "14 nm trench capacitor cell, linear step",
        "Li et al., VLSI 2018 (IEEE 8510648)" + fit + "Capacitor",
-       "The source leaks with a lifetime of 1e6 minibatches, spread 0.3: set device.leak_time to 1e6 times the time of "
-       "a training step of your circuit and device.leak_spread to 0.3 (0 here: no leak)." +
+       "The source leaks with a lifetime of 1e6 minibatches, spread 0.3; here there is no leak. To add it, set "
+       "device.leak_time to 1e6 training steps of your circuit and device.leak_spread to 0.3." +
            window,
        spec_of({"linear_step", 0.005, 1, -1, 0.1, 0.07, 0.07, 0.06, 0.3, 0},
                {{"gamma_up", 0.05}, {"gamma_down", 0.05}, {"gamma_spread", 0.01}, {"mean_bounds", 1}}, Noise::floor)},
@@ -110,10 +110,10 @@ std::vector<DevicePreset> pulsed_presets() {
        array_of({"soft_bounds_reference", 0.4622, 1, -1, 0, 0.4295, 0.5990, 0.01, 0.2174, 0, 0.5841}, 0.7125)},
       {"pcm_pulsed", "Ge2Sb2Te5 phase-change memory under pulses, exponential step",
        "Nandakumar et al., Front. Neurosci. (2020)" + fit + "PCM",
-       "The source's device only potentiates and is used as a pair that is reset and refreshed; here down pulses "
-       "follow its down curve and no refresh is made. 200 nominal steps, of which roughly 50 are usable according to "
-       "users of the source. Not modelled: state-dependent part of the update noise (0.042 + 0.108 w), reset. The "
-       "source's w = 0 is the lower bound; the reference is put at the middle, with b shifted to match." +
+       "The device of the source only potentiates and is used as a pair with reset and refresh; here down pulses "
+       "follow its down curve, without refresh. 200 nominal steps, of which roughly 50 are usable according to "
+       "users of the source. Not modelled: state-dependent part of the update noise (0.042 + 0.108 w), reset. In "
+       "the source w = 0 is the lower bound; here the reference is in the middle, with b shifted to match." +
            window,
        spec_of({"exponential_step", 0.01, 1, -1, 0.2, 0.2, 0, 0.05, 0.6, 0},
                {{"A_up", -27.235}, {"A_down", -2.235}, {"gamma_up", 2.5}, {"gamma_down", 2.5}, {"a", -1}, {"b", -1}})},

@@ -205,7 +205,8 @@ std::vector<DevicePreset> pcm_presets() {
   return {
       {"pcm", "phase-change memory of a million-device chip: programming error, drift, 1/f",
        "Nandakumar et al., ICECS 2019 (IEEE 8964852); fit: IBM aihwkit 1.1.0 (MIT licence), PCM-like",
-       "t0 = 20 s: what is programmed is what is read then." + floor + slow + preset::own_pulses, pcm_like()},
+       "t0 = 20 s: a read at this time gives the programmed conductance." + floor + slow + preset::own_pulses,
+       pcm_like()},
       {"hermes_1", "phase-change memory of the HERMES chip, one device per polarity", hermes_source,
        "t0 = 200 s." + floor + slow + preset::own_pulses,
        hermes(10.35, 200, {0.15781817, 2.32443916, -2.16310839, 0.68841818},

@@ -257,7 +257,7 @@ void WriteNoise<S>::show(const DeviceCells<S>& /*cells*/, double /*split_s*/, Ma
 
 template <class S>
 std::vector<SlowArray<S>> WriteNoise<S>::state() {
-  return {{"write_offset", "S", "what is seen minus what is stored", &offset_}};
+  return {{"write_offset", "S", "read minus stored conductance", &offset_}};
 }
 
 NUDGE_BOTH_PRECISIONS_OF(WriteNoise)

@@ -18,7 +18,7 @@ const Section<DescentOptions>& descent_section() {
             &DescentOptions::eta),
       field(real("mixer.ridge", "0.1", above(0), "Ridge of light2nd."), &DescentOptions::ridge),
       field(param::flag("mixer.refresh", "true",
-                        "loop_*: the attended tokens move along; false: they stay at the start."),
+                        "loop_*: true: the attended tokens move too. false: they stay at their start."),
             &DescentOptions::refresh)};
   return section;
 }

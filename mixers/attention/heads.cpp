@@ -22,8 +22,8 @@ const Section<AttentionOptions>& head_section() {
                                     "Channels of the queries, keys and values of one head; auto: C/H.")),
             &AttentionOptions::head_width),
       field(zero_is("auto", integer("mixer.key_value_heads", "auto", between(0, 65536),
-                                    "Heads G of keys and values, each read by H/G heads of queries (grouped-query "
-                                    "attention): mha, momen, nag, *_stack and free_transformer; auto: H.",
+                                    "Heads G of keys and values, each for H/G heads of queries (grouped-query "
+                                    "attention), of mha, momen, nag, *_stack and free_transformer; auto: H.",
                                     "Ainslie et al., arXiv:2305.13245")),
             &AttentionOptions::key_value_heads)};
   return section;

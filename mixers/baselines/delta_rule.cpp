@@ -76,7 +76,7 @@ MixerKind<S> deltanet_mixer() {
 template <class S>
 MixerKind<S> gated_deltanet_mixer() {
   return reading<S>(
-      {"gated_deltanet", "memory that fades and is corrected by the delta rule",
+      {"gated_deltanet", "memory with decay, corrected by the delta rule",
        [](const MixerOptions& o) { return delta_spec(o, Forgets::by_gate); }, delta_rule<S, Forgets::by_gate>},
       head_width_key, fit_heads);
 }

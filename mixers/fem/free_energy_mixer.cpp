@@ -68,8 +68,9 @@ const Section<FreeEnergyOptions>& free_energy_section() {
                     integer("mixer.gate_groups", "auto", size, "fem_*: groups of the outer gate's norm; auto: H.")),
             &O::gate_groups),
       field(param::named("mixer.conditioner", "auto",
-                         "fem_*: the time-decay conditioner modulates nothing, or the gates before or after their "
-                         "nonlinearity; auto: before in the fem_softmax of a sequence model, else none.",
+                         "fem_*: where the time-decay conditioner acts. none: nowhere. before, after: on the gates, "
+                         "before or after their nonlinearity. auto: before in the fem_softmax of a sequence model, "
+                         "else none.",
                          energy + ", appendix I; before keeps lambda in [0, 1]"),
             modulations, &O::modulation),
       field(zero_is("auto",

@@ -18,9 +18,9 @@ def _outside(dataset):
     """Why the values of a dataset are not its file's, or None."""
     properties = dataset.id.get_create_plist()
     if properties.get_external_count() > 0:
-        return "its values lie in another file, which is not read"
+        return "its values are in another file, which is not read"
     if properties.get_layout() == h5py.h5d.VIRTUAL:
-        return "a virtual dataset, whose values lie in other files, which are not read"
+        return "a virtual dataset, whose values are in other files, which are not read"
     return None
 
 

@@ -69,7 +69,7 @@ _NULLS = (("null/", " (frozen devices)"),  # of an earlier version
 def _trainees(run):
     """(label, prefix of groups, log) of what was trained, of what was trained beside it, and of its nulls."""
     out = []
-    for prefix, lane in (("", ""), ("beside/", " (beside)"), *_NULLS):
+    for prefix, lane in (("", ""), ("beside/", " (alongside)"), *_NULLS):
         if prefix + "train" in run.groups:
             log = run[prefix + "train"]
             out.append((_name(log.attrs.get("estimator", "trained")) + lane, prefix, log))

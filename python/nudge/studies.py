@@ -136,7 +136,7 @@ class Gradcheck:
 def _finite(found, run=None):
     result = Gradcheck(found, run)
     if not found["finite"]:
-        raise NumericalError("a gradient is not finite (a smaller beta or step, or more damping, helps)", result)
+        raise NumericalError("a gradient is not finite. A smaller beta or step, or more damping, helps", result)
     return result
 
 
@@ -194,8 +194,8 @@ def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cos
     image = found.pop("image")
     result = _finite(found, Run(out, image=image or None) if out is not None or image else None)
     if not found["diagnostics"]["reference_converged"]:
-        raise NumericalError("the exact adjoint did not converge everywhere (raise gradcheck.adjoint_iterations or the damping, "
-                             "or loosen gradcheck.settle_tolerance)", result)
+        raise NumericalError("the exact adjoint did not converge everywhere. Raise gradcheck.adjoint_iterations or the damping, "
+                             "or loosen gradcheck.settle_tolerance", result)
     return result
 
 

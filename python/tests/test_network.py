@@ -183,5 +183,5 @@ def test_devices_of_a_network(block):
 
 
 def test_a_network_that_does_not_settle_is_refused():
-    with pytest.raises(nudge.InputError, match="network.kind = sequence_model is no circuit"):
+    with pytest.raises(nudge.InputError, match="network.kind = sequence_model does not settle"):
         nudge.Network({"network": {"kind": "sequence_model"}})

@@ -117,7 +117,7 @@ def test_a_clamping_of_a_network_that_relaxes():
 def test_what_has_no_place_for_a_cost_says_so():
     with pytest.raises(nudge.InputError, match="must be auto for network.kind = block: the loss of symbols is in nats"):
         nudge.train(None, cost=Quartic(), train__steps=1)
-    with pytest.raises(nudge.InputError, match="take auto, nudge.cost_current = frozen"):
+    with pytest.raises(nudge.InputError, match="Use auto, nudge.cost_current = frozen"):
         nudge.train(None, cost=Quartic(), **{**SMALL, **NETWORKS["netlist"], "nudge__cost_current": "live"}, estimator="ep")
     with pytest.raises(nudge.InputError, match="code of the program that ran it"):
         nudge.train(None, **SMALL, **HOPFIELD, network__cost="own")

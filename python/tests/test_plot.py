@@ -57,7 +57,7 @@ def test_training(plot, block):
     assert lines[1].get_ydata()[0] == pytest.approx(loss[:2].mean(), rel=1e-14)
     assert np.array_equal(lines[2].get_xdata(), run.train.validation_step)
     shown = [text.get_text() for text in lines[0].axes.get_legend().get_texts()]
-    assert "bptt (beside)" in shown and lines[0].axes.get_xlabel() == "training step (lines: mean of 3, dots: validation)"
+    assert "bptt (alongside)" in shown and lines[0].axes.get_xlabel() == "training step (lines: mean of 3, dots: validation)"
     assert any(np.array_equal(line.get_ydata(), run["beside/train"].loss) for line in lines)
     ax = plot.agreement(run)
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"all", *run.train.cosine_groups.values}

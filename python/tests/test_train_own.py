@@ -238,7 +238,7 @@ def test_what_holds_an_output_beside_its_leak_counts_for_a_nudge():
     settings = {**{key: value for key, value in SMALL.items() if key != "task__kind"}, "task__kind": "regression", "estimator": "ep",
                 "nudge__sides": "negative", "relaxation__step": 0.1, "train__steps": 2}
     assert np.isfinite(nudge.train(Held(), (x, x), **settings, beta=1.5).train.loss).all()
-    with pytest.raises(nudge.NumericalError, match="no minimum to settle in: it is loaded with 5"):
+    with pytest.raises(nudge.NumericalError, match="without a minimum to settle in: its load is 5"):
         nudge.train(Held(), (x, x), **settings, beta=6.0)
 
 

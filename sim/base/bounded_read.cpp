@@ -23,10 +23,9 @@ constexpr std::size_t kPiece = std::size_t{1} << 18U;
 
 ReadBound read_bound() {
   const FreeMemory free = free_memory();
-  if (!(free.bytes / kShare < static_cast<double>(kMost)))
-    return {kMost, "the most that is read of one file. Take a part of it"};
+  if (!(free.bytes / kShare < static_cast<double>(kMost))) return {kMost, "the limit for one file. Use a part of it"};
   return {std::max(kAlways, static_cast<std::size_t>(free.bytes / kShare)),
-          fmt::format("a third of {}. Take a part of it, or make memory free", free.text())};
+          fmt::format("a third of {}. Use a part of it, or free memory", free.text())};
 }
 
 void refuse_length(const std::string& what, const ReadBound& bound) {

@@ -63,8 +63,8 @@ void expect_room_for_code() {
   const FreeMemory free = free_memory();
   if (free.bytes >= kCodeBytes) return;
   throw OutOfMemory(
-      fmt::format("oneDNN needs {} for the code of its products, and there are {} (product.kernel = portable needs "
-                  "none)",
+      fmt::format("oneDNN needs {} for the code of its products, and {} are free. Use product.kernel = portable, "
+                  "which needs none",
                   bytes_text(kCodeBytes), free.text()));
 }
 

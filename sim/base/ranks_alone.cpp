@@ -10,8 +10,8 @@ namespace nudge {
 void join_ranks() {
   if (launched_ranks() < 2) return;
   throw UserError(fmt::format(
-      "{} processes were started together, and this nudge is built without MPI (install libopenmpi-dev, configure "
-      "and build again; without MPI use sweep --shard)",
+      "{} processes were started together, and this nudge is built without MPI. Install libopenmpi-dev, configure "
+      "and build again, or use sweep --shard",
       launched_ranks()));
 }
 

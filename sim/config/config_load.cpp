@@ -33,7 +33,7 @@ struct Reader {
   void take_setting(const std::string& setting) {
     const auto equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
-      problems.push_back(fmt::format("--set {}: must be key=value, like --set train.steps=500", setting));
+      problems.push_back(fmt::format("--set {}: must be key=value, as in --set train.steps=500", setting));
       return;
     }
     std::string key = setting.substr(0, equals);
@@ -162,8 +162,8 @@ Config load_config(const ConfigSchema& schema, const std::string& path, const st
   const std::string text = read_bounded(file, path, expected_bytes(path));
   if (text.starts_with("\x89HDF\r\n")) {
     throw UserError(
-        fmt::format("{}: is an HDF5 file, not a TOML config (`nudge info {}` says what is in it; a run goes on with "
-                    "--resume {})",
+        fmt::format("{}: is an HDF5 file, not a TOML config. `nudge info {}` shows its contents; continue a run "
+                    "with --resume {}",
                     path, path, path));
   }
   return parse_config(schema, path, text, settings);

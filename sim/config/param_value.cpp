@@ -199,7 +199,7 @@ std::string number_to_toml(double value, Unit unit) {
 }  // namespace
 
 std::string repeat_rule(const Repeat& repeat) {
-  return fmt::format("is [{}] again: list each once, the same run twice is no second, independent one", repeat.first);
+  return fmt::format("is [{}] again. List each once: a repeated run is not independent", repeat.first);
 }
 
 std::optional<ParamValue> convert(const ParamRow& row, const RawValue& raw, std::vector<ValueProblem>& problems) {

@@ -72,16 +72,14 @@ class Permissions {
 
 [[noreturn]] void exists_already(const fs::path& path) {
   throw UserError(path.string() +
-                  ": exists already and is not overwritten: choose another name, or continue a run with --resume");
+                  ": exists already and is not overwritten. Choose another name, or continue a run with --resume");
 }
 
 void expect_replaceable(const fs::path& path, const fs::path& target) {
   const auto permissions = Permissions::of(target);
   if (permissions && !permissions->owner_may_write()) {
-    throw UserError(
-        fmt::format("{}: is read-only (mode {}) and stays as it is: allow writing with chmod u+w, or "
-                    "choose another output",
-                    path.string(), permissions->octal()));
+    throw UserError(fmt::format("{}: is read-only (mode {}). Allow writing with chmod u+w, or choose another output",
+                                path.string(), permissions->octal()));
   }
   if (!open_plain_file(target, O_WRONLY).ok()) cannot_write(path, errno);
 }
@@ -138,8 +136,8 @@ void expect_trusted_link(const fs::path& link, const struct stat& facts, const f
   if (::stat(parent.c_str(), &folder) != 0 || (folder.st_mode & S_IWOTH) == 0) return;
   if (facts.st_uid == ::geteuid() || facts.st_uid == folder.st_uid) return;
   throw UserError(
-      fmt::format("{}: {} is a symbolic link of another user in a folder that everybody may write, and is not followed "
-                  "(choose another output)",
+      fmt::format("{}: {} is a symbolic link of another user in a folder that everybody may write, so it is not "
+                  "followed. Choose another output",
                   shown.string(), link.string()));
 }
 
@@ -153,7 +151,7 @@ fs::path output_target(const fs::path& path, Links links) {
     if (links == Links::refused) {
       throw UserError(path.string() + ": is a symbolic link, which is not followed here: choose another output");
     }
-    if (n == most) throw UserError(path.string() + ": is a symbolic link without an end: choose another output");
+    if (n == most) throw UserError(path.string() + ": is a symbolic link that leads nowhere: choose another output");
     expect_trusted_link(target, facts, path);
     std::error_code error;
     const fs::path next = fs::read_symlink(target, error);

@@ -67,7 +67,7 @@ std::string decoded_text(std::string_view bytes, const std::string& file, std::s
     encoding = "UTF-16";
     return of_utf16(bytes.substr(little || big ? 2 : 0), big || (!little && guessed_big));
   }
-  if (bytes.find('\0') != std::string_view::npos) no_text(file, "is no text (it holds bytes of 0)");
+  if (bytes.find('\0') != std::string_view::npos) no_text(file, "is not a text (it has NUL bytes)");
   if (is_utf8(bytes)) return std::string(bytes);
   encoding = "Latin-1";
   return of_latin1(bytes);

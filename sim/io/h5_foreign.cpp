@@ -61,11 +61,11 @@ std::string unreadable_values(hid_t dataset) {
   const H5Handle properties(H5Dget_create_plist(dataset), H5Pclose);
   if (!properties.ok()) return "the file is damaged here" + h5_error();
   if (H5Pget_external_count(properties.id()) != 0) {
-    return fmt::format("its values lie in another file (\"{}\"), which is not read: copy them into this one",
+    return fmt::format("its values are in another file (\"{}\"), which is not read: copy them into this one",
                        external_file(properties.id()));
   }
   if (H5Pget_layout(properties.id()) == H5D_VIRTUAL) {
-    return "a virtual dataset, whose values lie in other files, which are not read: copy them into this one";
+    return "a virtual dataset, whose values are in other files, which are not read: copy them into this one";
   }
   const std::string filter = missing_filter(properties.id());
   if (filter.empty()) return "";
@@ -108,8 +108,7 @@ void expect_survivable(const std::filesystem::path& path, const std::function<vo
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-    throw UserError(
-        fmt::format("{}: is damaged: reading it does not come to an end (tried for {} s)", path.string(), seconds));
+    throw UserError(fmt::format("{}: is damaged: reading it does not end (tried for {} s)", path.string(), seconds));
   }
   throw UserError(fmt::format("{}: is damaged: the HDF5 library crashes when it reads it{}", path.string(),
                               WIFSIGNALED(status) ? fmt::format(" ({})", ::strsignal(WTERMSIG(status))) : ""));

@@ -48,7 +48,7 @@ H5Reader::H5Reader(const std::filesystem::path& path) : file_(std::make_unique<F
   check_readable(path);
   file_->name = path.string();
   if (H5Fis_hdf5(file_->name.c_str()) <= 0) throw UserError(file_->name + ": is not an HDF5 file");
-  if (seal_is_broken(path)) throw UserError(file_->name + ": is damaged: its contents do not fit its checksum");
+  if (seal_is_broken(path)) throw UserError(file_->name + ": is damaged: its contents do not match its checksum");
   if (!has_seal(path)) {
     expect_survivable(path, [this] {
       H5Session::start_child();

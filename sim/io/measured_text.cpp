@@ -145,7 +145,8 @@ void MeasuredText::row(std::size_t i, CsvRow& out) const {
     if (has_decimal_comma(cell)) {
       cell[cell.find(',')] = '.';
     } else if (cell.find(',') != std::string::npos && cell.find_first_not_of("0123456789.,+-") == std::string::npos) {
-      refuse(place(out), fmt::format("\"{}\" has a comma and a point: write numbers without marks of thousands", cell));
+      refuse(place(out),
+             fmt::format("\"{}\" has a comma and a point: write numbers without thousands separators", cell));
     }
   }
 }

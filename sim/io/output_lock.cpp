@@ -51,8 +51,7 @@ std::optional<std::string> holder_in(const Descriptor& lock) {
 
 [[noreturn]] void not_ours(const fs::path& output, const fs::path& lock) {
   cannot_lock(output,
-              fmt::format("{} is not a lock file of nudge and stays as it is (move it away, or choose another output)",
-                          lock.string()));
+              fmt::format("{} is not a lock file of nudge. Move it away, or choose another output", lock.string()));
 }
 
 /// Opens an existing lock file of ours; none if there is no file.

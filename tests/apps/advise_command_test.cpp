@@ -84,7 +84,8 @@ TEST_CASE("what rules regain is said of rows that are there", "[apps]") {
     return regained_unknown(comparison_of({{Advice::exact, exact}, {Advice::frozen, frozen}, {"rule", {1.5, 1.5}}}));
   };
   CHECK(unknown({1.0, 1.01}, {2.0, 2.02}) == "");
-  CHECK_THAT(unknown({1.0, 1.01}, {1.0, 1.01}), Contains("do not tell frozen devices from exact numbers"));
+  CHECK_THAT(unknown({1.0, 1.01}, {1.0, 1.01}),
+             Contains("frozen devices and digital weights are not significantly different"));
   CHECK_THAT(unknown({1.0, 1.01}, {}), Contains("no result of frozen devices"));
   CHECK_THAT(unknown({kFailed, 1.01}, {2.0, 2.02}), Contains("no result of exact numbers"));
   CHECK_THAT(unknown({}, {}), Contains("no result of exact numbers and frozen devices"));
@@ -98,11 +99,11 @@ TEST_CASE("advise none of whose runs ends well says so in every row", "[apps]") 
   const Outcome done = run_nudge(
       folder, "advise mine.toml --out a.h5 --set train.steps=3 --set 'compare.grid.train.learning_rate=[1e300]'");
   CHECK(done.exit_code == 3);
-  CHECK_THAT(done.errors, Contains("no rule has a result; the first: ") && Contains("train.learning_rate"));
+  CHECK_THAT(done.errors, Contains("no update rule has a result; the first: ") && Contains("train.learning_rate"));
   CHECK_THAT(done.output, Contains("no result: pulses: 2 of 2 failed, seed 11: ") &&
                               Contains("not known: no result of exact numbers and frozen devices"));
   CHECK_THAT(done.output,
-             !Contains("do not tell frozen") && !Contains("\n=") && !Contains("\n1 ") && !Contains("100 %"));
+             !Contains("significantly different") && !Contains("\n=") && !Contains("\n1 ") && !Contains("100 %"));
 }
 
 TEST_CASE("advise ranks every rule that the devices can have, and says why not the others", "[apps]") {

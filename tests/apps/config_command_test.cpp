@@ -60,7 +60,7 @@ TEST_CASE("the check looks at the data and at the points of a sweep, as the run 
   folder.write("far.toml", "data.text = 'elsewhere.txt'\n");
   const Outcome far = run_nudge(folder, "config check far.toml");
   CHECK(far.exit_code == 0);
-  CHECK_THAT(far.errors, Contains("data.text = \"elsewhere.txt\" is not here"));
+  CHECK_THAT(far.errors, Contains("data.text = \"elsewhere.txt\": no such file"));
 }
 
 TEST_CASE("a nudge near rounding is warned of where a config is checked and where it runs") {
@@ -143,9 +143,9 @@ TEST_CASE("a preset of devices beside the model of another device that a file ha
     return nudge::parse_program_config("t", text, settings);
   };
   const std::string own = "device.model = 'constant_step'\n";
-  CHECK_THROWS_WITH(parse(own, {"device.preset=reram_es"}),
-                    Contains("device.model = constant_step (") &&
-                        Contains("must be exponential_step beside device.preset = reram_es"));
+  CHECK_THROWS_WITH(
+      parse(own, {"device.preset=reram_es"}),
+      Contains("device.model = constant_step (") && Contains("must be exponential_step with device.preset = reram_es"));
   CHECK(parse(own, {"device.preset=reram_es", "device.model=exponential_step"}).real("device.pulses") > 1481);
   CHECK_NOTHROW(parse(own, {"device.preset=reram_es", "device.preset="}));
   CHECK_NOTHROW(parse("", {"device.preset=reram_es", "device.model=digital"}));

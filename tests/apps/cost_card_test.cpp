@@ -135,9 +135,9 @@ TEST_CASE("cost card: what has none is refused", "[apps]") {
   folder.write("c.toml", config);
   train(folder, "--set device.model=digital --set device.endurance=0", "digital.h5");
   for (const auto& [arguments, what] :
-       {std::pair{"digital.h5 --card", "its weights are numbers"}, std::pair{"absent.h5 --card", "absent.h5"},
+       {std::pair{"digital.h5 --card", "its weights are digital"}, std::pair{"absent.h5 --card", "absent.h5"},
         std::pair{"digital.h5 --set cost.node='16 nm'", "--set is for --card"},
-        std::pair{"digital.h5 --card --set train.steps=5", "keys of [cost] alone"}}) {
+        std::pair{"digital.h5 --card --set train.steps=5", "so only keys of [cost] can change"}}) {
     const Outcome run = run_nudge(folder, fmt::format("info {}", arguments));
     INFO(arguments);
     CHECK(run.exit_code == 2);

@@ -174,7 +174,7 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
   CHECK_THAT(errors("pulsess = 3\n"), Contains("pulses"));
   // Rules that join several numbers: reported where one of them was set, whatever the command.
   CHECK_THAT(errors("pulses = 1e8\n"), Contains("bad.toml:3:1: device.pulses = 1e+08 (must be <=") &&
-                                           Contains("more levels than the window can hold"));
+                                           Contains("below the resolution of a conductance"));
   CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 1\n"), Contains("bad.toml:4:20: crossbar.forward_adc_bits = 1"));
   CHECK_THAT(errors("[crossbar]\ndriver_resistance = '10 Ohm'\n"),
              Contains("bad.toml:4:1: crossbar.driver_resistance = 10 Ohm (must be 0 while crossbar.row_resistance"));

@@ -69,7 +69,7 @@ TEST_CASE("memory: a stack that is too small is told, and one that may grow is m
     CAPTURE(kB);
     const Outcome hard = limited(folder, fmt::format("-s {}", kB), "train tiny.toml --set threads=2 --out run.h5");
     CHECK(hard.exit_code == 2);
-    CHECK_THAT(hard.errors, Contains("the stack is limited to less than 512 kB (ulimit -s)"));
+    CHECK_THAT(hard.errors, Contains("the stack limit is below the 512 kB that nudge needs"));
     CHECK_FALSE(std::filesystem::exists(folder.file("run.h5")));
     CHECK(limited(folder, fmt::format("-Ss {}", kB), "config check tiny.toml").exit_code == 0);
   }
@@ -89,7 +89,7 @@ TEST_CASE("memory: a file without end is refused at the bound", "[apps]") {
     CAPTURE(run.errors);
     CHECK(run.exit_code == 2);
     CHECK_THAT(run.errors, Contains("/dev/zero: has more than ") && Contains(" bytes, a third of ") &&
-                               Contains("which ulimit -v leaves. Take a part of it"));
+                               Contains("which ulimit -v leaves. Use a part of it"));
   }
 }
 

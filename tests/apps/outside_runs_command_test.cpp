@@ -72,7 +72,7 @@ TEST_CASE("a part without points says so and exits 0") {
   folder.write("s.toml", kSweep);
   const Outcome part = run_nudge(folder, "sweep s.toml --set sweep.seeds=1 --shard 5/8 --out p5.h5");
   CHECK(part.exit_code == 0);
-  CHECK_THAT(part.errors, Contains("part 5/8 is empty: there are only 4 points"));
+  CHECK_THAT(part.errors, Contains("part 5/8 is empty, because there are only 4 points"));
   CHECK_THAT(run_nudge(folder, "watch p5.h5 --once").output, Contains("0/0 points"));
   CHECK(run_nudge(folder, "info p5.h5").exit_code == 0);
   CHECK(run_nudge(folder, "report p5.h5 -o p5.html").exit_code == 0);

@@ -48,12 +48,14 @@ TEST_CASE("a wrong command line exits 2 and names what was meant") {
     const char* arguments;
     const char* message;
   };
-  const Case wrong = GENERATE(Case{"confg check", "unknown command confg (did you mean config?)"},
-                              Case{"config chekc run.toml", "unknown command config chekc (did you mean check?)"},
-                              Case{"dance", "unknown command dance (known: "},
-                              Case{"config check run.toml --sett a=1", "unknown option --sett (did you mean --set?)"},
-                              Case{"config check", "CONFIG is required"}, Case{"config check run.toml --set", "--set"},
-                              Case{"config check a.toml b.toml", "b.toml"});
+  const Case wrong =
+      GENERATE(Case{"confg check", "unknown command confg (did you mean config?)"},
+               Case{"config chekc run.toml", "unknown command config chekc (did you mean check?)"},
+               Case{"dance", "unknown command dance (known: "},
+               Case{"config check run.toml --sett a=1", "unknown option --sett (did you mean --set?)"},
+               Case{"config check", "CONFIG is required\nExample: nudge config check examples/digits.toml"},
+               Case{"config check run.toml --set", "--set"}, Case{"report run.h5", "required\nExample: nudge report "},
+               Case{"config check a.toml b.toml", "b.toml"});
   const Outcome outcome = run_nudge(folder, wrong.arguments);
   INFO(wrong.arguments);
   CHECK(outcome.exit_code == 2);

@@ -142,15 +142,15 @@ TEST_CASE("the verdict on a sweep names the key that matters and does not claim 
     noise.numbers["validation_loss"][i] = 2 + sign * noise.numbers["noise"][i];
   }
   const Opening open = sweep_opening(noise, std::nullopt);
-  CHECK(open.title == "No value changes the validation loss beyond the scatter of the seeds");
-  CHECK(has(open.sentence, "2 seeds cannot tell less than "));
+  CHECK(open.title == "No value changes the validation loss significantly");
+  CHECK(has(open.sentence, "2 seeds cannot resolve less than "));
   // An accuracy of few samples scatters; the loss of the same runs does not, and both are one family of 4 effects.
   Table coarse = two_keys();
   coarse.results = {"validation_accuracy", "validation_loss"};
   coarse.numbers["validation_accuracy"] = noise.numbers["validation_loss"];
   const Opening finer = sweep_opening(coarse, std::nullopt);
   CHECK(finer.title == "noise = 0.1 raises the validation loss by 0.5 nat");
-  CHECK(has(finer.sentence, "for all 4 effects together. No value changes the validation accuracy beyond the scatter"));
+  CHECK(has(finer.sentence, "for all 4 effects together. No value changes the validation accuracy significantly"));
   Table samples = two_keys();
   samples.results = {"test_rmse"};
   samples.numbers["test_rmse"] = samples.numbers["validation_loss"];  // 2 to 2.71
@@ -163,7 +163,7 @@ TEST_CASE("the verdict on a sweep names the key that matters and does not claim 
   const TextEntropy line{4.5, 2.4, 2.2};
   const std::string sentence = sweep_opening(failed, line).sentence;
   CHECK(has(sentence, "1 of 8 runs failed"));
-  CHECK(has(sentence, "4 of 8 runs ended no better than letter frequencies (2.4000 nat)"));
+  CHECK(has(sentence, "4 of 8 runs ended no better than letter frequencies (unigram, 2.4000 nat)"));
 }
 
 TEST_CASE("a dot is hollow where its interval holds 0, and differences of accuracies are in points", "[report]") {
@@ -210,10 +210,10 @@ TEST_CASE("of random points that nothing matters in no key is named, and one tha
         ++points.rows;
       }
     }
-    named += has(sweep_opening(points, std::nullopt).title, "No key goes with") ? 0 : 1;
+    named += has(sweep_opening(points, std::nullopt).title, "No key is correlated with") ? 0 : 1;
     if (sweep >= 20) continue;  // a loss that is four times as much the key's as chance's
     for (std::size_t i = 0; i < points.rows; ++i) points.numbers["validation_loss"][i] += 4 * points.numbers["c"][i];
-    found += has(sweep_opening(points, std::nullopt).title, "goes most closely with c") ? 1 : 0;
+    found += has(sweep_opening(points, std::nullopt).title, "correlates most strongly with c") ? 1 : 0;
   }
   CHECK(named <= 22);
   CHECK(found == 20);

@@ -221,7 +221,7 @@ TEST_CASE("a report says what a file lacks and refuses what is not a run", "[rep
   H5Document other;
   other.attribute("kind", "eqblock");
   other.write(dir / "case.h5", Overwrite::must_not_exist);
-  CHECK_THROWS_WITH(report_html({dir / "case.h5"}), Contains("is not a result of nudge"));
+  CHECK_THROWS_WITH(report_html({dir / "case.h5"}), Contains("is not a result file of nudge"));
   CHECK_THROWS_AS(report_html({dir / "none.h5"}), UserError);
   CHECK_THROWS_AS(report_html({}), UserError);
 }

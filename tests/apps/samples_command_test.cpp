@@ -38,7 +38,7 @@ TEST_CASE("train, info and report say how many samples were classified, beside t
   CHECK(run_nudge(folder, "report d.h5 -o d.html").exit_code == 0);
   const std::string page = read_file(folder.file("d.html"));
   for (const char* part :
-       {"test accuracy", "Confusion on the test part", "Confusion on the validation part", "<figcaption>Accuracy",
+       {"test accuracy", "Confusion on the test split", "Confusion on the validation split", "<figcaption>Accuracy",
         "linear model", "Trivial models of the same samples", "cost of a sample"}) {
     CHECK_THAT(page, Contains(part));
   }
@@ -92,7 +92,7 @@ TEST_CASE("what does not fit samples ends with exit code 2 and says what to do",
        {Case{"--set data.file=ragged.csv", "ragged.csv"}, Case{"--set data.file=nan.csv", "nan.csv"},
         Case{"--set data.file=train-images-idx3-ubyte.gz", "train-images-idx3-ubyte.gz"},
         Case{"--set data.file=three.csv --set data.classes=2", "out of range"},
-        Case{"--set data.file=three.csv --set network.kind=convolutional", "is no image"},
+        Case{"--set data.file=three.csv --set network.kind=convolutional", "must be an image"},
         Case{"--set network.kind=convolutional --set convolutional.pool=[3]", "do not divide the 8 x 8 image"},
         Case{"--set network.kind=block --set estimator=ep --set relaxation.step=0",
              "must be hopfield, convolutional, resistive, netlist, oscillator or thermal"},

@@ -36,6 +36,9 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
   CHECK_THAT(first, Contains(" is closest to the exact gradient: cosine ") && !Contains("finite_difference"));
   CHECK_THAT(table.output, Contains("Finite differences of the cost check the exact gradient") &&
                                Contains("\nequilibrium: settled: residual"));
+  // Whether phases settle is said once more, by the same rule: of the same samples, with the same residual.
+  CHECK_THAT(table.output, Contains("settled: 100 % of the ") && Contains("end within 1 % of an equilibrium") &&
+                               !Contains("at or below"));
   CHECK_THAT(table.errors, Contains("set for you") && !Contains("warning"));
   const auto file = nudge::report::load_run_file(folder.file("a.h5"));
   CHECK(file.kind == "gradcheck");
@@ -62,7 +65,7 @@ TEST_CASE("gradcheck exits 3 when its reference did not converge, and still prin
                                     "gradcheck a.toml --set model.tokens=80 --set gradcheck.adjoint_iterations=1 "
                                     "--set gradcheck.finite_difference_entries=0");
   CHECK(outcome.exit_code == 3);
-  CHECK_THAT(outcome.output, Contains("aep_anchored") && Contains("0 adjoints solved"));
+  CHECK_THAT(outcome.output, Contains("aep_anchored") && Contains("0 adjoints are solved"));
   CHECK_THAT(outcome.errors, Contains("did not converge"));
 }
 
@@ -102,8 +105,8 @@ TEST_CASE("compare prints a row per entrant with its difference, JSON, and a fil
                              "[compare.grid]\n'train.learning_rate' = [1e-3, 1e-2]\n");
   const Outcome outcome = run_nudge(folder, "compare c.toml --out c.h5");
   CHECK(outcome.exit_code == 0);
-  for (const char* part : {"entrant", "train.learning_rate", "test loss", "baseline", "short", " ± ", "[",
-                           "outermost value", "unigram", "learnt nothing beyond letter frequencies"}) {
+  for (const char* part : {"method", "train.learning_rate", "test loss", "baseline", "short", " ± ", "[",
+                           "at the edge of the grid", "unigram", "learnt nothing beyond letter frequencies"}) {
     CHECK_THAT(outcome.output, Contains(part));
   }
   CHECK_THAT(outcome.errors, Contains("tuning 6/6") && Contains("test 6/6"));
@@ -144,6 +147,12 @@ TEST_CASE("losses stand beside what counting letters scores, in train, sweep and
   CHECK_THAT(read_file(folder.file("t.html")), Contains("Equilibrium: " + trained.equilibrium.substr(0, 20)));
   const json parsed = json::parse(run_nudge(folder, "train t.toml --out u.h5 --json").output);
   CHECK(parsed["test_loss"] > 0);
+  // Beside another run each has a sentence of its own.
+  CHECK(run_nudge(folder, "report t.h5 u.h5 -o two.html").exit_code == 0);
+  for (const char* name : {"t.h5", "u.h5"}) {
+    CHECK_THAT(read_file(folder.file("two.html")),
+               Contains(std::string(name) + ": equilibrium: " + trained.equilibrium.substr(0, 20)));
+  }
   CHECK(parsed["text"]["validation"]["bigram"] < parsed["text"]["validation"]["unigram"]);
   folder.write("s.toml", kSweep);
   CHECK_THAT(run_nudge(folder, "sweep s.toml --out s.h5").output, Contains(" !") && Contains("unigram"));

@@ -95,7 +95,7 @@ TEST_CASE("nudge train writes a run and prints what became of it", "[train]") {
   folder.write("run.toml", kConfig);
   const Outcome plain = run_nudge(folder, "train run.toml --set train.beside=bptt");
   CHECK(plain.exit_code == 0);
-  CHECK_THAT(plain.output, Contains("12 steps in") && Contains("validation loss") && Contains("beside it, bptt") &&
+  CHECK_THAT(plain.output, Contains("12 steps in") && Contains("validation loss") && Contains("alongside, bptt") &&
                                Contains("run.h5"));
   CHECK_THAT(plain.errors, Contains("step      4/12") && Contains("step      8/12") && Contains("step     12/12"));
   CHECK(steps_done(folder.file("run.h5")) == 12);
@@ -117,7 +117,7 @@ TEST_CASE("a run on devices says what they learnt against its nulls: summary, JS
   const Outcome plain = run_nudge(folder, "train run.toml --out plain.h5 --set device.model=soft_bounds");
   CHECK(plain.exit_code == 0);
   CHECK_THAT(plain.errors, Contains("| frozen devices: loss") && !Contains("| noise gradient: loss"));
-  CHECK_THAT(plain.output, Contains("frozen devices beside it: validation loss"));
+  CHECK_THAT(plain.output, Contains("baseline run, frozen devices: validation loss"));
   const Outcome json = run_nudge(
       folder, "train run.toml --json --set device.model=soft_bounds --set train.beside=bptt --set train.null=all");
   CHECK(json.exit_code == 0);

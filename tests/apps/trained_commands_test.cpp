@@ -43,7 +43,7 @@ TEST_CASE("test: rows of ages and seeds as a table and as JSON, wrong ages and s
   CHECK_THAT(verdict, Contains("residual"));
   REQUIRE(run_nudge(folder, "report aged.h5 -o aged.html").exit_code == 0);
   CHECK_THAT(read_file(folder.file("aged.html")), Contains(verdict));
-  CHECK_THAT(read_file(folder.file("aged.html")), Contains("What is left after a wait") &&
+  CHECK_THAT(read_file(folder.file("aged.html")), Contains("The network after a wait") &&
                                                       Contains("Accuracy after a wait") &&
                                                       Contains("Loss after a wait"));
   CHECK(run_nudge(folder, "test run.h5 --out aged.h5").exit_code == 2);  // it is there

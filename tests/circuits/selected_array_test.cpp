@@ -116,7 +116,7 @@ TEST_CASE("what pulses that grow need", "[circuits]") {
   CHECK_NOTHROW(how.validate(linear_vteam()));
   DeviceSpec gated = linear_vteam();
   gated.selector.kind = SelectorKind::transistor;
-  CHECK_THROWS_WITH(how.validate(gated), Contains("nothing sneaks"));
+  CHECK_THROWS_WITH(how.validate(gated), Contains("so there are no sneak paths"));
 }
 
 TEST_CASE("sneak paths: equal devices have a closed form, others are a network of lines", "[circuits]") {

@@ -36,10 +36,11 @@ TEST_CASE("an invalid device is refused with field, value and rule", "[devices]"
   }
   SECTION("more levels than the window can hold") {
     spec.pulses = 1e8;
-    CHECK_THROWS_WITH(spec.validate(), Contains("device.pulses = 1e+08") && Contains("more levels than the window"));
+    CHECK_THROWS_WITH(spec.validate(),
+                      Contains("device.pulses = 1e+08") && Contains("below the resolution of a conductance"));
     spec.pulses = 1000;
     spec.g_min_S = spec.g_max_S * (1 - 1e-6);
-    CHECK_THROWS_WITH(spec.validate(), Contains("more levels than the window"));
+    CHECK_THROWS_WITH(spec.validate(), Contains("below the resolution of a conductance"));
   }
   SECTION("faults, fits and lists") {
     spec.faults = {0.5, 0.4, 0.2};

@@ -143,5 +143,5 @@ TEST_CASE("disturb needs volts and no gate", "[devices]") {
   spec = sensitive(WriteBias::third);
   CHECK_NOTHROW(spec.validate());
   spec.selector.kind = SelectorKind::transistor;
-  CHECK_THROWS_WITH(spec.validate(), Contains("gate is off"));
+  CHECK_THROWS_WITH(spec.validate(), Contains("gate off"));
 }

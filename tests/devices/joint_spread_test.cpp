@@ -100,6 +100,6 @@ TEST_CASE("joint spread: none is the device itself, text keeps it, and what goes
   CHECK_THAT(problem([](DeviceSpec& s) { s.joint_covariance.resize(16); }), Contains("has 16 numbers (must be 36"));
   CHECK_THAT(problem([](DeviceSpec& s) { s.joint_covariance[1] += 0.01; }), Contains("must be symmetric"));
   CHECK_THAT(problem([](DeviceSpec& s) { s.joint_covariance[0] = -0.01; }), Contains("no negative eigenvalue"));
-  CHECK_THAT(problem([](DeviceSpec& s) { s.step_spread = 0.1; }), Contains("both say how devices differ"));
+  CHECK_THAT(problem([](DeviceSpec& s) { s.step_spread = 0.1; }), Contains("both describe the spread of devices"));
   CHECK_THAT(problem([](DeviceSpec& s) { s.g_min_S = 0; }), Contains("device.g_min > 0"));
 }

@@ -246,7 +246,7 @@ TEST_CASE("lists of noise are checked", "[noise_fit]") {
   refused([](DeviceSpec& s) { s.noise.level_S = {2e-6, 1e-6}; }, "ascending");
   refused([](DeviceSpec& s) { s.noise.exponent = {1, 2}; }, "[0.01, 1.99]");
   refused([](DeviceSpec& s) { s.noise.trap = {0.1, 0.1}; }, "together");
-  refused([](DeviceSpec& s) { s.flicker.noise = 0.1; }, "give one of them");
+  refused([](DeviceSpec& s) { s.flicker.noise = 0.1; }, "Give one of them");
   refused([](DeviceSpec& s) { s.noise.white_S = {-1, 0}; }, "noise_white must be at least 0 S");
 }
 

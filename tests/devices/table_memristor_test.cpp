@@ -135,7 +135,7 @@ TEST_CASE("states that run against the conductance are turned, those that do not
   CHECK(spec.table("rate").back() == Approx(3.5));
   CHECK(even_states(t, 1) == t.states);
   t.current_A[6] = 1e-7;  // at 1 V: no longer falling all the way
-  CHECK_THROWS_WITH(tabulated_device(t, 1), Contains("must rise or fall all the way"));
+  CHECK_THROWS_WITH(tabulated_device(t, 1), Contains("must be monotonic"));
   t.rate[0] = std::nan("");
   CHECK_THROWS_WITH(tabulated_device(t, 1), Contains("at -1 V and state 2"));
   CHECK_THROWS_WITH(tabulated_device(t, 3), Contains("device table: at -1 V"));

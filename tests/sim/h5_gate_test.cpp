@@ -92,7 +92,7 @@ TEST_CASE("values that lie in other files are refused by name", "[io]") {
   std::ofstream(dir / "secret.txt") << "password";
   const auto secret = made(dir / "secret.h5", [](hid_t) {});
   expect_refused(made(dir / "raw.h5", [&](hid_t f) { add_external(f, (dir / "secret.txt").string()); }), "leak",
-                 "its values lie in another file (\"" + (dir / "secret.txt").string() + "\")");
+                 "its values are in another file (\"" + (dir / "secret.txt").string() + "\")");
   expect_refused(made(dir / "virtual.h5", [&](hid_t f) { add_virtual(f, secret.string()); }), "leak",
                  "a virtual dataset");
   const auto link = made(dir / "link.h5", [&](hid_t f) {

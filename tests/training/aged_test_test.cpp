@@ -115,7 +115,7 @@ TEST_CASE("aged: new devices have spreads of their own, the file's have not", "[
 TEST_CASE("aged: exact weights are written into devices that are asked for", "[aged]") {
   const TemporaryDirectory dir;
   const TrainSummary run = run_of(dir / "run.h5", {});
-  CHECK_THROWS_WITH(aged_test(dir / "run.h5", {}), Contains("its weights are numbers, which do not age"));
+  CHECK_THROWS_WITH(aged_test(dir / "run.h5", {}), Contains("its weights are digital and do not age"));
   const Settings ideal{"device.model=ideal", "device.programming_error=0"};
   CHECK(aged_test(dir / "run.h5", {.settings = ideal}).rows[0].loss == Approx(run.of("test_loss")).epsilon(1e-6));
   // Weights of another run, under the config of this one.

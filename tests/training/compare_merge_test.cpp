@@ -106,7 +106,7 @@ TEST_CASE("parts of a comparison that lack points, overlap with other numbers or
   Study other;
   other.settings = {"train.batch=3"};
   CHECK_THAT(study.merge_error({first, other.tune(2, 2)}),
-             Contains("is no part of the same compare as") && Contains("train.batch: 2 there, 3 here"));
+             Contains("does not belong to the same compare as") && Contains("train.batch: 2 there, 3 here"));
   other.settings = {"compare.grid.train.learning_rate=[1e-6, 1e-3]"};
   CHECK_THAT(study.merge_error({first, other.tune(2, 4)}), Contains("compare.grid"));
 
@@ -146,7 +146,7 @@ TEST_CASE("test runs at another place than the merged tuning chooses are kept ou
   H5Document document;
   CHECK_THROWS_WITH(write_merged_entrants(document, parse_program_config("c", file.text_attribute("config")), "c",
                                           read_columns(file, "tuning"), test),
-                    Contains("the test runs of \"bptt\" are not at the place that the whole tuning chooses"));
+                    Contains("the test runs of \"bptt\" are not at the grid point that the whole tuning chooses"));
 }
 
 TEST_CASE("a run of the tuning that failed is a result for the parts that come after it") {

@@ -103,7 +103,7 @@ TEST_CASE("an entrant is tuned over the keys that it reads") {
                                             "compare.grid.train.optimizer=['adam', 'sgd']"});
   CHECK(both.combinations[0].size() == 6);  // of each rate Adam, and sgd with either momentum
   CHECK_THROWS_WITH(protocol_of({"compare.entrants=['bptt', 'ep']", "compare.grid.train.momentum=[0.5, 0.9]"}),
-                    Contains("compare.grid.train.momentum (no entrant reads it)"));
+                    Contains("compare.grid.train.momentum (no method reads it)"));
 }
 
 TEST_CASE("exact numbers of an advice are nudged as its devices are") {
@@ -137,7 +137,7 @@ TEST_CASE("entrants are estimators or names with settings") {
   CHECK_THROWS_WITH(read("[\"bptt\", \"x: train.learning_rate=1\"]"), Contains("tuned in compare.grid"));
   CHECK_THROWS_WITH(read("[\"bptt\", \"ep: seed=1\"]"), Contains("set by the protocol"));
   CHECK_THROWS_WITH(read("[\"bptt\", \"ep: data.split_seed=1\"]"), Contains("set by the protocol"));
-  CHECK_THROWS_WITH(read("[\"bptt\"]"), Contains("two entrants"));
+  CHECK_THROWS_WITH(read("[\"bptt\"]"), Contains("two methods"));
 }
 
 TEST_CASE("a comparison tunes every entrant alike, then runs fresh seeds on the test part") {
@@ -275,7 +275,7 @@ TEST_CASE("a comparison on samples draws each seed's parts, the same for all ent
       "[compare.grid]\nbeta = [0.3]\n";
   const Comparison c = run_compare({"digits.toml", digits, {}}, {folder / "c.h5", false});
   REQUIRE(c.test.count_ok() == 4);
-  CHECK_THAT(c.holds, Contains("seeds and splits of training and validation") && Contains("data.test_seed = 0"));
+  CHECK_THAT(c.holds, Contains("seeds and splits into training and validation") && Contains("data.test_seed = 0"));
   const auto test_loss = [&](const std::vector<std::string>& settings) {
     std::vector<std::string> all = {"estimator=ep", "beta=0.3"};
     all.insert(all.end(), settings.begin(), settings.end());

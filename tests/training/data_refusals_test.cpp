@@ -67,7 +67,8 @@ TEST_CASE("CSV: ragged lines, no numbers, NaN, labels that are no class") {
 TEST_CASE("CSV: a column that is not there is answered with the nearest one") {
   CHECK(csv("species,x\n0,1\n", "specis") ==
         "data file \"t.csv\": has no column data.labels = \"specis\" (did you mean species?)");
-  CHECK_THAT(csv("0,1\n", "label"), Contains("has no header line to find the column data.labels = \"label\" in"));
+  CHECK_THAT(csv("0,1\n", "label"),
+             Contains("has no header line, so the column data.labels = \"label\" cannot be found"));
   CHECK(csv("a,b,c\n0,1,2\n", "a,a", Target::value) == "data.labels = \"a,a\" names a column twice");
 }
 
@@ -93,8 +94,7 @@ TEST_CASE("IDX: magic, truncation, counts that differ, labels missing or swapped
   CHECK_THAT(bad(idx(0x08, {2}, "ab")), Contains("shape (2,) has no features"));
   CHECK(bad(idx(0x08, {3, 1}, "abc")) ==
         "data file \"" + labels + "\" has 2 labels, " + name + " has 3 samples (must be as many)");
-  CHECK_THAT(file({good}),
-             Contains("an IDX file holds no labels beside its pictures; name the file that does in data.labels"));
+  CHECK_THAT(file({good}), Contains("an IDX file of pictures has no labels. Name the file of labels in data.labels"));
   CHECK_THAT(file({good, "", good}), Contains("shape (2, 1, 2) (must be one label per sample, (n))"));
   const std::string quiet = idx(0x0D, {2, 1}, big_bits(1.F) + big_bits(std::numeric_limits<float>::quiet_NaN()));
   CHECK(bad(quiet) == name + ": feature 0 of sample 1 (both counted from 0) is nan (must be a finite float32)");
@@ -181,9 +181,9 @@ TEST_CASE("configs: labels beyond data.classes, parts that do not fit, keys that
             "3 classes; see data.classes)");
   CHECK(config({one, "data.classes=9"}) == "no error");
   CHECK_THAT(config({one, "data.shape=[2, 2]"}), Contains("data.shape = (2, 2) has 4 features, data file"));
-  CHECK_THAT(config({"data.labels=y"}), Contains("data.labels = \"y\" says something about data.file, which is empty"));
-  CHECK_THAT(config({one, "data.test_labels=y"}), Contains("says something about data.test_file, which is empty"));
-  CHECK_THAT(config({one, "data.test_file=" + path}), Contains("a test on the samples that are learned"));
+  CHECK_THAT(config({"data.labels=y"}), Contains("data.labels = \"y\" describes data.file, which is empty"));
+  CHECK_THAT(config({one, "data.test_labels=y"}), Contains("describes data.test_file, which is empty"));
+  CHECK_THAT(config({one, "data.test_file=" + path}), Contains("so the test would use the training samples"));
   const std::string wide = write_bytes(folder / "wide.csv", "0,1,2\n");
   CHECK_THAT(config({one, "data.test_file=" + wide}), Contains("2 features and 0 values a sample, data file"));
   const std::string fresh = write_bytes(folder / "fresh.csv", "7,1\n");
@@ -197,6 +197,6 @@ TEST_CASE("configs: labels beyond data.classes, parts that do not fit, keys that
   const std::string thin = "data.file=" + write_bytes(folder / "flat.csv", flat);
   const std::string far = "data.test_file=" + write_bytes(folder / "far.csv", "0,1e37\n");
   CHECK_THAT(config({thin, far, "data.scaling=standard", "data.split_seed=1"}),
-             Contains("far.csv\": data.scaling takes a number of its held-out samples beyond float32"));
+             Contains("far.csv\": data.scaling scales a number of its held-out samples beyond float32"));
   CHECK_THAT(message_of([&] { parse_program_config("t", "", {"data.scaling=minmax"}); }), Contains("data.scaling"));
 }

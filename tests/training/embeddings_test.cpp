@@ -183,5 +183,5 @@ TEST_CASE("tables on devices learn by pulses", "[train]") {
 TEST_CASE("tables of nothing cannot stand on devices", "[train]") {
   CHECK_THROWS_WITH(tiny_config({"model.embeddings=devices", "device.model=soft_bounds", "network.kind=hopfield",
                                  "task.kind=classification"}),
-                    Contains("model.embeddings") && Contains("fed by features"));
+                    Contains("model.embeddings") && Contains("its inputs are features"));
 }

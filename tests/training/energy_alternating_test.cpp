@@ -251,16 +251,16 @@ TEST_CASE("energy_alternating: networks with weights that no energy has are refu
     settings.emplace_back("estimator=energy_alternating");
     CHECK_THROWS_WITH(small(kind, settings), Contains("does not fit") && Contains(why));
   };
-  refused("transformer", {}, "transformer.mixer = attention has weights that no energy has (W_v, W_o");
+  refused("transformer", {}, "transformer.mixer = attention has weights outside any energy (W_v, W_o");
   refused("transformer", {"transformer.mixer=mha", "transformer.feed_forward=memory"}, "transformer.mixer = mha has");
   refused("transformer", {"transformer.mixer=gd_inner"}, "transformer.feed_forward = two_layer has W1 and W2");
   refused("block", {}, "model.mixer = attention has weights");
   refused("block", {"model.mixer=linattn", "model.heads=1"}, "gd_elastic");
-  refused("block", {"model.mixer=gd_inner", "model.memory_arrays=2"}, "returns by other weights");
-  refused("stack", {}, "network.kind = stack has no energy per layer");
+  refused("block", {"model.mixer=gd_inner", "model.memory_arrays=2"}, "returns through other weights");
+  refused("stack", {}, "network.kind = stack does not have an energy per layer");
   refused("hopfield", {}, "without a read-out nothing learns from the cost");
   refused("hopfield", {"hopfield.cost=cross_entropy", "hopfield.feedback=separate"}, "only links that act both ways");
-  refused("resistive", {}, "network.kind = resistive has no energy per layer");
+  refused("resistive", {}, "network.kind = resistive does not have an energy per layer");
   CHECK_NOTHROW(small("block", {"model.mixer=gd_inner", "estimator=energy_alternating"}));
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("forecasting: what cannot be forecast is refused with what would help"
                                "model.tokens=3"};
   CHECK_THROWS_WITH(made(short_windows), Contains("column 1 has one value, 1,"));
   CHECK_THROWS_WITH(made({"series.file=\"" + path.string() + "\"", "series.patch=4"}),
-                    Contains("part of a series of 20 steps has no window"));
+                    Contains("split of a series of 20 steps is shorter than one window"));
   CHECK_THROWS_WITH(made({"series.horizon=6"}), Contains("must be below model.tokens = 6"));
   CHECK_THROWS_WITH(made({"series.file=\"" + (folder / "none.csv").string() + "\""}), Contains("none.csv"));
   CHECK_THROWS_WITH(small({"network.kind=free_transformer"}), Contains("must be sequence_model"));

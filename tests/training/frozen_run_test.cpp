@@ -120,7 +120,7 @@ TEST_CASE("auto freezes devices where training writes some, and the file says wh
 TEST_CASE("a lane of frozen devices is refused where there is nothing to freeze", "[train]") {
   CHECK_THROWS_WITH(tiny_config({"train.null=frozen_devices"}), Contains("no devices to freeze"));
   CHECK_THROWS_WITH(tiny_config({"train.null=frozen_devices", "device.model=ideal", "crossbar.update=none"}),
-                    Contains("the run itself are frozen"));
+                    Contains("this run itself has frozen devices"));
 }
 
 TEST_CASE("a run whose devices died with their first pulse wins next to nothing", "[train]") {

@@ -102,5 +102,5 @@ TEST_CASE("generate: files and prompts that do not fit are refused", "[generate]
   CHECK_THROWS_WITH(generate(path, {.temperature = -1}), Contains("temperature = -1"));
   CHECK_THROWS_WITH(generate(path, {.seed = 4096}), Contains("seed = 4096 (must be at most 4095)"));
   run_of("hopfield", dir / "digits.h5");
-  CHECK_THROWS_WITH(generate(dir / "digits.h5", {}), Contains("its task.kind = classification is no text"));
+  CHECK_THROWS_WITH(generate(dir / "digits.h5", {}), Contains("its task.kind = classification is not a text"));
 }

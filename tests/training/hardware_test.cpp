@@ -65,8 +65,8 @@ TEST_CASE("a circuit gets of the level what it has a place for", "[hardware]") {
   CHECK(resistive.text("nudge.cost_current") == "live");
   CHECK_THROWS_WITH(
       of({"device.preset=ecram", "relaxation.solver=anderson"}),
-      Contains("relaxation.solver = anderson (does not fit: hardware.level must be ideal on devices, whose noise it "
-               "does not follow; euler or rk4 would)"));
+      Contains("relaxation.solver = anderson (does not fit: hardware.level must be ideal on devices: it does not "
+               "follow their noise; euler or rk4 would)"));
   CHECK_NOTHROW(of({"device.preset=ecram", "relaxation.solver=anderson", "hardware.level=ideal"}));
   CHECK_THROWS_WITH(of({"device.preset=ecram", "relaxation.schedule=sweep", "circuit.leak_spread=0.01"}),
                     Contains("relaxation.schedule = sweep (does not fit: circuit.leak_spread must be 0") &&
@@ -141,15 +141,15 @@ TEST_CASE("a nudge and a noise that a converter hides are told as such, and are 
   still.signal = {0, 1, 0, 0, 1};
   REQUIRE(still.measured());
   CHECK_THAT(nudge_text(config, still), Contains("moves no node") && !Contains("signal-to-noise"));
-  CHECK_THAT(nudge_warning(config, still), Contains("every gradient would be 0: take a larger beta, or more than "
+  CHECK_THAT(nudge_warning(config, still), Contains("every gradient would be 0: use a larger beta, or raise "
                                                     "circuit.phase_adc_bits = 2") &&
                                                !Contains("nan"));
   CHECK_THROWS_WITH(check_nudge(config, still), Contains("beta = ") && Contains("circuit.phase_adc_bits = 2") &&
                                                     Contains("nudge.below_noise = true") && !Contains("nan"));
   CHECK_THAT(nudge_warning(of(with(tiny, {"circuit.phase_adc_bits=0"})), still),
-             Contains("take a larger beta") && !Contains("phase_adc_bits"));
+             Contains("use a larger beta") && !Contains("phase_adc_bits"));
   NudgeChoice silent{1e-3};
   silent.signal = {1, 1, 0, 0, 1};  // moved, and no noise
-  CHECK_THAT(nudge_text(config, silent), Contains("has no noise") && !Contains("inf"));
+  CHECK_THAT(nudge_text(config, silent), Contains("reads have no noise") && !Contains("inf"));
   CHECK(nudge_warning(config, silent).empty());
 }

@@ -76,13 +76,13 @@ TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopf
                 "must be transpose or separate for hopfield.form = energy");
   check_refusal(
       {"relaxation.solver=anderson"},
-      "does not fit: hopfield.form = projected keeps states in a box, onto which it does not project; euler would");
+      "does not fit: hopfield.form = projected keeps states in a box, and it does not project onto a box; euler would");
   check_refusal({"nudge.drive=difference"}, "must be state for hopfield.feedback = transpose");
   check_refusal({"hopfield.hidden=[]", "hopfield.cost=cross_entropy"},
                 "must be squared_error where hopfield.hidden is empty");
   check_refusal({"task.kind=regression", "hopfield.cost=cross_entropy"},
                 "must be squared_error for task.kind = regression");
-  check_refusal({"network.kind=convolutional", "data.shape=[64]"}, "data.shape = (64,) is no image");
+  check_refusal({"network.kind=convolutional", "data.shape=[64]"}, "data.shape = (64,) must be an image");
   check_refusal({"network.kind=convolutional", "data.shape=[8,9]"}, "has 72 features");
   check_refusal({"network.kind=convolutional", "convolutional.pool=[3]"},
                 "blocks of 3 x 3 do not divide the 8 x 8 image of layer 1");
@@ -298,5 +298,5 @@ TEST_CASE("hopfield: a nudge of any size has its minimum in a sweep, and a bound
   const Settings parallel = with(large, {"relaxation.schedule=parallel", "relaxation.step=0.5"});
   CHECK_THROWS_WITH(train(config_of(with(kDigits, parallel)), std::nullopt), Contains("must stay below 3"));
   CHECK_THROWS_WITH(train(config_of(with(kDigits, with(large, {"nudge.sides=negative"}))), std::nullopt),
-                    Contains("no minimum to settle in"));
+                    Contains("without a minimum to settle in"));
 }

@@ -175,17 +175,17 @@ TEST_CASE("hardware.level = local leaves nothing digital at a weight, and says w
   CHECK(of({"hardware.level=local", "crossbar.update=coincidence"}).real("correlator.noise") == 0);
   CHECK_THROWS_WITH(
       of({"crossbar.update=coincidence", "train.optimizer=sgd", "train.gradient_clip=0", "correlator.noise=1e-3"}),
-      Contains("one whose pulses multiply at the device"));
+      Contains("must not be coincidence, whose pulses multiply at the device"));
   const std::vector<std::pair<std::string, std::string>> refusals = {
       {"train.optimizer=adam", "must be sgd where hardware.level = local"},
       {"train.momentum=0.9", "must be 0 (it is a number per weight)"},
-      {"train.weight_decay=0.1", "it reads exact weights"},
+      {"train.weight_decay=0.1", "it reads digital weights"},
       {"train.gradient_clip=1", "a norm over all weights is digital"},
-      {"crossbar.update=write_verify", "must be a rule without numbers beside its devices"},
+      {"crossbar.update=write_verify", "must be a rule without digital numbers per weight"},
       {"estimator=implicit", "must be one that reads nudged states"},
-      {"estimator=aep_npoint", "must be one of two states that stand still"},
+      {"estimator=aep_npoint", "must compare two static states"},
       {"hopfield.cost=cross_entropy", "must be squared_error (a softmax is digital)"},
-      {"nudge.form=oscillating", "the lock-in of an oscillating one is digital"},
+      {"nudge.form=oscillating", "the lock-in of an oscillating nudge is digital"},
       {"network.kind=oscillator", "its phases learn by cosines of their differences"},
       {"network.kind=thermal", "its units learn by means over samples of a bath"}};
   for (const auto& [setting, message] : refusals) {
@@ -316,7 +316,7 @@ TEST_CASE("what is left digital at hardware.level = local, of every kind that ha
     return parse_program_config("block", "", all);
   };
   CHECK(ideal_parts(block({"attention.products=digital"})) == std::vector<std::string>{"attention.products = digital"});
-  CHECK_THROWS_WITH(block({"memory_bound.fraction=0.5"}), Contains("a power iteration on exact weights is digital"));
+  CHECK_THROWS_WITH(block({"memory_bound.fraction=0.5"}), Contains("its power iteration is digital"));
   CHECK_THROWS_WITH(parse_program_config("x", "", {"device.preset=ecram", "attention.gain_spread=0.1"}),
                     Contains("attention.products = digital; analog would"));
   CHECK_THROWS_WITH(

@@ -271,7 +271,7 @@ TEST_CASE("an oscillating nudge is refused where it cannot swing, and its keys w
     CAPTURE(settings);
     CHECK_THROWS_WITH(small("hopfield", std::move(settings)), Contains(why));
   };
-  refused({"nudge.form=oscillating", "relaxation.schedule=sweep", "relaxation.step=1"}, "whose steps are no time");
+  refused({"nudge.form=oscillating", "relaxation.schedule=sweep", "relaxation.step=1"}, "whose steps have no duration");
   refused({"nudge.form=oscillating", "nudge.frequency=2", "relaxation.step=0.5"}, "must be at most 1.57");
   refused({"nudge.form=oscillating", "nudge.harmonic=2"}, "must be odd");
   refused({"nudge.form=swinging"}, "oscillating");

@@ -140,8 +140,8 @@ TEST_CASE("MAD tasks refuse numbers of tokens that their sequences cannot have")
     }
     return "";
   };
-  CHECK_THAT(refused(MadKind::in_context_recall, 40), Contains("take model.tokens = 39"));
-  CHECK_THAT(refused(MadKind::memorization, 41), Contains("take model.tokens = 42"));
+  CHECK_THAT(refused(MadKind::in_context_recall, 40), Contains("use model.tokens = 39"));
+  CHECK_THAT(refused(MadKind::memorization, 41), Contains("use model.tokens = 42"));
   CHECK_THAT(refused(MadKind::fuzzy_recall, 12), Contains("must be at least 18"));
   CHECK(refused(MadKind::fuzzy_recall, 41).empty());
 }

@@ -262,9 +262,9 @@ TEST_CASE("netlist in time: keys that would not act, or contradict each other, a
   refused({farad, direct, ep}, "netlist.node_capacitance");
   refused({farad, direct, ep, "netlist.delay=2 us", "netlist.clock=1 us"}, "at most netlist.clock");
   refused({farad, direct, ep, "netlist.clock=1 us", "netlist.gate_leak=0.1", "netlist.gate_leak_time=1 s"},
-          "must be off beside netlist.gate_leak");
+          "must be off with netlist.gate_leak");
   refused({farad, "relaxation.solver=rk4"},
-          "relaxation.solver = rk4 (does not fit: netlist.node_capacitance gives nodes times of their own");
+          "relaxation.solver = rk4 (does not fit: netlist.node_capacitance gives nodes different times");
   CHECK_NOTHROW(
       small("netlist", {farad, direct, ep, "netlist.delay=1 us", "netlist.clock=2 us", "gradcheck.estimators=['ep']"}));
   // Of nodes of the netlist, when its plan is made.

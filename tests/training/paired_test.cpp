@@ -127,7 +127,7 @@ TEST_CASE("a real effect is named among many that are none, and what seeds canno
   PairedDifference d = paired_difference({0, 1, 2}, {0, 0, 0}, "test_loss");
   CHECK(d.seeds_needed() == 7);
   const auto text = [](double x) { return std::to_string(static_cast<int>(100 * x)); };
-  CHECK(reach_text(d, text) == "3 seeds cannot tell less than 248 here; about 7 would tell 100");
+  CHECK(reach_text(d, text) == "3 seeds cannot resolve less than 248 here; about 7 would resolve 100");
   look_at_together(d, 10);
   CHECK(d.high - d.mean == Approx(student_t_quantile(1 - 0.05 / 20, 2) / std::sqrt(3.0)));
   CHECK(d.seeds_needed() > 7);

@@ -36,8 +36,8 @@ TEST_CASE("the first repeat of a list, with the place it repeats") {
 TEST_CASE("seeds, tasks, mixers and estimators are listed once, and the repeat is named with its place") {
   CHECK_THAT(
       error_of("[compare]\ntest_seeds = [11, 11, 11, 12]\n"),
-      Equals("a.toml:2:19: compare.test_seeds[1] = 11 (is [0] again: list each once, the same run twice is no second, "
-             "independent one)"));
+      Equals(
+          "a.toml:2:19: compare.test_seeds[1] = 11 (is [0] again. List each once: a repeated run is not independent)"));
   CHECK_THAT(error_of("[compare]\ntuning_seeds = [1, 2, 1]\n"), Contains("a.toml:2:23: compare.tuning_seeds[2] = 1"));
   CHECK_THAT(error_of("", {"sweep.seeds=[1, 1]"}), Contains("--set: sweep.seeds[1] = 1 (is [0] again"));
   CHECK_THAT(error_of("[gradcheck]\nestimators = ['ep', 'aep', 'ep']\n"), Contains("gradcheck.estimators[2]"));
@@ -62,16 +62,16 @@ TEST_CASE("an axis has each value once, in whatever spelling, and is named with 
 TEST_CASE("zipped axes may repeat a value, but no place") {
   CHECK(error_of("[sweep]\nmode = 'zip'\n[sweep.grid]\nbeta = [0.1, 0.1]\n'model.heads' = [1, 2]\n").empty());
   CHECK_THAT(error_of("[sweep]\nmode = 'zip'\n[sweep.grid]\nbeta = [0.1, 0.2, 0.1]\n'model.heads' = [1, 2, 1]\n"),
-             Contains("a.toml:4:1: sweep.grid.beta") && Contains("the place of [2] is [0] again"));
+             Contains("a.toml:4:1: sweep.grid.beta") && Contains("the position of [2] is [0] again"));
 }
 
 TEST_CASE("entrants have a name and settings of their own, which every check of a config knows") {
   CHECK_THAT(error_of("[compare]\nentrants = ['bptt', 'ep', 'bptt']\n"),
              Contains("a.toml:2:1: compare.entrants: \"bptt\" (the name stands twice)"));
   CHECK_THAT(error_of("[compare]\nentrants = ['bptt', 'again: estimator=bptt']\n"),
-             Contains("sets what \"bptt\" sets"));
+             Contains("has the same settings as \"bptt\""));
   CHECK_THAT(error_of("[compare]\nentrants = ['a: beta=0.1; estimator=ep', 'b: estimator = ep; beta = 1e-1']\n"),
-             Contains("sets what \"a\" sets"));
+             Contains("has the same settings as \"a\""));
   CHECK_THAT(error_of("[compare]\nentrants = ['bptt']\n"), Contains("a.toml:2:1: compare.entrants needs two"));
 }
 

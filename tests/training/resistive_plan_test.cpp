@@ -284,7 +284,7 @@ TEST_CASE("resistive plan: a nudge beyond the load of an output has no minimum",
       if (share < 1) {
         CHECK_NOTHROW(estimator->estimate(task));
       } else {
-        CHECK_THROWS_WITH(estimator->estimate(task), Catch::Contains("no minimum to settle in: it is loaded with"));
+        CHECK_THROWS_WITH(estimator->estimate(task), Catch::Contains("without a minimum to settle in: its load is"));
       }
     }
   }

@@ -53,15 +53,15 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
     CHECK_THROWS_WITH(digits({setting, "device.model=soft_bounds"}), Contains(text));
   };
   const std::string lines =
-      "nothing reads it: network.kind = resistive; a network whose nodes do not hang on the lines";
+      "nothing reads it: network.kind = resistive; a network whose nodes are not loaded by the lines";
   refused("crossbar.row_resistance=1 Ohm", lines);
   refused("crossbar.forward_adc_bits=8", lines);
   refused("crossbar.transposed_offset=1 mV", lines);
   refused("device.iv_sinh=0.25 V", lines);
   refused("circuit.phase_adc_bits=12", lines);
-  refused("crossbar.update=tiki_taka", "must be a rule of single devices for network.kind = resistive");
+  refused("crossbar.update=tiki_taka", "must be a rule for single devices with network.kind = resistive");
   refused("relaxation.solver=anderson",
-          "does not fit: resistive.diode = ideal keeps states in a box, onto which it does not project; euler or "
+          "does not fit: resistive.diode = ideal keeps states in a box, and it does not project onto a box; euler or "
           "coordinate would");
   refused("resistive.gain=[-1]", "resistive.gain");
   refused("resistive.hidden=[0]", "resistive.hidden");
@@ -70,7 +70,7 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   CHECK_THROWS_WITH(
       parse_program_config("t", "[relaxation]\nsolver = 'coordinate'\n"),
       Contains("t:2:1: relaxation.solver = coordinate (does not fit: units of network.kind = block act on each "
-               "other within a node, or are loaded by what they do; euler, rk4, dopri5, anderson or "
+               "other within a node, or their load depends on the state; euler, rk4, dopri5, anderson or "
                "newton_gmres would)"));
   CHECK_THROWS_WITH(
       digits({"task.kind=characters"}),
@@ -86,7 +86,7 @@ TEST_CASE("resistive: a nudge without a minimum ends the run with the inequality
     CHECK_NOTHROW(positive.train(1));
   }
   CHECK_THROWS_WITH(digits({"device.model=soft_bounds", "device.read_noise=1 %"}),
-                    Contains("reads must have none that is fresh"));
+                    Contains("it cannot follow fresh noise of reads"));
 }
 
 TEST_CASE("resistive: learns the digits by exact sweeps and by charging capacitances", "[resistive]") {

@@ -318,7 +318,7 @@ TEST_CASE("empty and single classes and features of one value are said, and a so
   CHECK_THAT(notes_of(data, 5)[0], Catch::Contains("2 of 5 classes have no training sample (3, 4)"));
   data.features.col(1).setConstant(7);
   REQUIRE(notes_of(data, 3).size() == 1);
-  CHECK_THAT(notes_of(data, 3)[0], Catch::Contains("1 of 2 features have one value"));
+  CHECK_THAT(notes_of(data, 3)[0], Catch::Contains("1 of 2 features are constant"));
   std::fill(data.labels.begin(), data.labels.end(), 1);
   data.features.setZero();
   const auto all = notes_of(data, 2);
@@ -334,5 +334,5 @@ TEST_CASE("a data set is called by its name, with its test part, or says which p
   CHECK_THROWS_WITH(options.named->folder("no/such"), Catch::Contains("has no train-images-idx3-ubyte"));
   CHECK(named_data("mnist.npz") == nullptr);
   named.push_back("data.labels=labels.gz");
-  CHECK_THROWS_WITH(config_of(named), Catch::Contains("has its labels and its test split"));
+  CHECK_THROWS_WITH(config_of(named), Catch::Contains("includes labels and a test split"));
 }

@@ -72,5 +72,5 @@ TEST_CASE("a key that makes a stage physical moves it from digital to circuit", 
     return find(stages_of(config), "changes of weights")->how;
   };
   CHECK(update("pulsed") == "whole pulses");
-  CHECK(update("continuous") == "fractions of pulses, which no device takes");
+  CHECK(update("continuous") == "fractions of pulses (not physical)");
 }

@@ -93,7 +93,7 @@ TEST_CASE("files of another config, other seeds or a foreign kind are refused by
   run_sweep(small(), {folder / "a.h5", false, {1, 2}});
   run_sweep(small({"beta=0.02"}), {folder / "b.h5", false, {2, 2}});
   CHECK_THAT(merge_error({folder / "a.h5", folder / "b.h5"}, folder / "c.h5"),
-             Contains("b.h5 is no part of the same sweep as") && Contains("beta: 0.01 there, 0.02 here"));
+             Contains("b.h5 does not belong to the same sweep as") && Contains("beta: 0.01 there, 0.02 here"));
   run_sweep(small({"sweep.seeds=[1, 3]"}), {folder / "s.h5", false, {2, 2}});
   CHECK_THAT(merge_error({folder / "a.h5", folder / "s.h5"}, folder / "c.h5"),
              Contains("sweep.seeds: [1, 2] there, [1, 3] here"));

@@ -94,11 +94,11 @@ TEST_CASE("what is wrong with a range is said") {
   CHECK_THROWS_WITH(grid_of("mode = 'sobol'\nlogarithmic = ['beta']\n[sweep.grid]\n'beta' = [0, 0.1]\n"),
                     Contains("must start above 0"));
   CHECK_THROWS_WITH(grid_of("mode = 'sobol'\nlogarithmic = ['bet']\n[sweep.grid]\n'beta' = [0.01, 0.1]\n"),
-                    Contains("bet is no axis"));
+                    Contains("bet is not an axis"));
   CHECK_THROWS_WITH(grid_of("logarithmic = ['beta']\n[sweep.grid]\n'beta' = [0.01, 0.1]\n"), Contains("has no effect"));
   CHECK_THROWS_WITH(grid_of("mode = 'sobol'\nlogarithmic = ['train.optimizer']\n[sweep.grid]\n"
                             "'train.optimizer' = ['adam', 'sgd']\n"),
-                    Contains("is no range"));
+                    Contains("must be a range"));
 }
 
 TEST_CASE("combinations that break a rule are recorded and skipped, if that is wanted and some are left") {

@@ -140,7 +140,7 @@ TEST_CASE("the free energy learns what a convex read cannot") {
 
 TEST_CASE("what only circuits have is refused for a network on a tape") {
   CHECK_THROWS_WITH(circuit_parts(small("sequence_model", "characters")),
-                    Contains("network.kind = sequence_model is no circuit"));
+                    Contains("network.kind = sequence_model does not settle"));
   CHECK_THROWS_WITH(small("sequence_model", "characters", {"sweep.run=gradcheck"}),
                     Contains("sweep.run = gradcheck (must be train for network.kind = sequence_model"));
 }

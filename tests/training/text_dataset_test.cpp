@@ -85,12 +85,12 @@ TEST_CASE("validation is the contiguous tail and training does not reach into it
 TEST_CASE("errors of text files name the path, the problem and what to do") {
   const TemporaryFile empty("empty.txt", "");
   const std::string prefix = "text file \"" + empty.path.string() + "\": ";
-  CHECK(message_of(empty.path) == prefix + "is empty; a text of characters to learn is needed");
+  CHECK(message_of(empty.path) == prefix + "is empty. Give a text to learn");
   CHECK(message_of("/nonexistent/x.txt") == "text file \"/nonexistent/x.txt\": does not exist; check the path");
   CHECK(message_of("/") == "text file \"/\": is a directory; name a text file in it");
   CHECK(message_of("/dev/null") ==
-        "text file \"/dev/null\": is not a regular file; copy the text into a file, a "
-        "resumed run has to read it again");
+        "text file \"/dev/null\": is not a regular file. Copy the text into a file, because "
+        "a resumed run reads it again");
   const TemporaryFile good("good.txt", "hello world");
   CHECK(message_of(good.path) == "no error");
   CHECK(message_of(good.path / "x.txt") ==
@@ -127,14 +127,15 @@ TEST_CASE("binary and invalid bytes are reported with their offset") {
 TEST_CASE("a text shorter than one window in either part is refused") {
   CHECK(message_for_bytes("abcdef", 2) == "no error");  // 3 + 3 characters, 3 needed
   CHECK(message_for_bytes("abcdef", 3) ==
-        "text file \"t.txt\": its training part has 3 characters, one window of 3 tokens and its target needs 4; "
-        "use a longer data.text, fewer model.tokens or a smaller data.validation_fraction or data.test_fraction");
+        "text file \"t.txt\": its training split has 3 characters, but one window of 3 tokens and its target needs "
+        "4. Use a longer data.text, fewer model.tokens or a smaller data.validation_fraction or data.test_fraction");
   CHECK(message_for_bytes("\xEF\xBB\xBF", 1) ==
-        "text file \"t.txt\": its training part has 0 characters, one window of 1 tokens and its target needs 2; "
-        "use a longer data.text, fewer model.tokens or a smaller data.validation_fraction or data.test_fraction");
-  CHECK_THROWS_WITH(TextDataset::from_text("aaaaaaaaaa", "t.txt", {0.1, 0}, 4),
-                    "text file \"t.txt\": its validation part has 1 characters, one window of 4 tokens and its target "
-                    "needs 5; use a longer data.text, fewer model.tokens or a larger data.validation_fraction");
+        "text file \"t.txt\": its training split has 0 characters, but one window of 1 tokens and its target needs "
+        "2. Use a longer data.text, fewer model.tokens or a smaller data.validation_fraction or data.test_fraction");
+  CHECK_THROWS_WITH(
+      TextDataset::from_text("aaaaaaaaaa", "t.txt", {0.1, 0}, 4),
+      "text file \"t.txt\": its validation split has 1 characters, but one window of 4 tokens and its target "
+      "needs 5. Use a longer data.text, fewer model.tokens or a larger data.validation_fraction");
   CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", {1.0, 0}, 1),
                     "validation fraction = 1 (must be > 0 and < 1)");
   CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", {0.5, 0}, 0), "tokens = 0 (must be at least 1)");
@@ -158,7 +159,7 @@ TEST_CASE("the three parts of a text are disjoint, in order, and no window cross
   CHECK(uneven.test().size() == 200);
   CHECK(TextDataset::from_text(text, "t.txt", {0.1, 0}, 8).test().empty());
   CHECK_THROWS_WITH(TextDataset::from_text(text, "t.txt", {0.1, 0.9}, 8), Catch::Contains("test fraction = 0.9"));
-  CHECK_THROWS_WITH(TextDataset::from_text(text, "t.txt", {0.1, 0.005}, 8), Catch::Contains("its test part has 5"));
+  CHECK_THROWS_WITH(TextDataset::from_text(text, "t.txt", {0.1, 0.005}, 8), Catch::Contains("its test split has 5"));
 }
 
 TEST_CASE("tiny Shakespeare has 65 characters") {

@@ -208,7 +208,7 @@ TEST_CASE("thermal kind: what learns from a bath needs one, and the other way ro
     return parse_program_config("c.toml", "", settings);
   };
   CHECK_THROWS_WITH(refused({"estimator=finite_nudge"}), Catch::Contains("relaxation.solver must be sample"));
-  CHECK_THROWS_WITH(refused({"relaxation.solver=sample", "estimator=ep"}), Catch::Contains("finite_nudge alone"));
+  CHECK_THROWS_WITH(refused({"relaxation.solver=sample", "estimator=ep"}), Catch::Contains("only finite_nudge learns"));
   CHECK_THROWS_WITH(refused({"thermal.temperature=0.2"}), Catch::Contains("thermal.temperature"));
   CHECK_THROWS_WITH(refused({"relaxation.solver=sample", "estimator=finite_nudge", "relaxation.step=2"}),
                     Catch::Contains("below 2"));
@@ -216,6 +216,7 @@ TEST_CASE("thermal kind: what learns from a bath needs one, and the other way ro
       parse_program_config(
           "c.toml", "",
           std::vector<std::string>{"network.kind=hopfield", "relaxation.solver=sample", "task.kind=classification"}),
-      Catch::Contains("relaxation.solver = sample (does not fit: network.kind = hopfield is in no bath, as thermal is; "
-                      "euler would)"));
+      Catch::Contains(
+          "relaxation.solver = sample (does not fit: network.kind = hopfield is not in a heat bath (thermal is); "
+          "euler would)"));
 }

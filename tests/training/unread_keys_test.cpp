@@ -178,7 +178,7 @@ TEST_CASE("a network that does not settle refuses what only circuits read, but w
                     Contains("device.preset = ecram (nothing reads it"));
   CHECK_THROWS_WITH(checked("estimator = 'ep'\n" + kind),
                     Contains("does not fit") && Contains("it learns by backprop"));
-  CHECK_THROWS_WITH(checked("estimator = 'backprop'\n"), Contains("a circuit settles, and bptt"));
+  CHECK_THROWS_WITH(checked("estimator = 'backprop'\n"), Contains("this network settles: use estimator = bptt"));
   CHECK_THROWS_WITH(checked(kind + "[mixer]\ninner_gate = false\n"), Contains("sequence.mixer = mha; fem_softmax_l"));
   CHECK_NOTHROW(
       checked("estimator = 'backprop'\n" + kind + "[mixer]\ninner_gate = false\n[sequence]\nmixer = 'fem_softmax'\n"));
@@ -248,7 +248,8 @@ TEST_CASE("mixer.mask = bidirectional: a token hears those behind it, and is ref
     return parse_program_config("mask.toml", "", more);
   };
   CHECK_NOTHROW(with({"mixer.mask=bidirectional"}));
-  CHECK_THROWS_WITH(with({"task.kind=in_context_recall", "mixer.mask=bidirectional"}), Contains("hold its answer"));
+  CHECK_THROWS_WITH(with({"task.kind=in_context_recall", "mixer.mask=bidirectional"}),
+                    Contains("contain the answer of a token"));
   MixerChoice recurrent;
   recurrent.kind = "mamba2";
   recurrent.bidirectional = true;

@@ -154,7 +154,7 @@ TEST_CASE("what hardware-aware training needs is said", "[hardware_aware]") {
   const TemporaryDirectory folder;
   const std::string file = (folder / "numbers.toml").string();
   std::ofstream(file) << "[hardware_aware]\ndevices = '" << file << "'\n";  // it names itself
-  CHECK_THROWS_WITH(run_parts(small("hopfield", {"hardware_aware.devices=" + file})), Contains("which are no devices"));
+  CHECK_THROWS_WITH(run_parts(small("hopfield", {"hardware_aware.devices=" + file})), Contains("Name devices"));
 }
 
 TEST_CASE(

@@ -32,7 +32,7 @@ def parsed(text):
     """(sentence, usage, {title of a list: [(name, meaning)]}, [lines behind the lists])."""
     lines = text.rstrip().split("\n")
     usage = next(one for one in lines if one.startswith("Usage: ")).removeprefix("Usage: ")
-    sentence = " ".join(lines[: lines.index("Usage: " + usage)]).strip()
+    sentence = " ".join(" ".join(lines[: lines.index("Usage: " + usage)]).split())
     lists, rest, title = {}, [], ""
     for line in lines[lines.index("Usage: " + usage) + 1:]:
         if re.fullmatch(r"\w[\w ]*:", line):
@@ -102,7 +102,7 @@ def page(program):
     for title, names in GROUPS.items():
         out += [f"**{title}**", "", "| command | what it does |", "|---|---|"]
         out += [f"| [`{one}`](#nudge-{one}) | {cell(known[one])} |" for one in names] + [""]
-    codes = next(one for one in rest if one.startswith("Exit codes: ")).removeprefix("Exit codes: ")
+    codes = " ".join(one.strip() for one in rest).partition("Exit codes: ")[2].partition("Sections of a config")[0].strip()  # over several lines
     codes, _, after = codes.partition(";")
     out += ["## Exit codes", "", "| code | meaning |", "|---|---|"]
     out += [f"| {found[1]} | {cell(found[2])} |" for found in re.finditer(r"(\d) (.*?)(?:, (?=\d )|$)", codes)]

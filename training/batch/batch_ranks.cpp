@@ -27,8 +27,8 @@ void expect_as_on_rank_0(const std::string& what, const std::string& value) {
   broadcast(first);
   if (first == value) return;
   throw UserError(
-      fmt::format("rank {}: {}: {}, on rank 0: {} (the ranks of one run must be alike: one build, one file "
-                  "system, and on processors of different kinds product.kernel = \"portable\")",
+      fmt::format("rank {}: {}: {}, on rank 0: {} (all ranks of a run need the same build and file system, and on "
+                  "different processors product.kernel = \"portable\")",
                   this_rank(), what, value, first));
 }
 

@@ -22,8 +22,8 @@ template <class S>
 void SampleMemory<S>::recall(const Batch& batch, Index example, Matrix<S>& rows, std::vector<char>& visited) const {
   if (batch.samples.empty()) {
     throw UserError(
-        "relaxation.persistent_states, or an estimator that keeps numbers of samples: this task does not number them "
-        "(take task.kind = classification or regression)");
+        "relaxation.persistent_states, or an estimator that keeps numbers of samples: this task does not number its "
+        "samples. Use task.kind = classification or regression");
   }
   recall(batch.samples_of(example), rows, visited);
 }
@@ -53,7 +53,7 @@ void SampleMemory<S>::resize(Index count) {
 
 template <class S>
 std::vector<StateArray<S>> SampleMemory<S>::arrays() {
-  return {{"kept", "1", "numbers kept of each sample of the training part since its last visit", &kept_},
+  return {{"kept", "1", "numbers kept of each sample of the training split since its last visit", &kept_},
           {"visits", "1", "1: the sample was there before", &visits_}};
 }
 

@@ -71,7 +71,7 @@ NudgeChoice chosen_nudge(const Config& config, const RunParts& parts);
 /// Config with the chosen beta and average.
 Config with_nudge(const Config& config, const NudgeChoice& choice);
 
-/// Describes a nudge: "nudge: beta = 0.1 moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8".
+/// Describes a nudge: "beta = 0.1 moves the nodes by 1.2 mV against 0.25 mV of noise: signal-to-noise 4.8".
 std::string nudge_text(const Config& config, const NudgeChoice& choice);
 
 /// Warning text for a nudge below the noise of its nodes, with the keys that lift it. Empty: the nudge is above the

@@ -85,18 +85,17 @@ void check_network_moves(const Network<double>& network, MovedNetwork& moved, co
                          const Matrix<double>& z) {
   if (network.circuit().feed_forward()) {
     throw UserError(
-        "--follow: the network is feed-forward (its Jacobian is triangular whatever the weights: no equilibrium is "
-        "ever lost)");
+        "--follow: the network is feed-forward, so its Jacobian is triangular and no equilibrium is ever lost");
   }
   if (moved.box(follow.from) != nullptr) {
     throw UserError(
-        "--follow: the network keeps nodes in a box (the Jacobian jumps where one reaches its bound; sweep.run = "
-        "stability maps it point by point)");
+        "--follow: the network keeps nodes in a box, and the Jacobian jumps where one reaches its bound. Use "
+        "sweep.run = stability, which maps it point by point");
   }
   const Index unknowns = moved.at(follow.to).cols();
   if (moved.at(follow.from).cols() != unknowns) {
-    throw UserError(fmt::format(
-        "--follow: {} (amplifiers without a bandwidth are another system: begin and end at a finite one)", follow.key));
+    throw UserError(fmt::format("--follow: {} (an infinite bandwidth is another system: begin and end at a finite one)",
+                                follow.key));
   }
   // Near z*, where the force of a symmetric network may be 0 whatever the key.
   const Matrix<double> x = moved.at(follow.from).at_rest(z);

@@ -219,7 +219,7 @@ bool warns(const GradientForecast& forecast) { return forecast.cosine < kFair; }
 std::string forecast_text(const GradientForecast& forecast) {
   std::string text =
       std::isnan(forecast.cosine)
-          ? std::string("the gradient of the first batch could not be compared: it is 0, or its phases do not settle")
+          ? std::string("the gradient of the first batch cannot be compared: it is 0, or its phases do not settle")
       : forecast.batches == 1
           ? fmt::format("the gradient of the first batch has a cosine of {:.3f} with the exact one", forecast.cosine)
           : fmt::format("the gradients of the first {} batches have a mean cosine of {:.3f} with the exact ones",
@@ -247,7 +247,7 @@ std::string noise_text(const GradientForecast& forecast) {
 void check_forecast(const Config& config, const GradientForecast& forecast) {
   const bool allowed = phase_options(config).phases.below_noise || !reads_below_noise(config);
   if (!(forecast.cosine < kNothing) || allowed) return;
-  throw UserError(fmt::format("estimator = {} ({}; nudge.below_noise = true runs it all the same)",
+  throw UserError(fmt::format("estimator = {} ({}; nudge.below_noise = true runs it anyway)",
                               run_options(config).estimator, forecast_text(forecast)));
 }
 

@@ -151,8 +151,8 @@ MixerEnergy mixer_energy(const Config& config) {
   for (const auto& [key, value] : {std::pair("network.kind", "block"), std::pair("task.kind", "characters")}) {
     if (config.text(key) == value) continue;
     throw UserError(
-        fmt::format("{} = {} has no energy to log: nudge energy iterates the mixer of a block on a text ({} = {})", key,
-                    config.text(key), key, value));
+        fmt::format("{} = {} has no energy to log. nudge energy iterates the mixer of a block on a text: set {} = {}",
+                    key, config.text(key), key, value));
   }
   const MixerChoice choice = mixer_choice(config);
   const auto& known = energy_mixers();

@@ -40,7 +40,7 @@ Found settle_from(const Network<double>& network, CircuitDynamics<double>& dynam
   Found found{std::vector<std::vector<double>>(static_cast<std::size_t>(samples))};
   const auto energy = dynamics.energy(z0);
   if (!energy)
-    throw UserError("gradcheck.starts must be 0 for a network without an energy, by which equilibria are told apart");
+    throw UserError("gradcheck.starts must be 0 for a network without an energy: the energy distinguishes equilibria");
   for (int s = 0; s < starts; ++s) {
     Matrix<double> z = random_start(z0.rows(), z0.cols(), seed, sequence, s);
     if (const Box<double>* box = dynamics.box()) box->project(z, {0, z.cols()});

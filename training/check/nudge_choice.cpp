@@ -96,23 +96,23 @@ bool still(const NudgeSignal& signal) { return signal.known() && signal.displace
 /// Text of the displacement: "moves the nodes by 1.2 mV beside 0.25 mV of noise: signal-to-noise 4.8"; no ratio where there is none.
 std::string moved_text(const NudgeChoice& choice, double unit_V) {
   const NudgeSignal& signal = choice.signal;
-  if (still(signal)) return "moves no node by what is read of it, and noise moves none either";
+  if (still(signal)) return "moves no node measurably, and noise moves none either";
   if (!choice.seen && signal.displacement() == 0) {
-    return fmt::format("moves the nodes by less than their noise of {} shows", volts(signal.noise() * unit_V));
+    return fmt::format("moves the nodes by less than their noise of {} resolves", volts(signal.noise() * unit_V));
   }
   const char* bound = choice.seen ? "" : "at most ";
   const std::string moved = fmt::format("moves the nodes by {}{}", bound, volts(signal.displacement() * unit_V));
-  if (signal.noise() == 0) return moved + ", and what is read of them has no noise";
-  return fmt::format("{} beside {} of noise: signal-to-noise {}{:.2g}", moved, volts(signal.noise() * unit_V), bound,
+  if (signal.noise() == 0) return moved + ", and their reads have no noise";
+  return fmt::format("{} against {} of noise: signal-to-noise {}{:.2g}", moved, volts(signal.noise() * unit_V), bound,
                      signal.snr());
 }
 
 /// Advice for a nudge that no read shows.
 std::string still_advice(const Config& config) {
   const int bits = circuit_spec(config).phase_adc.bits;
-  return fmt::format("every gradient would be 0: take a larger beta{}",
-                     bits > 0 ? fmt::format(", or more than circuit.phase_adc_bits = {}, whose steps are larger than "
-                                            "what the nudge moves (0: an ideal converter)",
+  return fmt::format("every gradient would be 0: use a larger beta{}",
+                     bits > 0 ? fmt::format(", or raise circuit.phase_adc_bits = {}, whose steps exceed the shift "
+                                            "by the nudge (0: an ideal converter)",
                                             bits)
                               : "");
 }
@@ -201,7 +201,7 @@ Config with_nudge(const Config& config, const NudgeChoice& choice) {
 
 std::string nudge_text(const Config& config, const NudgeChoice& choice) {
   const double unit = circuit_spec(config).read_voltage_V;
-  return fmt::format("nudge: beta = {}{} {}", choice.beta,
+  return fmt::format("beta = {}{} {}", choice.beta,
                      choice.average > 0
                          ? fmt::format(" and the mean of the last {} of {} nudged steps", choice.average, choice.steps)
                          : "",
@@ -214,8 +214,10 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
   const PhaseOptions options = phase_options(config);
   const double snr = choice.signal.snr();
   if (!choice.seen) {
-    return fmt::format("{}: below the noise of the nodes, also where {} ends to be linear; lower the noise",
-                       nudge_text(config, choice), run_options(config).estimator);
+    return fmt::format(
+        "{}: below the noise of the nodes, even at the largest beta at which {} is linear; lower the "
+        "noise",
+        nudge_text(config, choice), run_options(config).estimator);
   }
   const double lift = kWanted / snr;
   std::string advice;
@@ -226,8 +228,8 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
     const Oscillation& swing = options.phases.oscillation;
     const double longer = 1 / (snr * snr);
     advice = fmt::format(
-        "a larger beta leaves the range in which {} is linear (|z - z*|/|z*| = {}): nudge.cost_current = frozen with "
-        "aep_transposed takes a larger one, {} averages the noise away",
+        "a larger beta leaves the linear range of {} (|z - z*|/|z*| = {}): use nudge.cost_current = frozen with "
+        "aep_transposed, which allows a larger beta, or average the noise with {}",
         run_options(config).estimator, largest,
         swing.on() ? fmt::format("nudge.periods = {}", std::ceil(swing.periods * longer))
                    : fmt::format("relaxation.average_nudged = {} with as many more nudged_steps",
@@ -238,8 +240,8 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
 
 std::string drowned_note(double snr) {
   return fmt::format(
-      "the nudge ends below the noise of its nodes: signal-to-noise {:.2g} (a larger beta, or longer averages; `nudge "
-      "config check` says which)",
+      "the nudge ends below the noise of its nodes: signal-to-noise {:.2g}. Raise beta or average longer; `nudge "
+      "config check` says which",
       snr);
 }
 
@@ -251,7 +253,7 @@ bool reads_below_noise(const Config& config) {
 void check_nudge(const Config& config, const NudgeChoice& choice) {
   if (!choice.measured() || choice.signal.snr() >= kRefused || phase_options(config).phases.below_noise) return;
   throw UserError(fmt::format("beta = {} ({}{})", config.as_text("beta"), nudge_warning(config, choice),
-                              reads_below_noise(config) ? "; nudge.below_noise = true runs it all the same" : ""));
+                              reads_below_noise(config) ? "; nudge.below_noise = true runs it anyway" : ""));
 }
 
 #define NUDGE_NUDGE_CHOICE(S)                                                                    \
@@ -295,7 +297,7 @@ Config with_bandwidth(const Config& config, const Network<S>& network) {
   if (!leaves_bandwidth_open(config)) return config;
   Config chosen = config;
   chosen.set_from_text(bandwidth_key, format_quantity(bandwidth_left_Hz(config, network), Unit::hertz, 4),
-                       fmt::format("circuit.gain_bandwidth over {:.3g}, the noise gain of the heaviest line",
+                       fmt::format("circuit.gain_bandwidth divided by {:.3g}, the noise gain of the most loaded line",
                                    1 + heaviest_load(network)));
   return chosen;
 }

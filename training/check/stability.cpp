@@ -151,8 +151,8 @@ std::string decay_forecast(const std::vector<double>& steps, const std::vector<d
   const double interval = -x(0) / (kLast - 1);
   if (!(slope < 0) || now + slope * kAhead * interval > least) return "";
   return fmt::format(
-      "a free step leaves {:.3g} of a perturbation, and more as training goes on: above {:.3g} {} free steps no longer "
-      "forget it",
+      "a free step leaves {:.3g} of a perturbation, and this grows during training: above {:.3g} a perturbation "
+      "survives {} free steps",
       decays.back(), std::exp(-least), free_steps);
 }
 
@@ -164,22 +164,22 @@ std::string stability_verdict(const StabilityReport& report, const Equilibrium& 
   std::string out = sentence(phases);
   if (report.feed_forward) {
     return out +
-           "; stable for any weights: every node is driven by earlier ones alone, J is lower triangular; as many "
-           "unit steps as nodes, or one sweep, settle it exactly";
+           "; stable for any weights, because J is lower triangular. One sweep, or one unit step per node, settles "
+           "it exactly";
   }
   if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed; " + out;
   if (report.abscissa >= 0) {
     out = fmt::format("unstable: perturbations of the equilibrium grow ({:+.3g} per tau); {}", report.abscissa,
-                      report.slow_amplifiers ? "the amplifiers are too slow for it: raise circuit.amplifier_bandwidth"
-                                             : "no circuit stays there: raise the damping, or start elsewhere");
+                      report.slow_amplifiers ? "the amplifiers are too slow: raise circuit.amplifier_bandwidth"
+                                             : "a circuit leaves it: raise the damping, or start elsewhere");
   } else if (phases.known() && phases.settled < 1 && report.decay >= 1) {
-    out += "; Euler steps of this size overshoot though the equilibrium is stable: lower relaxation.step";
+    out += "; the equilibrium is stable, but Euler steps of this size overshoot: lower relaxation.step";
   }
   const double frequency = turning_rate(report);
   if (frequency == 0) return out;
   return out + fmt::format(
-                   "; the leading pair is complex and turns once in {:.3g} tau: past the margin a Hopf "
-                   "bifurcation, the state would oscillate",
+                   "; the leading pair is complex and turns once in {:.3g} tau, so beyond the margin the state "
+                   "oscillates (Hopf bifurcation)",
                    2 * std::numbers::pi / frequency);
 }
 

@@ -121,7 +121,8 @@ Advice advice_for(const ConfigSource& given) {
   if (config.text("device.model") == "digital") {
     throw UserError(
         given.name +
-        ": no devices to advise on (device.model = digital: name device.preset, or the file of a fitted device)");
+        ": device.model = digital: there are no devices to advise on. Set device.preset, or give the file of a "
+        "fitted device");
   }
   Advice advice{given, {}};
   std::vector<std::string> entrants = {fmt::format("{}: {}", Advice::exact, exact_settings(given, config)),
@@ -153,16 +154,16 @@ std::string regained_unknown(const Comparison& comparison) {
     if (ended_well(named_entrant(comparison, name))) continue;
     missing += fmt::format("{}{}", missing.empty() ? "" : " and ", name);
   }
-  if (!missing.empty()) return fmt::format("what rules regain is not known: no result of {}", missing);
+  if (!missing.empty()) return fmt::format("how much rules regain is not known: no result of {}", missing);
   const PairedDifference& lost = named_entrant(comparison, Advice::frozen).difference;
   if (lost.seeds < 2) {
-    return "what rules regain is not known: one seed has no interval (name two or more in compare.test_seeds)";
+    return "how much rules regain is not known: one seed has no interval. Set two or more compare.test_seeds";
   }
   if (lost.low > 0) return "";
   const std::string reach = reach_text(lost, [](double d) { return fmt::format("{:.3g}", d); });
   return fmt::format(
-      "what rules regain is not known: the seeds do not tell frozen devices from exact numbers{}{} (more "
-      "compare.test_seeds, or longer trainings: --set train.steps=N)",
+      "how much rules regain is not known: frozen devices and digital weights are not significantly different{}{}. "
+      "Use more compare.test_seeds, or longer trainings (--set train.steps=N)",
       reach.empty() ? "" : "; ", reach);
 }
 

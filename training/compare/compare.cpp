@@ -166,8 +166,8 @@ Comparison drop_outside_compare(const ConfigSource& given, const SweepFiles& fil
   file.restore("tuning", out.tuning, Stored::all);
   if (!is_complete(out.tuning)) {
     throw UserError(
-        fmt::format("{}: the tuning is not complete, so that nobody knows which of its test runs are outside (end it "
-                    "with nudge compare --resume, then drop)",
+        fmt::format("{}: the tuning is not complete, so it is not known which test runs are outside. Complete it "
+                    "with nudge compare --resume, then drop",
                     files.output.string()));
   }
   out.entrants = chosen_entrants(protocol, out.tuning);

@@ -43,7 +43,7 @@ class EntrantColumns : public ItemColumns<One> {
     real(name + "_deviation", unit, "its standard deviation over the seeds (n - 1); NaN where a run failed", cell,
          &CellSpread::deviation);
     real(name + "_median", unit,
-         "its median over the seeds, runs that failed ranked worst; NaN where it is one of them", cell,
+         "its median over the seeds, failed runs ranked worst; NaN where the median is a failed run", cell,
          &CellSpread::median);
   }
 
@@ -56,9 +56,8 @@ class EntrantColumns : public ItemColumns<One> {
     real(name + "_low", unit, "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds", pair,
          &PairedDifference::low);
     real(name + "_high", unit, "upper end", pair, &PairedDifference::high);
-    real(name + "_won", "1",
-         "seeds whose " + what + " was better than the baseline's; a run that failed is worse than any", pair,
-         &PairedDifference::won);
+    real(name + "_won", "1", "seeds whose " + what + " was better than the baseline's; a failed run is worse than any",
+         pair, &PairedDifference::won);
     real(name + "_lost", "1", "seeds whose " + what + " was worse", pair, &PairedDifference::lost);
     real(name + "_failed", "1", "seeds for which a run of the pair failed", pair, &PairedDifference::failed);
   }
@@ -70,32 +69,31 @@ void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& en
                     const std::string& holds) {
   EntrantColumns to(document, entrants);
   const std::string loss = metric.empty() ? "nat" : "1";
-  to.add("name", "entrant; the first is the baseline", [](const One& one) { return one.entrant.name; });
-  to.add("settings", "what the entrant sets beside the config",
+  to.add("name", "method; the first is the baseline", [](const One& one) { return one.entrant.name; });
+  to.add("settings", "settings of the method on top of the config",
          [](const One& one) { return fmt::format("{}", fmt::join(one.entrant.settings, "; ")); });
-  to.add("chosen",
-         "place in the grid with the smallest mean validation loss; empty: no place where all runs ended well",
+  to.add("chosen", "grid point with the smallest mean validation loss; empty: no point where all runs ended well",
          [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->combination, "; ")) : ""; });
-  to.add("edges", "keys of the grid that the choice is an outermost value of: the best may lie beyond",
+  to.add("edges", "keys of the grid whose outermost value was chosen: the best may lie beyond",
          [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->edges, ", ")) : ""; });
   to.real("tuning_loss", loss, "mean validation loss over the tuning seeds at the choice",
           [](const One& one) { return one.choice ? one.choice->validation_loss : std::nan(""); });
   to.real("runs", "1", "runs with fresh seeds that ended well", &One::runs);
-  to.real("failed", "1", "runs with fresh seeds that did not: they rank worst", &One::failed);
+  to.real("failed", "1", "runs with fresh seeds that failed: they rank worst", &One::failed);
   to.spread("validation", loss, "validation loss", &One::validation);
-  to.spread("test", loss, "loss on the test part", &One::test);
+  to.spread("test", loss, "loss on the test split", &One::test);
   to.real("skipped", "1", "outlier steps skipped in all runs together", &One::skipped);
   to.real("nonfinite", "1", "steps rolled back in all runs together", &One::nonfinite);
-  to.real("difference_seeds", "1", "seeds of which there are runs of the entrant and of the baseline", &One::difference,
+  to.real("difference_seeds", "1", "seeds with a run of the method and of the baseline", &One::difference,
           &PairedDifference::seeds);
   to.difference("difference", loss, "test loss", &One::difference);
   document.attribute("intervals_hold", holds, "entrants");
   if (metric.empty()) return;
   to.spread("validation_" + metric, "1", "score on validation", &One::validation_score);
-  to.spread("test_" + metric, "1", "score on the test part", &One::test_score);
+  to.spread("test_" + metric, "1", "score on the test split", &One::test_score);
   to.difference("difference_" + metric, "1", "test score", &One::score_difference);
   if (metric != "accuracy") return;
-  to.real("test_samples", "1", "answers of a run's test part", &One::test_samples);
+  to.real("test_samples", "1", "answers in the test split of a run", &One::test_samples);
   to.real("one_run_low", "1",
           "lower end of the 95 % binomial interval of one run's test accuracy, at the median (Wilson)", &One::one_run,
           &Interval::low);
@@ -114,8 +112,8 @@ void CompareFile::expect_same_config(const Config& base, const std::vector<std::
   });
   const std::string wanted = fmt::format("{}", fmt::join(keys, ", "));
   if (const std::string stored = file.text_attribute("grid_keys"); stored != wanted) {
-    file.fail("attribute grid_keys", fmt::format("the file tunes {}, the config {} (seeds and values of the axes may "
-                                                 "change, the axes may not: start a new comparison with --out)",
+    file.fail("attribute grid_keys", fmt::format("the file tunes {}, the config {}. Only seeds and values of the "
+                                                 "axes may change: start a new comparison with --out",
                                                  stored, wanted));
   }
   record_.started = file.text_attribute("started");

@@ -96,7 +96,7 @@ void expect_complete(const JoinedTable& table, const std::string& kind) {
   if (missing == 0) return;
   if (missing > kShown) names += fmt::format("\n  and {} more", missing - kShown);
   throw UserError(fmt::format(
-      "{} of {} points{} are in none of the files (--partial merges all the same, and nudge {} --resume runs them):{}",
+      "{} of {} points{} are in none of the files. --partial merges anyway, and nudge {} --resume runs them:{}",
       missing, table.sources.size(), kind == "compare" ? " of the " + table.name : "", kind, names));
 }
 
@@ -190,7 +190,7 @@ MergeSummary merge_sweeps(const std::vector<std::filesystem::path>& inputs, cons
     summary.finished += table.sources.size() - table.missing();
     for (const auto& source : table.sources) summary.failed += source && !source->ok() ? 1 : 0;
   }
-  if (summary.points == 0) throw UserError(parts.front().file.name() + ": none of the files has a run that has ended");
+  if (summary.points == 0) throw UserError(parts.front().file.name() + ": no file has a finished run");
   H5Document document;
   write_root(document, parts);
   write_group_attributes(document, parts);
@@ -211,7 +211,7 @@ template <class T>
 const std::vector<T>& values_of(const RowColumns& rows, const std::string& path) {
   const std::vector<T>* values = values_in<T>(rows, path);
   if (values == nullptr)
-    throw UserError(fmt::format("/{} is missing or of another type: no file of nudge compare", path));
+    throw UserError(fmt::format("/{} is missing or of another type: this is not a file of nudge compare", path));
   return *values;
 }
 
@@ -253,8 +253,8 @@ void expect_tests_of_choices(const CompareProtocol& protocol, const Sweep& tunin
     for (const SweepPoint& run : test.points) {
       if (run.values.front() != entrants[e].entrant.name || same_place(run, chosen, test.numeric)) continue;
       throw UserError(
-          fmt::format("{}: the test runs of \"{}\" are not at the place that the whole tuning chooses (run them with "
-                      "nudge compare --resume FILE, then merge)",
+          fmt::format("{}: the test runs of \"{}\" are not at the grid point that the whole tuning chooses. Run "
+                      "them with nudge compare --resume FILE, then merge",
                       name, entrants[e].entrant.name));
     }
   }
@@ -268,7 +268,7 @@ void write_merged_entrants(H5Document& document, const Config& config, const std
   const Sweep tuned = table_of(protocol, CompareStage::tuning, tuning);
   const Sweep tested = table_of(protocol, CompareStage::tests, test);
   if (protocol.tunes() && tuned.points.size() != protocol.tuning_runs()) {
-    throw UserError(fmt::format("{}: {} runs of the tuning are not those of its config", name, tuned.points.size()));
+    throw UserError(fmt::format("{}: {} runs of the tuning do not belong to its config", name, tuned.points.size()));
   }
   std::vector<ComparedEntrant> entrants = chosen_entrants(protocol, tuned);
   if (protocol.tunes()) expect_tests_of_choices(protocol, tuned, tested, entrants, name);

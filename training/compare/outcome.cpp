@@ -205,7 +205,7 @@ void expect_axes_read(const CompareProtocol& protocol, const std::string& name) 
         return std::any_of(one.begin(), one.end(), [&](const std::string& s) { return key_of(s) == axis.key; });
       });
     });
-    if (!is_read) throw UserError(fmt::format("{}: compare.grid.{} (no entrant reads it)", name, axis.key));
+    if (!is_read) throw UserError(fmt::format("{}: compare.grid.{} (no method reads it)", name, axis.key));
   }
 }
 
@@ -235,17 +235,17 @@ namespace {
 std::string covered(const Config& config) {
   if (!has_samples(config)) {
     return task_kind(config).name == "characters"
-               ? "the interval holds seeds (initial weights, order of the batches) of this one text"
-               : "the interval holds seeds (initial weights, batches) of this one set of sequences";
+               ? "the interval covers seeds (initial weights, order of the batches) on this one text"
+               : "the interval covers seeds (initial weights, batches) on this one set of sequences";
   }
   const DataOptions data = data_options(config);
-  const std::string test = data.test_file.empty() ? fmt::format("one test part, data.test_seed = {}", data.test_seed)
+  const std::string test = data.test_file.empty() ? fmt::format("one test split, data.test_seed = {}", data.test_seed)
                                                   : "the test samples of data.test_file";
   return data.split_seed == DataOptions::by_seed
-             ? "the interval holds seeds and splits of training and validation (data.split_seed), on " + test
+             ? "the interval covers seeds and splits into training and validation (data.split_seed), on " + test
              : fmt::format(
-                   "the interval holds seeds (initial weights, order of the batches) of one split, "
-                   "data.split_seed = {}, on {}",
+                   "the interval covers seeds (initial weights, order of the batches) on one split, data.split_seed "
+                   "= {}, on {}",
                    data.split_seed, test);
 }
 
@@ -268,14 +268,14 @@ CompareProtocol read_protocol(const Config& config, const std::string& name) {
   expect_axes_read(p, name);
   for (const GridAxis& axis : p.axes) {
     if (axis.key == "data.split_seed" || axis.key == "data.test_seed")
-      throw UserError(fmt::format("{}: compare.grid.{} (parts of the data are drawn, not tuned)", name, axis.key));
+      throw UserError(fmt::format("{}: compare.grid.{} (splits of the data are drawn, not tuned)", name, axis.key));
   }
   if (p.test_seeds.empty()) throw UserError(name + ": compare.test_seeds is empty (name one seed or more)");
   if (p.tuning_seeds.empty() && p.tunes()) {
     throw UserError(name + ": compare.tuning_seeds is empty (a grid of several points needs one)");
   }
   if (data_options(p.base).test_fraction == 0) {
-    throw UserError(name + ": data.test_fraction = 0 (must be > 0: a comparison is reported on the test part)");
+    throw UserError(name + ": data.test_fraction = 0 (must be > 0: a comparison is reported on the test split)");
   }
   return p;
 }

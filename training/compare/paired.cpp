@@ -78,10 +78,10 @@ int PairedDifference::seeds_needed() const {
 
 std::string reach_text(const PairedDifference& d, const std::function<std::string(double)>& text) {
   if (!std::isfinite(d.low) || !(d.deviation > 0)) return "";
-  std::string out = fmt::format("{} seeds cannot tell less than {} here", d.seeds, text(d.high - d.mean));
+  std::string out = fmt::format("{} seeds cannot resolve less than {} here", d.seeds, text(d.high - d.mean));
   const int needed = d.seeds_needed();
   if (d.mean == 0 || needed <= d.seeds) return out;
-  return out + fmt::format("; {} would tell {}", needed > 0 ? fmt::format("about {}", needed) : "more than 1000",
+  return out + fmt::format("; {} would resolve {}", needed > 0 ? fmt::format("about {}", needed) : "more than 1000",
                            text(std::abs(d.mean)));
 }
 

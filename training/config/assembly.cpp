@@ -238,9 +238,8 @@ std::string phase_misfit(const Config& config, const std::string& key, bool nois
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
   const NetworkKind& kind = network_kind(config);
   if (kind.is_circuit() && estimator == backprop_name) {
-    return "a circuit settles, and bptt is backprop through that (docs/reference/networks.md#transformer has the sweep "
-           "that is as fast); "
-           "backprop is what network.kind = sequence_model learns by";
+    return "this network settles: use estimator = bptt, backprop through its relaxation. backprop is for "
+           "network.kind = sequence_model";
   }
   const EstimatorKind* how = find_estimator(estimator);
   if (how == nullptr) return estimator == own_estimator_name ? own_estimator_missing : "";

@@ -65,8 +65,8 @@ class Sampler {
   /// What is wrong with the ends of the range, or nothing.
   const char* problem() const {
     if (!range_ && logarithmic_)
-      return "is no range (sweep.logarithmic names axes of two numbers, the ends of a range)";
-    if (range_ && !(low_ < high_)) return "is no range: its first end must be below the second";
+      return "must be a range: sweep.logarithmic is for axes of two numbers, the ends of a range";
+    if (range_ && !(low_ < high_)) return "must be a range: its first end below the second";
     if (range_ && logarithmic_ && !(low_ > 0)) return "must start above 0: a logarithmic range";
     return nullptr;
   }
@@ -95,8 +95,8 @@ void check_zipped(const std::vector<GridAxis>& axes) {
   for (const GridAxis& axis : axes) {
     if (axis.values.size() == axes.front().values.size()) continue;
     throw UserError(
-        fmt::format("sweep.grid.{} has {} values, sweep.grid.{} has {} (sweep.mode = zip walks all axes in step: give "
-                    "them as many values each)",
+        fmt::format("sweep.grid.{} has {} values, sweep.grid.{} has {}. sweep.mode = zip needs as many values on "
+                    "each axis",
                     axes.front().key, axes.front().values.size(), axis.key, axis.values.size()));
   }
 }
@@ -105,7 +105,7 @@ void check_sampled(const Config& base, const std::vector<GridAxis>& axes) {
   for (const std::string& key : base.texts("sweep.logarithmic")) {
     const auto is_it = [&](const GridAxis& axis) { return axis.key == key; };
     if (std::any_of(axes.begin(), axes.end(), is_it)) continue;
-    throw UserError(fmt::format("sweep.logarithmic: {} is no axis of sweep.grid", key));
+    throw UserError(fmt::format("sweep.logarithmic: {} is not an axis of sweep.grid", key));
   }
   for (const GridAxis& axis : axes) {
     const char* problem = Sampler(base, axis).problem();
@@ -159,7 +159,7 @@ std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes) {
 void check_mode_axes(const Config& base) {
   const auto& axes = base.grid("sweep.grid");
   if (!is_sampled(base) && !base.texts("sweep.logarithmic").empty()) {
-    throw UserError("sweep.logarithmic has no effect (only sweep.mode = sobol or random draws from ranges)");
+    throw UserError("sweep.logarithmic has no effect: only sweep.mode = sobol and random draw from ranges");
   }
   if (is_sampled(base)) check_sampled(base, axes);
   if (base.text("sweep.mode") == "zip") check_zipped(axes);
@@ -197,7 +197,7 @@ void zipped_places(const Config& config, std::vector<std::string>& problems) {
   }
   const auto repeat = first_repeat(places);
   if (!repeat) return;
-  problems.push_back(fmt::format("{} (with sweep.mode = zip the place of [{}] {})",
+  problems.push_back(fmt::format("{} (with sweep.mode = zip the position of [{}] {})",
                                  axis_text("sweep.grid", axes.front()), repeat->again, repeat_rule(*repeat)));
 }
 

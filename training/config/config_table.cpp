@@ -249,13 +249,14 @@ ParamTable network_rows() {
   for (const NetworkKind& kind : network_kinds()) networks.push_back(kind.name);
   return {
       choice("network.kind", "block", networks,
-             "What settles. block: one node with a Hopfield memory and attention of its own state, the founding "
-             "note's; stack: stack.layers such blocks, each clamped to the one below; transformer: layers as nodes, "
-             "sized by transformer.*; hopfield, convolutional: layers above a sample, sized by hopfield.* and "
-             "convolutional.*; resistive: layers of nodes joined by resistors, resistive.*; netlist: a circuit as a "
-             "SPICE netlist draws it, netlist.*. What does not settle, on exact numbers by backprop: sequence_model: "
-             "blocks of sequence.mixer; free_transformer: the same that reads latent bits, latent.*; argmax_read: one "
-             "layer on task.kind = argmax."),
+             "The network. These settle. block: one node with a Hopfield memory and attention of its own state. "
+             "stack: stack.layers such blocks, each clamped to the one below. transformer: layers as nodes "
+             "(transformer.*). hopfield, convolutional: layers above a sample (hopfield.*, convolutional.*). "
+             "resistive: layers of nodes joined by resistors (resistive.*). netlist: a circuit from a SPICE netlist "
+             "(netlist.*). oscillator, thermal: coupled phases (oscillator.*) and units in a heat bath (thermal.*). "
+             "These do not settle and learn by backprop with digital weights. sequence_model: blocks of "
+             "sequence.mixer. free_transformer: the same with latent bits (latent.*). argmax_read: one layer for "
+             "task.kind = argmax."),
   };
 }
 
@@ -263,20 +264,21 @@ ParamTable compare_rows() {
   using param::distinct, param::grid, param::integers, param::texts;
   return {
       texts("compare.entrants", "bptt, aep_anchored", {},
-            "What `nudge compare` compares, the first with all others: an estimator, or a name with settings of its "
-            "own, as in \"ecram: estimator=aep_anchored; device.preset=ecram\"."),
+            "Methods that `nudge compare` compares; the first is the baseline. A method is an estimator, or a name "
+            "with its own settings, as in \"ecram: estimator=aep_anchored; device.preset=ecram\"."),
       distinct(
           integers("compare.tuning_seeds", "[1, 2, 3]", at_least(0),
-                   "Seeds of the runs that choose each entrant's place in compare.grid, by the mean validation loss.",
-                   "a choice by one seed holds its luck: results/results.md has a rate that one of five fresh seeds "
-                   "did not take")),
+                   "Seeds of the runs that choose the point of compare.grid for each method, by the mean validation "
+                   "loss.",
+                   "a choice by one seed may be chance: in results/results.md one of five fresh seeds failed at "
+                   "such a rate")),
       distinct(
           integers("compare.test_seeds", "[11, 12, 13, 14, 15]", at_least(0),
-                   "Fresh seeds of the runs that are reported, none of them in compare.tuning_seeds.",
+                   "Fresh seeds of the reported runs; none may be in compare.tuning_seeds.",
                    "5 seeds: the 95 % interval of a mean is 1.24 standard deviations to either side; 3 seeds: 2.48")),
       grid("compare.grid",
-           "What is tuned, the same for every entrant: keys of this table and the values each takes, as in "
-           "`\"train.learning_rate\" = [1e-3, 3e-3]`; every combination is run, without the keys that the entrant does "
+           "Grid that is tuned for every method: keys of this table and their values, as in "
+           "`\"train.learning_rate\" = [1e-3, 3e-3]`. Every combination is run, without keys that the method does "
            "not read."),
   };
 }
@@ -286,25 +288,24 @@ ParamTable sweep_rows() {
       param::zero_is;
   return {
       choice("sweep.run", "train", {"train", "gradcheck", "stability"},
-             "What each point of the sweep runs; stability: how far its equilibria are from being lost, as `nudge "
+             "What each point of the sweep runs. stability: the stability margin of its equilibria, as `nudge "
              "stability` of one chip."),
       flag("sweep.test", "false",
-           "Whether every training is also tested on the test part at its end (columns test_*). Choose by the "
-           "validation part: what is chosen by the test part is no longer measured by it."),
+           "Whether every training is also tested on the test split at its end (columns test_*). Choose by the "
+           "validation split: the test split cannot judge what it chose."),
       choice("sweep.mode", "grid", {"grid", "one_at_a_time", "zip", "sobol", "random"},
-             "grid: every combination of values; one_at_a_time: the config as it is, and beside it every other value "
-             "of every axis alone; zip: the first values of all axes together, then the second ones; sobol, random: "
-             "sweep.samples places drawn from the axes, where two numbers are the ends of a range and longer lists and "
-             "texts are drawn from."),
+             "How points are made from the axes. grid: every combination of values. one_at_a_time: the config, and "
+             "every other value of one axis at a time. zip: the first values of all axes together, then the second "
+             "ones. sobol, random: sweep.samples points drawn from the axes; two numbers are a range, longer lists "
+             "and texts are choices."),
       integer("sweep.samples", "64", between(1, 1000000),
-              "Places that sweep.mode = sobol or random draws; more of them keep those that are there. One that is "
-              "drawn again is run once."),
+              "Number of points that sweep.mode = sobol or random draws. A larger number keeps the earlier points. "
+              "A repeated point is run once."),
       texts("sweep.logarithmic", "[]", {},
-            "Axes of sobol and random whose range is drawn from evenly in its logarithm, as in "
-            "`[\"train.learning_rate\"]`."),
+            "Axes of sobol and random that are drawn evenly in the logarithm, as in `[\"train.learning_rate\"]`."),
       choice("sweep.invalid", "refuse", {"refuse", "skip"},
-             "Combinations that break a rule of the config: refuse the sweep before it runs, or skip them and record "
-             "the rule."),
+             "Combinations that break a rule of the config. refuse: stop before the sweep runs. skip: leave them "
+             "out and record the rule."),
       distinct(integers("sweep.seeds", "[1]", at_least(0), "Every point is run with each of these seeds.")),
       zero_is(
           "auto",
@@ -312,21 +313,23 @@ ParamTable sweep_rows() {
               "sweep.parallel", "auto", between(0, 4096),
               "Runs at the same time, each on one thread; auto: one per thread, and one per process under mpirun.")),
       grid("sweep.grid",
-           "The axes: keys of this table and the values each takes, as in `\"device.read_noise\" = [0, \"1 %\"]`; "
-           "every combination is run."),
+           "Axes: keys of this table and their values, as in `\"device.read_noise\" = [0, \"1 %\"]`. Every "
+           "combination is run."),
   };
 }
 
 const std::vector<Preset>& program_presets() {
   static const std::vector<Preset> presets = {
-      {"founding_note", "the founding note's algorithm: correction at z* without anchor, only the damping regulated",
+      {"founding_note",
+       "the algorithm of the founding note: correction at z* without anchor, only the damping "
+       "regulated",
        "estimator = 'aep'\n"
        "[memory_bound]\nfraction = 0\n"
        "[growth]\nstrength = 0\n"
        "[train]\nskip_ratio = 0\n"},
       // In the prototype this trained through reads with noise of 1 % of the rms of each product within +0.1, +2.7 and
       // -0.3 % of the noise-free loss on three seeds; the un-transposed forms did not train.
-      {"noisy_reads", "what trains through read noise: transposed attention, averaged states, a large nudge",
+      {"noisy_reads", "training through read noise: transposed attention, averaged states, a large nudge",
        "estimator = 'aep_transposed'\nbeta = 0.1\n"
        "[relaxation]\naverage_free = 8\naverage_nudged = 12\n"
        "[reads]\nanchor = 'mean 8'\n"

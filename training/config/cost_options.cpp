@@ -9,10 +9,10 @@ const Section<CostOptions>& cost_section() {
   static const Section<CostOptions> section = {
       field(quantity("cost.node", "32 nm", Unit::metre, above(0),
                      "Feature size F of the cost card (nudge info --card): half the pitch of the lines of an array.",
-                     "that of the areas of converters below"),
+                     "as for the areas of converters below"),
             &CostOptions::node_m),
       field(real("cost.cell_area", "4", above(0),
-                 "Area of a device on the cost card, in F^2: 4 of a bare cross point, 48 of 1T1R in NeuroSim.",
+                 "Area of a device on the cost card, in F^2: 4 for a bare cross point, 48 for 1T1R in NeuroSim.",
                  "lines of a pitch of 2F; 2 x 2 and 4 x 12 F^2 are the defaults of DNN+NeuroSim"),
             &CostOptions::cell_F2),
       field(zero_is("unknown", real("cost.adc_area", "1200", at_least(0),
@@ -27,14 +27,14 @@ const Section<CostOptions>& cost_section() {
             &CostOptions::dac_um2),
       field(zero_is("unknown", real("cost.amplifier_area", "unknown", at_least(0),
                                     "Area of the amplifier of a sensed line on the cost card, in um^2; unknown: not "
-                                    "counted, no figure fits all.")),
+                                    "counted, because no value fits all.")),
             &CostOptions::amplifier_um2),
       field(zero_is("unknown", real("cost.driver_area", "unknown", at_least(0),
                                     "Area of the driver of a line on the cost card, in um^2; unknown: not counted.")),
             &CostOptions::driver_um2),
       field(real("cost.lines_per_adc", "8", at_least(1),
-                 "Sensed lines that share a converter on the cost card: for its area; the time of taking turns is not "
-                 "counted.",
+                 "Sensed lines that share a converter on the cost card. This affects the area; the multiplexing "
+                 "time is not counted.",
                  "numColMuxed, the default of DNN+NeuroSim"),
             &CostOptions::lines_per_adc)};
   return section;

@@ -16,7 +16,7 @@ namespace nudge {
 
 Condition with_edges() {
   return {"network.kind", [](const Config& c) { return !network_kind(c).bare || !on_devices(c); },
-          "a network whose nodes do not hang on the lines of its arrays", Unread::refused_always};
+          "a network whose nodes are not loaded by the lines of its arrays", Unread::refused_always};
 }
 
 namespace {
@@ -66,8 +66,8 @@ ParamTable device_rows() {
   std::vector<std::string> presets = {""};
   for (const DevicePreset& preset : device_presets()) presets.push_back(preset.name);
   ParamTable table = {param::choice("device.preset", "", presets,
-                                    "A published device to start from; keys of [device] in the config replace its "
-                                    "values. `nudge devices show NAME` tells what it is; empty: none.")};
+                                    "Published device to start from; keys of [device] in the config replace its "
+                                    "values. `nudge devices show NAME` prints it. Empty: none.")};
   for (ParamRow& row : device_param_rows()) {
     if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_edges(), std::move(row));
     table.push_back(read_with(devices_or_warning(), std::move(row)));
@@ -94,9 +94,9 @@ void expect_sound_devices(const Config& config) {
   const bool noisy = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0)->noisy();
   if (noisy && netlist) {
     throw UserError(
-        "network.kind = netlist (must have reads without fresh noise: device.read_noise = 0, device.read_saturating = "
-        "0, device.noise_white empty, no noise of device.model's own, and no slow noise that "
-        "circuit.noise_within_phases lets move; a solved circuit has no reads to average)");
+        "network.kind = netlist needs reads without fresh noise, because a solved circuit has no reads to average. "
+        "Set device.read_noise = 0, device.read_saturating = 0, device.noise_white empty, a device.model without "
+        "its own noise, and no slow noise within circuit.noise_within_phases");
   }
   const std::string misfit = phase_misfit(config, "relaxation.solver", noisy);
   if (!misfit.empty()) throw UserError(fmt::format("relaxation.solver = {} ({})", to_string(solver), misfit));

@@ -88,20 +88,20 @@ std::vector<Entrant> read_entrants(const Config& config) {
     for (std::size_t i = 0; i + 1 < entrants.size(); ++i) {
       if (entrants[i].name == last.name) fail(entry, "the name stands twice");
       if (set[i] == set.back())
-        fail(entry, fmt::format("sets what \"{}\" sets: the same runs, not others", entrants[i].name));
+        fail(entry, fmt::format("has the same settings as \"{}\", so it would repeat its runs", entrants[i].name));
     }
     for (const char* key : {"seed", "threads", "data.test_seed", "data.split_seed"}) {
       if (sets(last, key)) fail(entry, fmt::format("{} is set by the protocol", key));
     }
     if (sets(last, "train.null"))
       fail(entry,
-           "runs of a comparison have no such lane: crossbar.update = none or train.learns = readout makes an entrant "
-           "of a null");
+           "a comparison has no baseline runs of its own: make the null a method with crossbar.update = none or "
+           "train.learns = readout");
     for (const GridAxis& axis : config.grid("compare.grid")) {
       if (sets(last, axis.key)) fail(entry, fmt::format("{} is tuned in compare.grid", axis.key));
     }
   }
-  if (entrants.size() < 2) throw UserError("compare.entrants needs two entrants or more");
+  if (entrants.size() < 2) throw UserError("compare.entrants needs two methods or more");
   return entrants;
 }
 

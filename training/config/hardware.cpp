@@ -28,9 +28,8 @@ namespace {
 ParamRow amplifier_row() {
   std::vector<std::string> names = {"none"}, sources;
   std::string doc =
-      "Amplifier at the sensed lines of arrays. It gives gain-bandwidth, noise, raw offset and power their values, "
-      "where they are "
-      "not set; bandwidth, noise and offset at a node follow from the load of its lines. none: an ideal one";
+      "Amplifier at the sensed lines of arrays. It sets gain-bandwidth, noise, raw offset and power, unless a key "
+      "sets them. Bandwidth, noise and offset at a node follow from the load of its lines. none: an ideal one";
   for (const AmplifierKind& kind : amplifier_kinds()) {
     names.push_back(kind.name);
     doc += fmt::format("; {}: {}", kind.name, kind.summary);
@@ -216,17 +215,16 @@ const std::vector<PhysicalValue>& local_values() {
 
 const Section<HardwareOptions>& hardware_section() {
   static const Section<HardwareOptions> section = {
-      field(
-          param::named(
-              "hardware.level", "mixed",
-              "What a circuit on devices is by default. mixed: thermal noise of nodes and arrays, noise, offset, "
-              "gain and bandwidth of amplifiers, mismatch of nodes and whole pulses, and the averages and the nudge "
-              "that learn through them (docs/reference/estimators.md), with a digital learning rule; local: the same, "
-              "multipliers, activations and attention that are circuits with mismatch, and pulses by plain gradient "
-              "descent, so that nothing digital is left at a weight (docs/reference/hardware_levels.md); ideal: none "
-              "of it. Any key "
-              "that is set wins, but for what local rules out. Digital matrices have no devices, and none of this."),
-          levels, &HardwareOptions::level),
+      field(param::named(
+                "hardware.level", "mixed",
+                "Default imperfections of a circuit on devices. mixed: thermal noise of nodes and arrays; noise, "
+                "offset, gain and bandwidth of amplifiers; mismatch of nodes; whole pulses. It also sets the averages "
+                "and the nudge that learn through them, and the learning rule is digital. local: the same, with "
+                "mismatched circuits for multipliers, activations and attention, and pulses by plain gradient "
+                "descent, so that nothing at a weight is digital. ideal: none of these. A key that is set wins, "
+                "unless local rules it out. Digital weights have no imperfections. See "
+                "docs/reference/hardware_levels.md."),
+            levels, &HardwareOptions::level),
       field(read_with(with_edges(), amplifier_row()), &HardwareOptions::amplifier)};
   return section;
 }

@@ -50,7 +50,7 @@ std::string takes_no_such_task(const Config& c) {
     return can_learn(n, task) && (n.name != "own" || own_network_missing(c).empty());
   };
   const auto it_learns = [&](const TaskKind& t) { return can_learn(network, t); };
-  return fmt::format("must be {} for task.kind = {}{}; or task.kind must be {}",
+  return fmt::format("must be {} for task.kind = {}{}; or set task.kind to {}",
                      alternatives_text(names_of(network_kinds(), learns_it)), task.name, why,
                      alternatives_text(names_of(task_kinds(), it_learns)));
 }
@@ -72,7 +72,7 @@ std::string no_rule_of_bare_devices(const Config& c) {
   if (!network.bare || !on_devices(c) || rule == nullptr) return "";
   if (rule->arrays(RuleSpec{}) <= 1 && !rule->one_sided) return "";
   return fmt::format(
-      "must be a rule of single devices for network.kind = {}, whose weights are the conductances of bare devices",
+      "must be a rule for single devices with network.kind = {}: its weights are the conductances of bare devices",
       network.name);
 }
 
@@ -85,20 +85,19 @@ std::vector<ConfigRule> kind_rules() {
       {{"network.kind", "task.kind"}, takes_no_such_task},
       {{"network.cost", "network.kind"}, cost_of_no_samples},
       must({"model.embeddings", "network.kind"},
-           "must be digital for {network.kind}, which is fed by features and has no table",
+           "must be digital for {network.kind}: its inputs are features, so it has no table",
            [](const Config& c) {
              return c.text("model.embeddings") == "digital" || network_kind(c).takes == Rows::symbols;
            }),
       // In most tasks the answer to a token stands behind it.
-      must({"mixer.mask", "task.kind"}, "must be causal for {task.kind}: tokens behind a token hold its answer",
+      must({"mixer.mask", "task.kind"}, "must be causal for {task.kind}: later tokens contain the answer of a token",
            [](const Config& c) {
              const std::string& task = c.text("task.kind");
              return c.text("mixer.mask") == "causal" || task == "compression" || task == "selective_copy" ||
                     task == "forecasting";
            }),
       {{"crossbar.update", "network.kind", "device.model"}, no_rule_of_bare_devices},
-      must({"train.beside", "network.kind"},
-           "must not be feed_forward for {network.kind}, whose units no perceptron has",
+      must({"train.beside", "network.kind"}, "must not be feed_forward for {network.kind}: no perceptron has its units",
            [](const Config& c) {
              const std::string& kind = c.text("network.kind");
              return c.text("train.beside") != feed_forward_name ||
@@ -123,7 +122,7 @@ std::string not_at_the_same_time(const Config& c) {
   if (c.text("crossbar.directions") == "sequential" || c.text("device.model") == digital_model) return "";
   const auto unless = [](const std::string& what) { return "must be sequential unless " + what; };
   if (c.text("network.kind") != "hopfield") {
-    return unless("network.kind = hopfield: elsewhere what drives the columns answers what they sense");
+    return unless("network.kind = hopfield: in other networks the drive of the columns depends on what they sense");
   }
   for (const auto& [key, value] : {std::pair{"hopfield.feedback", "transpose"},
                                    {"relaxation.schedule", "parallel"},
@@ -132,7 +131,7 @@ std::string not_at_the_same_time(const Config& c) {
   }
   const RuleKind* rule = find_rule(c.text("crossbar.update"));
   if (rule != nullptr && rule->share != nullptr) {
-    return unless("crossbar.update is none of the rules whose weights are several arrays, as " + rule->name + " is");
+    return unless("crossbar.update is not a rule with several arrays per weight, as " + rule->name + " is");
   }
   for (const char* key : {"device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance", "crossbar.column_resistance",
                           "crossbar.driver_resistance", "crossbar.sense_resistance"}) {
@@ -170,14 +169,14 @@ ConfigRule entry_per_layer(const std::string& key) {
 std::vector<ConfigRule> layer_rules() {
   return {
       must({"hopfield.activation", "hopfield.form", "network.kind"},
-           "must be hard_sigmoid or relu for hopfield.form = projected: the box it names",
+           "must be hard_sigmoid or relu for hopfield.form = projected: it names the box",
            [](const Config& c) { return has_box(c, "hopfield.activation"); }),
       {{"crossbar.directions", "network.kind", "hopfield.feedback", "relaxation.schedule", "crossbar.mapping",
         "crossbar.update", "device.model", "device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance",
         "crossbar.column_resistance", "crossbar.driver_resistance", "crossbar.sense_resistance"},
        not_at_the_same_time},
       must({"hopfield.output_activation", "hopfield.form", "network.kind"},
-           "must be identity, hard_sigmoid or relu for hopfield.form = projected: the box it names",
+           "must be identity, hard_sigmoid or relu for hopfield.form = projected: it names the box",
            [](const Config& c) {
              const std::string& last = c.text("hopfield.output_activation");
              return has_box(c, "hopfield.output_activation") || last == "identity" || last == "auto";
@@ -185,12 +184,12 @@ std::vector<ConfigRule> layer_rules() {
       {{"hopfield.feedback", "hopfield.form", "network.kind"}, no_such_feedback},
       // Links that act both ways have no law of the difference alone (TermTraits::takes_difference).
       must({"nudge.drive", "hopfield.feedback", "network.kind"},
-           "must be state for hopfield.feedback = transpose: its links are driven by what they couple",
+           "must be state for hopfield.feedback = transpose: the states drive its links",
            [](const Config& c) {
              return !layered(c) || c.text("nudge.drive") != "difference" || !hopfield_contrasts(c);
            }),
       must({"train.learns", "hopfield.cost", "network.kind"},
-           "must be all unless hopfield.cost = cross_entropy: there is no read-out to learn alone",
+           "must be all unless hopfield.cost = cross_entropy: without it there is no read-out to learn alone",
            [](const Config& c) {
              return !layered(c) || c.text("train.learns") == "all" || c.text("hopfield.cost") == "cross_entropy";
            }),
@@ -221,13 +220,13 @@ std::vector<ConfigRule> network_rules() {
   rules.insert(
       rules.end(),
       {must({"netlist.node_capacitance", "relaxation.solver", "estimator", "netlist.delay", "netlist.clock"},
-            "must be auto: direct solutions take no time (netlist.delay, netlist.clock, estimator = frequency, or "
-            "solver euler would)",
+            "must be auto: direct solutions take no time. It acts with netlist.delay, netlist.clock, estimator = "
+            "frequency, or solver euler",
             time_has_capacitances),
        must({"netlist.delay", "netlist.clock"}, "must be at most netlist.clock: a phase is over after its period",
             [](const Config& c) { return drawn(c).clock == 0 || drawn(c).delay <= drawn(c).clock; }),
        must({"netlist.gate_leak_time", "netlist.gate_leak"},
-            "must be off beside netlist.gate_leak, which says the same by the step",
+            "must be off with netlist.gate_leak, which gives the same leak per step",
             [](const Config& c) { return drawn(c).gate_leak == 0 || drawn(c).gate_leak_time == 0; })});
   return rules;
 }
@@ -262,9 +261,9 @@ bool multiplies(const NetworkKind& kind) { return find_row(kind.keys, "correlato
 std::string learns_by_no_products(const Config& c) {
   const NetworkKind& own = network_kind(c);
   if (!is_local(c) || multiplies(own)) return "";
-  return fmt::format("must be one of {}, whose learning is products of states, where hardware.level = local{}",
+  return fmt::format("must be one of {} for hardware.level = local: they learn by products of states{}",
                      fmt::join(names_of(network_kinds(), multiplies), ", "),
-                     own.not_local.empty() ? "" : ": " + own.not_local);
+                     own.not_local.empty() ? "" : "; " + own.not_local);
 }
 
 }  // namespace
@@ -273,12 +272,12 @@ std::vector<ConfigRule> local_rules() {
   return {
       // Pulse trains on rows and columns are the product.
       must({"crossbar.update", "correlator.gain_spread", "correlator.offset", "correlator.noise"},
-           "must not be one whose pulses multiply at the device (coincidence), beside multipliers (correlator.*)",
+           "must not be coincidence, whose pulses multiply at the device, with multipliers (correlator.*)",
            [](const Config& c) { return !has_multipliers(c) || !pulses_multiply(c); }),
       // The product's offset and noise are those of one difference of two states that stand still.
       must({"estimator", "nudge.form", "correlator.gain_spread", "correlator.offset", "correlator.noise"},
-           "must be one of two states that stand still (not aep_npoint, nor nudge.form = oscillating) beside "
-           "multipliers (correlator.*)",
+           "must compare two static states with multipliers (correlator.*): not aep_npoint, not nudge.form = "
+           "oscillating",
            [](const Config& c) {
              return !has_multipliers(c) || (c.text("estimator") != "aep_npoint" && c.text("nudge.form") == "static");
            }),
@@ -291,23 +290,23 @@ std::vector<ConfigRule> local_rules() {
               const EstimatorKind* kind = find_estimator(c.text("estimator"));
               return kind == nullptr || kind->matrices == 0;
             }),
-      local("crossbar.update", "must be a rule without numbers beside its devices", learns_by_pulses),
+      local("crossbar.update", "must be a rule without digital numbers per weight", learns_by_pulses),
       local("train.optimizer", "must be sgd", is_sgd),
       local("train.momentum", "must be 0 (it is a number per weight)", has_no_momentum),
       local("nudge.running_mean", "must be 0 (it is a number per weight)", has_no_mean),
-      local("train.weight_decay", "must be 0 (it reads exact weights)", has_no_decay),
+      local("train.weight_decay", "must be 0 (it reads digital weights)", has_no_decay),
       local("train.gradient_clip", "must be 0 (a norm over all weights is digital)", has_no_clip),
       local("train.skip_ratio", "must be off (a norm over all weights is digital)",
             [](const Config& c) { return c.real("train.skip_ratio") == 0; }),
       local("train.leave_out_ratio", "must be off (a norm over all states is digital)",
             [](const Config& c) { return c.real("train.leave_out_ratio") == 0; }),
-      local("memory_bound.fraction", "must be off (a power iteration on exact weights is digital)",
+      local("memory_bound.fraction", "must be off (its power iteration is digital)",
             [](const Config& c) {
               return !network_reads(c, "memory_bound.fraction") || c.real("memory_bound.fraction") == 0;
             }),
       local("damping.control", "must be false", [](const Config& c) { return !c.flag("damping.control"); }),
       local("growth.strength", "must be 0", [](const Config& c) { return c.real("growth.strength") == 0; }),
-      local("nudge.form", "must be static (the lock-in of an oscillating one is digital)",
+      local("nudge.form", "must be static (the lock-in of an oscillating nudge is digital)",
             [](const Config& c) { return c.text("nudge.form") == "static"; }),
   };
 }

@@ -24,23 +24,24 @@ const Section<PhaseOptions>& phase_section() {
   using param::choice, param::integer, param::named, param::real, param::zero_is;
   static const Section<PhaseOptions> section = [] {
     Section<PhaseOptions> all = {
-        field(named("relaxation.solver", "euler",
-                    "How the free and the nudged phases are relaxed: fixed steps, adaptive physical time, an "
-                    "accelerated reference, (resistive networks) one layer after the other to where its currents "
-                    "vanish, (netlists) Newton's method on the circuit's sparse equations: direct, or (thermal "
-                    "networks) states of the bath, whose mean is taken: sample."),
-              solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
+        field(
+            named("relaxation.solver", "euler",
+                  "How the free and the nudged phases are relaxed. euler, rk4: fixed steps. dopri5: adaptive physical "
+                  "time. anderson, newton_gmres: accelerated references. coordinate: one layer of a resistive "
+                  "network after the other, to where its currents vanish. direct: Newton's method on the sparse "
+                  "equations of a netlist. sample: the mean of states of a heat bath (thermal networks)."),
+            solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
         field(named("relaxation.schedule", "parallel",
-                    "parallel: all nodes move at once; sweep: one after the other in the order in which they drive "
-                    "each other, up in the free phase and down in the nudged ones; a step is then a sweep, and one "
-                    "settles a feed-forward network with relaxation.step = 1."),
+                    "Order of the nodes. parallel: all nodes move at once. sweep: one after the other, upwards in "
+                    "the free phase and downwards in the nudged ones. A step is then a sweep, and with "
+                    "relaxation.step = 1 one sweep settles a feed-forward network."),
               relaxation_schedules, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::schedule),
         field(integer("relaxation.free_steps", "24", between(1, 1000000), "Steps T1 of the free phase, at most."),
               &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::max_steps),
         field(param::flag("relaxation.persistent_states", "false",
-                          "Free phases of a training start where those of the sample's last visit ended (persistent "
-                          "particles): fewer steps settle it while weights change little. Needs memory for a state of "
-                          "every sample, in checkpoints too. Networks of samples.",
+                          "Start a free phase where that of the sample's last visit ended (persistent particles), "
+                          "so that fewer steps settle it while weights change little. Keeps a state of every sample "
+                          "in memory and in checkpoints. For networks of samples.",
                           "Scellier and Bengio, arXiv:1602.05179, section 5.2"),
               &PhaseOptions::persistent_states),
         field(zero_is("auto", real("relaxation.step", "auto", at_least(0),
@@ -55,7 +56,7 @@ const Section<PhaseOptions>& phase_section() {
               &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::tolerance),
         field(integer("relaxation.average_free", "1", at_least(1),
                       "The free state is the mean of its last n steps; 8 against read noise.",
-                      "without it the residual has a noise floor that the damping control runs away from, measured"),
+                      "without it the noise floor of the residual makes the damping control diverge, measured"),
               &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::average_last),
         field(real("relaxation.divergence_ratio", "1e4", above(1),
                    "A sequence has diverged when its state has grown by this factor over max(|z_0|, 1)."),

@@ -34,8 +34,8 @@ double error_of(const Config& config) {
 }
 
 std::string what_rounds(const Config& config) {
-  return fmt::format("rounding of precision = {} makes an error of about {} of the gradient",
-                     run_options(config).precision, number(error_of(config)));
+  return fmt::format("rounding of precision = {} changes the gradient by about {}", run_options(config).precision,
+                     number(error_of(config)));
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::string beta_advice(const Config& config) {
 ConfigRule beta_above_rounding() {
   return {{"beta", "precision", "nudge.below_rounding"}, [](const Config& c) {
             if (phase_options(c).phases.below_rounding || !(error_of(c) > kNothingLeft)) return std::string();
-            return fmt::format("must be at least {}, or auto: {}; nudge.below_rounding = true runs it all the same",
+            return fmt::format("must be at least {}, or auto: {}; nudge.below_rounding = true runs it anyway",
                                least_beta(c), what_rounds(c));
           }};
 }

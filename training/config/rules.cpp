@@ -69,8 +69,8 @@ std::string unstable_step(const Config& c) {
   const std::string limit = format_quantity(2 / rate, Unit::none, 4);
   if (!controlled) return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction", limit);
   return fmt::format(
-      "must be < 2/(1 + s c) = {} for every c up to damping.maximum = {}, which damping.control may reach; lower that, "
-      "switch damping.control off, or 0 for relaxation.step_fraction",
+      "must be < 2/(1 + s c) = {} for every c up to damping.maximum = {}, which damping.control may reach. Lower "
+      "damping.maximum, switch damping.control off, or set 0 for relaxation.step_fraction",
       limit, c.as_text("damping.maximum"));
 }
 
@@ -132,7 +132,7 @@ std::vector<ConfigRule> size_rules() {
              return rows == 0 || c.integer("train.batch") % rows == 0;
            }),
       must({"data.test_fraction", "data.validation_fraction"},
-           "must leave something to train on beside {data.validation_fraction}",
+           "must leave samples to train on with {data.validation_fraction}",
            [](const Config& c) { return c.real("data.test_fraction") + c.real("data.validation_fraction") < 1; }),
       {{"compare.test_seeds", "compare.tuning_seeds"}, used_test_seed},
   };
@@ -148,8 +148,8 @@ ConfigRule coincidence_is_plain_sgd(const std::string& key, const std::string& r
                 c.text("crossbar.fast_update") == "coincidence" && kind != nullptr && kind->arrays(RuleSpec{}) > 1;
             if ((!own && !fast) || c.text("device.model") == "digital" || fits(c)) return std::string();
             return fmt::format(
-                "{} for crossbar.{} = coincidence: pulse trains apply x and y of each sample to the "
-                "devices and never form the gradient",
+                "{} for crossbar.{} = coincidence: its pulse trains apply x and y of each sample and never form the "
+                "gradient",
                 rule, own ? "update" : "fast_update");
           }};
 }
@@ -160,7 +160,7 @@ std::string nothing_to_freeze(const Config& c) {
   if (c.text("device.model") == "digital")
     return "must be off or auto for device.model = digital: there are no devices to freeze";
   if (c.text("crossbar.update") == "none")
-    return "must be off or auto for crossbar.update = none: the devices of the run itself are frozen";
+    return "must be off or auto for crossbar.update = none: this run itself has frozen devices";
   if (c.text("train.null") == "readout" && network_kind(c).bare)
     return fmt::format("must not be readout for network.kind = {}: it has no read-out", c.text("network.kind"));
   return "";
@@ -218,8 +218,7 @@ std::vector<ConfigRule> run_rules() {
        [](const Config& c) {
          return c.text("sweep.run") == "train" || network_kind(c).is_circuit()
                     ? ""
-                    : fmt::format("must be train for network.kind = {}, which learns by backprop itself",
-                                  network_kind(c).name);
+                    : fmt::format("must be train for network.kind = {}: it learns by backprop", network_kind(c).name);
        }},
       must({"sweep.test", "sweep.run"}, "must be false unless sweep.run = train",
            [](const Config& c) { return !c.flag("sweep.test") || c.text("sweep.run") == "train"; }),
@@ -233,7 +232,7 @@ std::vector<ConfigRule> run_rules() {
       estimator_fits("estimator"),
       estimator_fits("train.beside"),
       must({"model.heads", "model.channels", "network.kind", "transformer.positions"},
-           "must leave heads of an even width for transformer.positions = rotary, {model.channels}",
+           "must give heads an even width for transformer.positions = rotary, {model.channels}",
            [](const Config& c) {
              return c.text("network.kind") != "transformer" || c.text("transformer.positions") != "rotary" ||
                     c.integer("model.channels") / c.integer("model.heads") % 2 == 0;
@@ -272,8 +271,8 @@ ConfigRule state_moves(const std::string& key, bool of_step) {
             const double step = initial_step(c);
             if ((c.real("relaxation.step") > 0) != of_step || step >= rounding_unit(c)) return std::string();
             return fmt::format(
-                "makes steps of {}; they must be at least {}, one rounding unit of precision = {}: below it "
-                "z + eps F is z, and the state stays where it starts",
+                "makes steps of {}, which must be at least {}, one rounding unit of precision = {}. Below it z + "
+                "eps F = z, and the state never moves",
                 number_text(step), number_text(rounding_unit(c)), c.text("precision"));
           }};
 }
@@ -285,7 +284,7 @@ std::string still_weights(const Config& c) {
   const double unit = rounding_unit(c), least = is_sgd(c) ? unit * unit : 1e-3 * unit;
   if (c.real("train.learning_rate") >= least) return "";
   return fmt::format(
-      "must be at least {}: steps of {} would be below one rounding unit of the weights in precision = {}, and nothing "
+      "must be at least {}: steps of {} are below one rounding unit of the weights in precision = {}, so no weight "
       "would move",
       number_text(least), c.text("train.optimizer"), c.text("precision"));
 }
@@ -299,8 +298,8 @@ std::string model_of_another_preset(const Config& c) {
   const std::string& own = device_preset(name).spec.model;
   if (model == own) return "";
   return fmt::format(
-      "must be {} beside device.preset = {}: keys of [device] in a file replace those of a preset, and these "
-      "numbers are of that model; add --set device.model={} and what else the file says of its device",
+      "must be {} with device.preset = {}: keys of [device] in a file replace those of a preset, whose numbers are "
+      "for its model. Add --set device.model={} and reset the other [device] keys of the file",
       own, name, own);
 }
 
@@ -308,7 +307,7 @@ std::string model_of_another_preset(const Config& c) {
 std::vector<ConfigRule> motion_rules() {
   return {
       {{"nudge.frequency", "nudge.form", "nudge.harmonic", "relaxation.step", "relaxation.step_fraction"}, slow_steps},
-      must({"nudge.harmonic"}, "must be odd: the even ones have no slope at 0",
+      must({"nudge.harmonic"}, "must be odd: even ones have no slope at 0",
            [](const Config& c) { return c.integer("nudge.harmonic") % 2 == 1; }),
   };
 }
@@ -325,7 +324,7 @@ std::string compared_misfit(const Config& c) {
   if (c.at_default("gradcheck.estimators")) return "";
   for (const std::string& name : c.texts("gradcheck.estimators")) {
     const std::string misfit = estimator_misfit(c, name);
-    if (!misfit.empty()) return fmt::format("names {}, which does not fit: {}; or take all", name, misfit);
+    if (!misfit.empty()) return fmt::format("names {}, which does not fit: {}; or use all", name, misfit);
   }
   return "";
 }
@@ -335,7 +334,7 @@ std::string unrecordable(const Config& c) {
   const GradcheckOptions check = gradcheck_section().read(c);
   if (check.record.empty()) return "";
   if (const std::string misfit = estimator_misfit(c, "bptt"); !misfit.empty()) {
-    return "must be [], as bptt cannot stand beside the steps: " + misfit;
+    return "must be [], because bptt cannot follow the steps: " + misfit;
   }
   const PhaseOptions phases = phase_options(c);
   if (phases.sweeps()) return "must be [] unless relaxation.schedule = parallel";
@@ -361,7 +360,7 @@ std::vector<ConfigRule> gradcheck_rules() {
              return c.text("gradcheck.reference") != "nominal" || c.text("gradcheck.weights") == "programmed";
            }),
       must({"gradcheck.age", "gradcheck.weights"},
-           "must be 0 unless gradcheck.weights = programmed: nothing else is left alone for a time",
+           "must be 0 unless gradcheck.weights = programmed: only programmed devices wait",
            [](const Config& c) { return c.real("gradcheck.age") == 0 || c.text("gradcheck.weights") == "programmed"; }),
       {{"gradcheck.record", "gradcheck.estimators", "relaxation.solver", "relaxation.schedule", "network.kind",
         "nudge.form", "train.batch"},

@@ -26,19 +26,19 @@ const Section<RunOptions>& run_section() {
                    "Arithmetic of states and weights: float to train, double to check gradients."),
             &RunOptions::precision),
       field(choice("estimator", "aep_anchored", estimators,
-                   "How the gradient is measured. ep: nudge without correction; ep_contrastive: the same, the energies "
-                   "of the nudged states contrasted; aep: the correction at z*, as in the founding note; *_anchored: "
-                   "F(z) - F(z*) in the nudged phases; aep_tracked: both nudged states advance together, correction at "
-                   "their mean; aep_transposed: attention only through its transpose; aep_npoint: several nudges; "
-                   "dyadic: state and adjoint together; linear_adjoint: a <- a + eps (J' a + dC/dz); implicit: exact "
-                   "adjoint solve; bptt: backprop through the free phase; energy_alternating: every layer descends its "
-                   "own free energy at z*, the read-out the cost; backprop: what sequence_model, free_transformer and "
-                   "argmax_read learn by, which do not settle, whatever stands here.",
+                   "How the gradient is measured. ep: nudge without correction. ep_contrastive: the same, from the "
+                   "energies of the nudged states. aep: correction at z*, as in the founding note. *_anchored: F(z) "
+                   "- F(z*) in the nudged phases. aep_tracked: both nudged states advance together, correction at "
+                   "their mean. aep_transposed: attention only through its transpose. aep_npoint: several nudges. "
+                   "dyadic: state and adjoint together. linear_adjoint: a <- a + eps (J' a + dC/dz). implicit: "
+                   "exact adjoint solve. bptt: backprop through the free phase. energy_alternating: every layer "
+                   "descends its own free energy at z*, the read-out descends the cost. sequence_model, "
+                   "free_transformer and argmax_read do not settle: they always learn by backprop.",
                    "anchoring repairs an unsettled free phase, measured"),
             &RunOptions::estimator),
       field(choice("product.kernel", "auto", {"auto", "portable"},
-                   "Library of the products in float. auto: oneDNN, its code chosen for the processor at run time; "
-                   "portable: the same instructions on every processor, to compare two machines bit by bit, slower. "
+                   "Library of the products in float. auto: oneDNN, with code for the processor at run time. "
+                   "portable: the same instructions on every processor, slower, to compare two machines bit by bit. "
                    "Results differ in rounding.",
                    "auto is 1.4 to 2 times as fast on AVX-512; measured"),
             &RunOptions::product_kernel),
@@ -48,9 +48,9 @@ const Section<RunOptions>& run_section() {
       field(integer("output.print_every", "50", at_least(1), "Print a line every so many steps."),
             &RunOptions::print_every),
       field(integer("output.log_rows", "10000", between(2, 1000000),
-                    "Rows that the log of a training holds at most. Before it would have more every second row goes, "
-                    "and from then on every 2nd entry stays, then every 4th, ... and the last: memory, file and time "
-                    "per step do not grow."),
+                    "Most rows in the log of a training. When the log is full, every second row is dropped, and "
+                    "from then on every 2nd entry is kept, then every 4th, and so on. Memory, file and time per "
+                    "step do not grow."),
             &RunOptions::log_rows)};
   return section;
 }
@@ -71,8 +71,8 @@ const Section<GradcheckOptions>& gradcheck_section() {
   comparable.insert(comparable.end(), {own_estimator_name, "all"});
   static const Section<GradcheckOptions> section = {
       field(distinct(texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
-                           "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of "
-                           "them where relaxation.solver = euler; all: every one.")),
+                           "Estimators that `nudge gradcheck` compares with the exact adjoint. all: every one. bptt "
+                           "is always included where relaxation.solver = euler.")),
             &GradcheckOptions::estimators),
       field(integer("gradcheck.batches", "1", between(1, 10000), "Batches that the comparison averages over."),
             &GradcheckOptions::batches),
@@ -88,35 +88,35 @@ const Section<GradcheckOptions>& gradcheck_section() {
       field(integer("gradcheck.adjoint_iterations", "400", between(1, 1000000),
                     "GMRES iterations of that solve, at most."),
             &GradcheckOptions::adjoint_iterations),
-      field(
-          integer(
-              "gradcheck.train_steps", "0", at_least(0),
-              "Train this many steps first: the gradient near the stability margin is harder than at a random start."),
-          &GradcheckOptions::train_steps),
+      field(integer("gradcheck.train_steps", "0", at_least(0),
+                    "Training steps before the comparison: near the stability margin the gradient is harder than at a "
+                    "random start."),
+            &GradcheckOptions::train_steps),
       field(integer("gradcheck.starts", "0", between(0, 1000000),
-                    "Random starts, uniform in -pi to pi, from which samples of the first batch settle: how many end "
-                    "where the free phase ends tells how many equilibria a network with an energy has."),
+                    "Random starts, uniform in -pi to pi, from which samples of the first batch settle. Their ends "
+                    "show how many equilibria a network with an energy has."),
             &GradcheckOptions::starts),
       field(distinct(param::integers(
                 "gradcheck.record", "[]", at_least(0),
-                "Samples of the first batch, numbered from 0, whose phases the file keeps step by step: states, and "
-                "what every step adds to the gradient of an estimator that nudges and to that of bptt, which agree to "
-                "first order in beta. For phases of Euler steps in which all nodes move at once.",
+                "Samples of the first batch, numbered from 0, whose phases the file keeps step by step. It has the "
+                "states, and the part of each step in the gradients of the estimator and of bptt, which agree to "
+                "first order in beta. For Euler steps with relaxation.schedule = parallel.",
                 "Ernoult et al., arXiv:1905.13633")),
             &GradcheckOptions::record),
       field(choice("gradcheck.weights", "configured", {"configured", "programmed"},
-                   "configured: the training steps run on the configured devices; programmed: on exact numbers, which "
-                   "are then programmed into the devices (with crossbar.scale = renew the window is fitted to them); "
-                   "the points of a sweep that differ in devices and circuits alone program the same trained network."),
+                   "Weights of the comparison. configured: training steps on the configured devices. programmed: "
+                   "training steps on digital weights, which are then programmed into the devices (with "
+                   "crossbar.scale = renew the window is fitted to them). Points of a sweep that differ only in "
+                   "devices and circuits program the same trained network."),
             &GradcheckOptions::weights),
       field(param::quantity("gradcheck.age", "0 s", Unit::second, at_least(0),
                             "Time between programming and the comparison, for drift, leak, telegraph and 1/f noise."),
             &GradcheckOptions::age),
       field(choice("gradcheck.reference", "circuit", {"circuit", "device", "nominal"},
-                   "Whose exact gradient is the truth: that of the circuit which is simulated, without fresh noise and "
-                   "rounding, with respect to its devices, through wires where they have resistance; of the weights "
-                   "which the lines see, in ideal circuits; or of the numbers they were meant to hold, which needs "
-                   "gradcheck.weights = programmed."),
+                   "Reference gradient. circuit: the exact gradient of the simulated circuit, without fresh noise "
+                   "and rounding, with respect to its devices, through resistive wires. device: of the programmed "
+                   "weights in ideal circuits. nominal: of the intended weights, which needs gradcheck.weights = "
+                   "programmed."),
             &GradcheckOptions::reference)};
   return section;
 }

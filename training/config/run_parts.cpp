@@ -41,8 +41,8 @@ RunParts circuit_parts(const Config& config) {
   RunParts parts = run_parts(config);
   if (parts.plan == nullptr) {
     throw UserError(
-        fmt::format("network.kind = {} is no circuit: it is trained (nudge train, sweep, compare) and writes text "
-                    "(nudge generate), and has no gradient to check, no devices and no netlist",
+        fmt::format("network.kind = {} does not settle, so it has no gradient to check, no devices and no netlist. "
+                    "Use it with nudge train, sweep, compare and generate",
                     network_kind(config).name));
   }
   return parts;
@@ -144,7 +144,7 @@ void check_memory(const Config& config, const RunMemory& needed, Work work, cons
   throw UserError(
       fmt::format("{} = {}: needs at least {} ({}), more than {}. Make {} smaller{}", key, config.as_text(key),
                   bytes_text(total), parts, free.text(), key == "network.kind" ? "the network or its data" : key,
-                  run_options(config).double_precision() ? ", or take precision = float (half as much)" : ""));
+                  run_options(config).double_precision() ? ", or use precision = float (half the memory)" : ""));
 }
 
 namespace {
@@ -190,9 +190,9 @@ void check_write_threshold(const Config& config, const CrossbarSpec& arrays, con
   const double rate = train.rate.learning_rate;
   if (coarsest == 0 || threshold * coarsest <= most_rates * rate) return;
   throw UserError(
-      fmt::format("crossbar.threshold = {:g} (must be at most {:g}, or 1): {:g} pulses of array {} change a weight by "
-                  "{:.3g}, over {:g} times train.learning_rate = {:g}, which throws a network off its equilibrium; "
-                  "lower it, or crossbar.headroom, which makes pulses finer",
+      fmt::format("crossbar.threshold = {:g} (must be at most {:g}, or 1): {:g} pulses of array {} change a weight "
+                  "by {:.3g}, more than {:g} times train.learning_rate = {:g}. The network would lose its "
+                  "equilibrium. Lower it, or lower crossbar.headroom for finer pulses",
                   threshold, std::max(1.0, std::floor(most_rates * rate / coarsest)), threshold, name,
                   threshold * coarsest, most_rates, rate));
 }

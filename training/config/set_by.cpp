@@ -143,7 +143,7 @@ void write_given(const std::vector<GivenValue>& values, H5Document& document) {
   }
   document.column("given/key", key, {"1", "keys that the user did not set and the run reads", {"given"}});
   document.column("given/value", value, {"1", "their values", {"given"}});
-  document.column("given/by", by, {"1", "what set them: a preset, a level, or auto", {"given"}});
+  document.column("given/by", by, {"1", "source of the value: a preset, a level, or auto", {"given"}});
   document.column("given/reason", reason, {"1", "why auto has this value", {"given"}});
 }
 

@@ -49,7 +49,7 @@ class Stages {
     for (const Parameter& parameter : plan_.parameters()) {
       const bool held = on_devices() && parameter.on_devices;
       add("weights " + parameter.name, held ? StageHome::device : StageHome::digital,
-          held ? "an array of " + arrays_.device.model : "a table of exact numbers");
+          held ? "an array of " + arrays_.device.model : "a table of digital numbers");
     }
     if (!on_devices()) return;
     std::string noise = circuit().thermal_noise ? "with thermal noise" : "without thermal noise";
@@ -58,7 +58,7 @@ class Stages {
     add("reads of arrays", StageHome::circuit, noise);
     const bool converts = arrays_.periphery.forward.dac.converts() || arrays_.periphery.forward.adc.converts();
     add("converters at the arrays", converts ? StageHome::circuit : StageHome::digital,
-        converts ? "with rounding" : "none: voltages drive and are sensed as they are");
+        converts ? "with rounding" : "ideal: voltages drive and are sensed as they are");
   }
 
   void nodes() {
@@ -75,9 +75,9 @@ class Stages {
           mismatched_units() ? "products by arrays; activations mismatched from unit to unit"
           : multiplies
               ? fmt::format(
-                    "products by arrays; attention by multipliers of gains within {:g} %, offsets of scores {:g}",
+                    "products by arrays; attention by multipliers with gains within {:g} % and score offsets {:g}",
                     100 * attention.gain_spread, attention.offset_spread)
-              : "products by arrays; what lies between them (activations, gates, softmax, norms) is exact");
+              : "products by arrays; activations, gates, softmax and norms between them are exact");
       if (on_devices() && operations > 0) {
         add("products of activations, softmax and norms in force " + term, StageHome::digital,
             fmt::format("exact, {:g} operations per evaluation of an example", operations));
@@ -148,14 +148,14 @@ class Stages {
     }
     const int averaged = std::max(phases_.phases.free.average_last, phases_.phases.average_nudged);
     if (averaged > 1) add("means of the last states of a phase", StageHome::digital, "exact sums");
-    add("cost and its derivative", StageHome::digital, "softmax or squared error of what was read");
+    add("cost and its derivative", StageHome::digital, "softmax or squared error of the read state");
     add("current of the cost", on_devices() ? StageHome::circuit : StageHome::digital,
         phases_.phases.frozen_cost ? "of z*, held while nudged" : "of the state as it moves");
   }
 
   void gradient() {
     add("stored point (gates, attention, derivatives of activations)", StageHome::digital,
-        "exact functions of what was read at z*");
+        "exact functions of the reads at z*");
     add("differences of states over beta", is_local(config_) ? StageHome::circuit : StageHome::digital, "exact");
     const bool trains = on_devices() && pulses_multiply(config_);
     const CorrelatorSpec multipliers = on_devices() ? correlator_section().read(config_) : CorrelatorSpec{};
@@ -191,14 +191,14 @@ class Stages {
       }
       const bool whole = config_.text("device.update") == "pulsed";
       add("changes of weights", StageHome::device,
-          verify ? "written and verified" : (whole ? "whole pulses" : "fractions of pulses, which no device takes"));
+          verify ? "written and verified" : (whole ? "whole pulses" : "fractions of pulses (not physical)"));
     } else {
       add("changes of weights", StageHome::digital, "exact");
     }
     const StabiliserOptions stabilisers = stabiliser_section().read(config_);
     if (stabilisers.control) add("damping control", StageHome::digital, "of the residual that was read");
     if (stabilisers.memory.fraction > 0 && !plan_.bounds().empty()) {
-      add("bound of the memory", StageHome::digital, "power iteration on the exact weights");
+      add("bound of the memory", StageHome::digital, "power iteration on the digital weights");
     }
     if (growth_section().read(config_).strength > 0) {
       add("growth penalty", StageHome::digital, "of residuals that were read");

@@ -153,8 +153,8 @@ void expect_stored_config(const H5Reader& file, const std::string& kind, const C
   }
   if (problems.empty()) return;
   throw UserError(
-      fmt::format("{}: the {} is of another config:{}\nresume it with the config it was started with, or start a new "
-                  "one with --out",
+      fmt::format("{}: the {} has another config:{}\n"
+                  "Resume it with its own config, or start a new one with --out",
                   file.name(), kind, problems));
 }
 

@@ -85,7 +85,7 @@ void expect_text(std::string_view utf8, std::size_t valid_bytes, const std::stri
 /// Visits the characters of a text one after the other, without the byte order mark, with ends of lines as '\n'. Keeps
 /// nothing: the text and its numbers are all of the memory that a data set takes.
 void visit_characters(std::string_view utf8, const std::string& name, const std::function<void(char32_t)>& visit) {
-  if (utf8.empty()) fail(name, "is empty; a text of characters to learn is needed");
+  if (utf8.empty()) fail(name, "is empty. Give a text to learn");
   if (utf8.starts_with("\xFF\xFE") || utf8.starts_with("\xFE\xFF")) {
     fail(name, "looks like UTF-16 (byte order mark at byte 0), must be UTF-8; convert it: iconv -f UTF-16 -t UTF-8");
   }
@@ -106,8 +106,8 @@ void visit_characters(std::string_view utf8, const std::string& name, const std:
 void expect_alphabet(const std::string& name, std::size_t characters) {
   constexpr std::size_t kMost = 160000;  // Unicode 16.0 assigns 154,998
   if (characters <= kMost) return;
-  fail(name, fmt::format("has {} different characters (at most {}, more than any version of Unicode assigns): it is no "
-                         "text of a language",
+  fail(name, fmt::format("has {} different characters (at most {}, more than any version of Unicode assigns): this "
+                         "is not a text of a language",
                          characters, kMost));
 }
 
@@ -115,8 +115,8 @@ void expect_alphabet(const std::string& name, std::size_t characters) {
 /// helps.
 void check_length(const std::string& name, const char* part, std::size_t have, Index tokens, const char* advice) {
   if (have > static_cast<std::size_t>(tokens)) return;
-  fail(name, fmt::format("its {} part has {} characters, one window of {} tokens and its target needs {}; use a longer "
-                         "data.text, fewer model.tokens or {}",
+  fail(name, fmt::format("its {} split has {} characters, but one window of {} tokens and its target needs {}. Use "
+                         "a longer data.text, fewer model.tokens or {}",
                          part, have, tokens, tokens + 1, advice));
 }
 

@@ -17,11 +17,12 @@ ParamTable task_rows() {
   for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
   return {formerly({"experiment.tasks"},
                    choice("task.kind", "characters", tasks,
-                          "What is learned. characters: the next character of data.text; classification: the class of "
-                          "a sample, regression: real values of a sample, both of data.file; the others: sequences of "
-                          "tokens that are drawn, of the MAD suite (Poli et al., arXiv:2403.17844), whose answers are "
-                          "scored by their accuracy; argmax: the largest value of every channel; forecasting: what "
-                          "follows in a series (series.*); latent: sequences with a hidden place and noise."))};
+                          "What is learned. characters: the next character of data.text. classification: the class "
+                          "of a sample of data.file. regression: real values of a sample of data.file. "
+                          "in_context_recall to memorization: drawn sequences of the MAD suite (Poli et al., "
+                          "arXiv:2403.17844), scored by accuracy. argmax: the largest value of every channel. "
+                          "forecasting: the next values of a series (series.*). latent: sequences with a hidden "
+                          "position and noise."))};
 }
 
 const Section<DataOptions>& data_section() {
@@ -30,31 +31,32 @@ const Section<DataOptions>& data_section() {
   static const Section<DataOptions> section = {
       field(formerly({"experiment.examples"},
                      integer("task.examples", "3200", between(1, 100000000),
-                             "Different training sequences of a MAD task; each epoch has them in another order.")),
+                             "Number of different training sequences of a MAD task; each epoch has them in another "
+                             "order.")),
             &DataOptions::examples),
       field(zero_is("published",
                     integer("task.vocabulary", "0", between(0, 65536),
-                            "Different tokens of a MAD task, an even number from 8 (noisy_recall: from 24, 16 of them "
-                            "noise). 0: the published baseline, 16 (noisy_recall 32, memorization 256).")),
+                            "Number of different tokens of a MAD task, an even number from 8 (noisy_recall: from "
+                            "24, 16 of them noise). published: that of the published baseline, 16 (noisy_recall 32, "
+                            "memorization 256).")),
             &DataOptions::vocabulary),
-      field(
-          param::texts(
-              "task.references", "auto", {"auto", "off", "chance", "majority", "mean", "linear"},
-              "Trivial models that a run on samples is measured against, after its first checkpoint: \"auto\" (chance, "
-              "majority and linear of a classification, mean and linear of a regression or forecast), \"off\", or a "
-              "list of them. linear is fitted within a tenth of the run or a second of a core, whichever is more, to "
-              "fewer samples where it has to be, and kept for the next run of the same data (NUDGE_CACHE)."),
-          &DataOptions::references),
+      field(param::texts(
+                "task.references", "auto", {"auto", "off", "chance", "majority", "mean", "linear"},
+                "Trivial models that a run on samples is compared with: \"auto\", \"off\", or a list. auto: chance, "
+                "majority and linear for classification, mean and linear for regression or a forecast. The linear "
+                "model takes at most a tenth of the run or a second of a core, on fewer samples if needed. It is kept "
+                "for the next run on the same data (NUDGE_CACHE)."),
+            &DataOptions::references),
       field(path("data.text", "",
                  "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with the "
                  "project."),
             &DataOptions::text),
       field(path("data.file", "",
                  "Samples to learn: CSV, IDX (MNIST as distributed), NPZ, HDF5, or a data frame of R (.rda, .rds); the "
-                 "first bytes tell the format, .gz and .xz are unpacked. Or the name of a set with its published test "
+                 "first bytes decide the format, .gz and .xz are unpacked. Or the name of a set with its published test "
                  "split: " +
                      named_data_help() +
-                     ". Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with the project (as regression: "
+                     ". Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with nudge (as regression: "
                      "their labels as numbers)."),
             &DataOptions::file),
       field(path("data.folder", "",
@@ -65,14 +67,13 @@ const Section<DataOptions>& data_section() {
                  "empty: the only one."),
             &DataOptions::features),
       field(text("data.labels", "",
-                 "Where the labels of classification (whole numbers from 0 on) or the values of regression are. CSV: "
-                 "name of the column, for regression a list \"a,b\"; empty: the first column. R: the same, a name is "
-                 "needed. IDX: the file of labels. "
-                 "NPZ, HDF5: the array; empty: labels."),
+                 "Labels of classification (whole numbers from 0 on) or values of regression. CSV: name of the "
+                 "column, for regression a list \"a,b\"; empty: the first column. R: a name, or a list. IDX: the file "
+                 "of labels. NPZ, HDF5: the array; empty: labels."),
             &DataOptions::labels),
       field(path("data.test_file", "",
-                 "Samples of a predefined test part, as MNIST has; data.test_fraction is not used then. Empty: split "
-                 "off data.file."),
+                 "Samples of a predefined test split, as in MNIST; it replaces data.test_fraction. Empty: split off "
+                 "data.file."),
             &DataOptions::test_file),
       field(text("data.test_features", "", "data.features of data.test_file; empty: the same."),
             &DataOptions::test_features),
@@ -82,44 +83,44 @@ const Section<DataOptions>& data_section() {
                      "Shape of a sample's features for networks that want one: [height, width] or [channels, height, "
                      "width]; empty: as the file says (CSV: one dimension)."),
             &DataOptions::shape),
-      field(zero_is("auto",
-                    integer("data.classes", "auto", between(0, kMostClasses),
-                            "Number of classes; auto: the largest label of data.file + 1. A label beyond is refused.")),
+      field(zero_is("auto", integer("data.classes", "auto", between(0, kMostClasses),
+                                    "Number of classes; auto: the largest label of data.file + 1. A larger label is an "
+                                    "error.")),
             &DataOptions::classes),
       field(choice("data.scaling", "unit", scaling_names(),
-                   "Features, with numbers of the training part alone. unit: one range for all, its smallest becomes 0 "
-                   "and its largest 1 (pictures); unit_each: each feature by itself; standard: each with mean 0 and "
-                   "standard deviation 1; none: as in the file."),
+                   "Scaling of the features, fitted to the training split. unit: one range for all, from 0 to 1 "
+                   "(pictures). unit_each: each feature from 0 to 1. standard: each with mean 0 and standard "
+                   "deviation 1. none: as in the file."),
             &DataOptions::scaling),
       field(choice("data.value_scaling", "none", scaling_names(), "The same for the values of regression."),
             &DataOptions::value_scaling),
       field(real("data.validation_fraction", "0.05", strictly_between(0, 1),
-                 "Share kept from training for choices (rates, recipes, stopping). Text: contiguous, before the test "
-                 "part, each part must hold model.tokens + 1 characters. Samples: drawn at random by data.split_seed, "
-                 "of each class its share, from what the test part leaves."),
+                 "Share of the data kept for choices (rates, recipes, stopping). Text: contiguous, before the test "
+                 "split; each split needs model.tokens + 1 characters. Samples: drawn at random by data.split_seed, "
+                 "stratified by class, from the samples outside the test split."),
             &DataOptions::validation_fraction),
       field(real("data.test_fraction", "0.05", from_below(0, 1),
-                 "Share that no choice sees: read once, when a training has ended. Text: its end; samples: drawn at "
-                 "random by data.test_seed, of each class its share. 0: none."),
+                 "Share of the data that no choice sees; it is read once, at the end of a training. Text: its end. "
+                 "Samples: drawn at random by data.test_seed, stratified by class. 0: none."),
             &DataOptions::test_fraction),
       field(integer("data.test_seed", "0", at_least(0),
-                    "Seed of the test part of samples, which is drawn first: runs of every seed and every "
-                    "data.split_seed, the tuning of `nudge compare` included, leave the same samples unread."),
+                    "Seed of the test split of samples, which is drawn first. Runs of every seed and "
+                    "data.split_seed, also in the tuning of `nudge compare`, leave the same samples unread."),
             &DataOptions::test_seed),
       field(zero_is("seed", integer("data.split_seed", "0", at_least(DataOptions::by_seed),
                                     "Seed of the split of the other samples into training and validation. A number: "
-                                    "runs of different seeds learn the same ones. seed: that of the run, so that it "
-                                    "changes with it; what `nudge compare` does unless the key is set.")),
+                                    "runs of different seeds learn the same samples. seed: the seed of the run, as "
+                                    "`nudge compare` does unless the key is set.")),
             &DataOptions::split_seed),
-      field(
-          zero_is("auto", integer("data.side_by_side", "auto", between(0, 4096),
-                                  "Samples that settle side by side in the simulation, as rows of one state: a matter "
-                                  "of speed alone, the circuit sees one after the other. With relaxation.tolerance "
-                                  "they stop together. auto: the largest divisor of train.batch up to 16.")),
-          &DataOptions::side_by_side),
+      field(zero_is("auto", integer("data.side_by_side", "auto", between(0, 4096),
+                                    "Samples that settle side by side in the simulation, as rows of one state. This "
+                                    "affects only speed: the circuit sees one sample after the other. With "
+                                    "relaxation.tolerance they stop together. auto: the largest divisor of "
+                                    "train.batch up to 16.")),
+            &DataOptions::side_by_side),
       field(zero_is("all", integer("data.validation_samples", "all", at_least(0),
-                                   "Samples of the validation part that are scored during training, the first of its "
-                                   "random order. The test part is always scored whole.")),
+                                   "Samples of the validation split that are scored during training, the first of "
+                                   "its random order. The test split is always scored whole.")),
             &DataOptions::validation_samples)};
   return section;
 }
@@ -130,7 +131,7 @@ namespace {
 void expect_beside(const std::string& key, const std::string& value, const std::string& other,
                    const std::string& there) {
   if (value.empty() || !there.empty()) return;
-  throw UserError(fmt::format("{} = \"{}\" says something about {}, which is empty", key, value, other));
+  throw UserError(fmt::format("{} = \"{}\" describes {}, which is empty. Set it too", key, value, other));
 }
 
 /// Chooses the test file's own name of an array, or the training file's.
@@ -142,8 +143,8 @@ const std::string& first_of(const std::string& own, const std::string& otherwise
 void expect_only_named(const DataOptions& d) {
   if (d.features.empty() && d.labels.empty() && d.test_file.empty()) return;
   throw UserError(
-      fmt::format("data.file = \"{}\" has its labels and its test split (leave data.features, data.labels and "
-                  "data.test_file empty)",
+      fmt::format("data.file = \"{}\" includes labels and a test split. Leave data.features, data.labels and "
+                  "data.test_file empty",
                   d.file));
 }
 
@@ -170,8 +171,8 @@ SampleOptions sample_options(const Config& config) {
   const bool same_file = !o.source.path.empty() && o.source.path == o.test_source.path;
   if (same_file && o.source.features == o.test_source.features) {
     throw UserError(
-        "data.test_file is data.file: a test on the samples that are learned (name other arrays of it in "
-        "data.test_features and data.test_labels, or another file)");
+        "data.test_file is data.file, so the test would use the training samples. Name other arrays in "
+        "data.test_features and data.test_labels, or another file");
   }
   o.shape = d.shape;
   o.classes = d.classes;
@@ -196,11 +197,11 @@ void note_classes(const SampleParts& parts, std::vector<std::string>& notes) {
     if (++empty <= kNamed) names += fmt::format("{}{}", names.empty() ? "" : ", ", k);
   }
   if (empty > 0) {
-    notes.push_back(fmt::format("{} of {} classes have no training sample ({}{}): nothing can learn them", empty,
+    notes.push_back(fmt::format("{} of {} classes have no training sample ({}{}), so they cannot be learnt", empty,
                                 counts.size(), names, empty > kNamed ? ", ..." : ""));
   }
   if (empty + 1 == counts.size()) {
-    notes.emplace_back("all training samples are of one class: there is nothing to tell apart");
+    notes.emplace_back("all training samples are of one class: there is nothing to classify");
   }
 }
 
@@ -212,8 +213,8 @@ void note_features(const SampleParts& parts, std::vector<std::string>& notes) {
   for (Index i = 1; i < x.rows(); ++i) varies = varies || x.row(i).array() != x.row(0).array();
   const Index constant = x.cols() - varies.count();
   if (constant == 0) return;
-  notes.push_back(fmt::format("{} of {} features have one value in all training samples: they tell nothing{}", constant,
-                              x.cols(), constant == x.cols() ? ", so that there is nothing to learn from" : ""));
+  notes.push_back(fmt::format("{} of {} features are constant in the training split (unused){}", constant, x.cols(),
+                              constant == x.cols() ? ": there is nothing to learn from" : ""));
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ bool fits_float(double number) {
 Matrix<float> feature_matrix(const RawArray& array) {
   if (array.shape.size() < 2) {
     throw UserError(
-        fmt::format("{}: shape {} has no features; samples stand along the first dimension, their features along the "
-                    "others (was a file of labels meant?)",
+        fmt::format("{}: shape {} has no features. The first dimension is samples, the others are features (is this "
+                    "a file of labels?)",
                     array.name, shape_text(array.shape)));
   }
   const Index n = array.shape.front();
@@ -100,8 +100,8 @@ LabelledData read_labelled_data(const DataSource& source, Target target) {
   if (bytes.starts_with(std::string_view("\0\0", 2))) {
     if (source.labels.empty()) {
       throw UserError(
-          fmt::format("{}: an IDX file holds no labels beside its pictures; name the file that does in {} "
-                      "(train-labels-idx1-ubyte.gz, say)",
+          fmt::format("{}: an IDX file of pictures has no labels. Name the file of labels in {}, as in "
+                      "train-labels-idx1-ubyte.gz",
                       name, source.labels_key));
     }
     return join_arrays(parse_idx(bytes, name), parse_idx(plain_bytes(source.labels), data_name(source.labels)), target);

@@ -82,7 +82,7 @@ std::string read_file_bytes(const std::filesystem::path& path, const std::string
   if (kind == std::filesystem::file_type::none) fail(fmt::format("cannot be read: {}", error.message()));
   if (kind == std::filesystem::file_type::directory) fail(fmt::format("is a directory; name a {} file in it", noun));
   if (kind != std::filesystem::file_type::regular) {
-    fail(fmt::format("is not a regular file; copy the {} into a file, a resumed run has to read it again", noun));
+    fail(fmt::format("is not a regular file. Copy the {} into a file, because a resumed run reads it again", noun));
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);

@@ -46,7 +46,7 @@ OpenList<TaskKind>& list() {
       {"regression", "real values of a sample (data.file)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }, "rmse",
        Rows::features, [](const Config& config) { sample_options(config); }, of_samples()},
-      mad_kind<MadKind::in_context_recall>("the value that a key had before in the sequence"),
+      mad_kind<MadKind::in_context_recall>("the value that followed a key earlier in the sequence"),
       mad_kind<MadKind::noisy_recall>("the same among noise"),
       mad_kind<MadKind::fuzzy_recall>("the same with keys and values of several tokens"),
       mad_kind<MadKind::selective_copy>("tokens among blanks, copied in order"),
@@ -60,9 +60,9 @@ OpenList<TaskKind>& list() {
        nullptr,
        {},
        "argmax_read"},
-      {"forecasting", "what follows in a series (series.file, or one that is generated)", forecasting_task, "rmse",
+      {"forecasting", "the next values of a series (series.file, or a generated one)", forecasting_task, "rmse",
        Rows::steps, check_forecasting_task, of_series(), "sequence_model"},
-      {"latent", "sequences with a hidden place and noise", latent_task, "", Rows::symbols, check_latent_task},
+      {"latent", "sequences with a hidden position and noise", latent_task, "", Rows::symbols, check_latent_task},
   });
   return kinds;
 }

@@ -132,7 +132,7 @@ std::optional<LinearModel> linear_model(const SampleParts& parts, Index outputs,
   out.of_samples = n;
   if ((d + 1) * outputs > kMostLinearParameters) {
     out.note =
-        fmt::format("no linear model: {} x {} parameters are more than {}", d + 1, outputs, kMostLinearParameters);
+        fmt::format("no linear model: it has {} x {} parameters, more than {}", d + 1, outputs, kMostLinearParameters);
   } else if (limits.rows == 0) {
     out.note = fmt::format("no linear model: even {} of {} samples would take more than a tenth of the run",
                            std::min(kFewest, n), n);

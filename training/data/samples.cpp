@@ -76,8 +76,8 @@ void scale(const FeatureScaling& scaling, const std::string& name, const char* k
   scaling.apply(numbers);
   if (numbers.allFinite()) return;
   throw UserError(
-      fmt::format("{}: {} takes a number of its held-out samples beyond float32: its column hardly varies in the "
-                  "training part (leave that column out, or take another scaling)",
+      fmt::format("{}: {} scales a number of its held-out samples beyond float32, because the column is nearly "
+                  "constant in the training split. Leave that column out, or use another scaling",
                   name, key));
 }
 

@@ -62,7 +62,7 @@ double ConfusionMatrix::macro_accuracy() const {
 void ConfusionMatrix::write(const std::string& path, H5Document& document) const {
   document.dataset(path, std::vector<std::int64_t>(counts_.data(), counts_.data() + counts_.size()),
                    {classes(), classes()},
-                   {"1", "samples of class t that were taken for class p", {"truth", "choice"}});
+                   {"1", "samples of class t that were predicted as class p", {"truth", "choice"}});
   document.attribute("undecided", undecided_, path);
 }
 
@@ -116,10 +116,10 @@ ReferenceScores mean_of(const std::vector<ReferenceScores>& splits) {
 }
 
 void write_reference_scores(const ReferenceScores& scores, H5Document& document) {
-  document.group("reference", "what trivial models score on the held-out samples");
+  document.group("reference", "scores of trivial models on the held-out samples");
   ItemColumns<ReferenceScore> rows(document, scores.rows, "reference", "row");
   rows.add("model", "trivial model", &ReferenceScore::model);
-  rows.add("split", "held-out part of the samples", &ReferenceScore::split);
+  rows.add("split", "held-out split of the samples", &ReferenceScore::split);
   rows.add("loss", "mean cost of a sample", &ReferenceScore::loss, scores.loss_unit);
   rows.add("score", "the metric of the group's attribute", &ReferenceScore::score);
   document.attribute("metric", scores.metric, "reference");

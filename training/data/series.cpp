@@ -100,20 +100,21 @@ const Section<SeriesOptions>& series_section() {
   using param::choice, param::integer, param::path;
   static const Section<SeriesOptions> section = {
       field(path("series.file", "",
-                 "Series to forecast, relative to the working directory: CSV or npy, a row per step of time, a column "
-                 "per variable, each of which is forecast from its own past. Empty: one that is generated."),
+                 "Series to forecast, relative to the working directory: CSV or npy, a row per time step, a column "
+                 "per variable. Each variable is forecast from its own past. Empty: a generated series."),
             &SeriesOptions::file),
       field(choice("series.kind", "seasonal", series_names(),
-                   "What is generated. seasonal: a day's and a week's course with noise that remembers (the least "
-                   "error is known); mackey_glass: the chaotic equation with a delay of 17.",
+                   "The generated series. seasonal: a daily and a weekly cycle with correlated noise (the least "
+                   "error is known). mackey_glass: the chaotic equation with a delay of 17.",
                    "Mackey and Glass, Science 197:287, 1977"),
             &SeriesOptions::kind),
       field(integer("series.length", "10000", between(100, 10000000), "Its steps of time."), &SeriesOptions::length),
       field(integer("series.seed", "1", at_least(0),
-                    "Its noise, or its history. Not the run's seed: runs of different seeds learn the same series."),
+                    "Seed of its noise or of its history. It is not the seed of the run: runs of different seeds "
+                    "learn the same series."),
             &SeriesOptions::seed),
       field(integer("series.patch", "8", between(1, 4096),
-                    "Values that make one row of model.tokens (a patch of Nie et al., arXiv:2211.14730)."),
+                    "Values in one row of model.tokens (a patch of Nie et al., arXiv:2211.14730)."),
             &SeriesOptions::patch),
       field(integer("series.horizon", "4", between(1, 65536),
                     "Rows, the last of model.tokens, whose values are forecast from those before."),
@@ -197,9 +198,9 @@ class ForecastingTask final : public Task {
       if (parts[i]->count > 0 || (i == 2 && test == 0)) continue;
       constexpr const char* names[] = {"training", "validation", "test"};
       throw UserError(
-          fmt::format("the {} part of a series of {} steps has no window: {} values that are known and {} that are "
-                      "forecast (fewer of model.tokens, series.horizon or series.patch, a longer series, or other "
-                      "data.validation_fraction, data.test_fraction)",
+          fmt::format("the {} split of a series of {} steps is shorter than one window: {} known values and {} "
+                      "forecast values. Lower model.tokens, series.horizon or series.patch, use a longer series, or "
+                      "change data.validation_fraction or data.test_fraction",
                       names[i], length, known(), unknown()));
     }
     standard_ = ends[0];
@@ -212,7 +213,7 @@ class ForecastingTask final : public Task {
       const double mean = part.mean(), deviation = std::sqrt((part - mean).square().mean());
       if (!(deviation > 1e-12 * std::abs(mean))) {
         throw UserError(
-            fmt::format("series.file = \"{}\": column {} has one value, {}, in all of the training part: there is "
+            fmt::format("series.file = \"{}\": column {} has one value, {}, in the whole training split: there is "
                         "nothing to forecast",
                         options_.file, c + 1, mean));
       }

@@ -72,11 +72,11 @@ void write_text_lines(const TextLines& lines, H5Document& document) {
     split.emplace_back("test");
     rows.push_back(*lines.test);
   }
-  document.column("text/split", split, {"1", "held-out part of the text", {"split"}});
+  document.column("text/split", split, {"1", "held-out split of the text", {"split"}});
   ItemColumns<TextEntropy> to(document, rows, "text", "split");
   const auto letter = [](const char* what) {
     return fmt::format(
-        "cross-entropy per character under {} frequencies counted on the training part, add-one smoothed", what);
+        "cross-entropy per character under {} frequencies counted on the training split, add-one smoothed", what);
   };
   to.add("chance", "ln V: every character of the vocabulary equally likely", &TextEntropy::chance, "nat");
   to.add("unigram", letter("letter"), &TextEntropy::unigram, "nat");

@@ -20,9 +20,9 @@ void write_rows(const GradcheckReport& r, H5Document& d) {
   to.add("group", "parameter group; all: every group but Wh", &Row::group);
   to.add("cosine", "cosine with the exact gradient; NaN where has_gradient is 0",
          [](const Row& row) { return row.agreement.cosine; });
-  to.add("has_gradient", "0: the exact gradient of the group is zero, there is nothing to agree with",
+  to.add("has_gradient", "0: the exact gradient of the group is zero, so there is no cosine",
          [](const Row& row) { return std::int64_t{row.agreement.has_gradient}; });
-  to.add("counted", "batches in which the group has a gradient: what the means are over",
+  to.add("counted", "batches in which the group has a gradient; means are over these",
          [](const Row& row) { return std::int64_t{row.counted}; });
   to.add("relative_l2", "|g - exact|/|exact|; |g - exact| over the whole gradient's norm where has_gradient is 0",
          [](const Row& row) { return row.agreement.relative_l2; });

@@ -207,7 +207,7 @@ PhaseRecord record_phases(const Network<S>& network, const Batch& batch, const s
   for (const RecordedEstimator& one : estimators) {
     const Run<S>& now = runs.emplace_back(run(one));
     if (now.gradients(places.front()).empty()) {
-      throw UserError(fmt::format("gradcheck.record: the gradient of {} is of no nudged states", one.name));
+      throw UserError(fmt::format("gradcheck.record: the gradient of {} does not come from nudged states", one.name));
     }
     out.estimators.push_back(one.name);
     out.beta.push_back(one.beta);
@@ -243,12 +243,12 @@ void write_record(const PhaseRecord& r, H5Document& d) {
              {"estimator", "sample", "nudge", "nudged_step", "state_row", "unit"}});
   const std::vector<std::string> curves = {"estimator", "sample", "group", "step"};
   d.dataset("record/update", r.update, {e, s, g, t},
-            {"1", "what a step of the nudged phases adds to the gradient, along the sum of bptt's", curves});
+            {"1", "contribution of a step of the nudged phases to the gradient, along the sum of bptt's", curves});
   d.dataset("record/distance", r.distance, {e, s, g, t},
             {"1", "|update - bptt| over all parameters of the group", curves});
   d.dataset("record/bptt", r.bptt, {s, g, t},
             {"1",
-             "what a step of the free phase, from its last on, adds to the gradient of bptt, along its sum",
+             "contribution of a step of the free phase, from its last on, to the gradient of bptt, along its sum",
              {"sample", "group", "step"}});
 }
 

@@ -140,8 +140,8 @@ const Section<StabiliserOptions>& stabiliser_section() {
         field(flag("damping.control", "true", "Regulate the damping c by the residual of the free phase."),
               &StabiliserOptions::control),
         field(real("damping.high", "1.5e-2", above(0),
-                   "Raise c when eps |F|/|z| after the free phase is above this; keep it 2 to 3 times over the noise "
-                   "floor.",
+                   "Raise c when eps |F|/|z| after the free phase is above this. Keep it 2 to 3 times above the "
+                   "noise floor.",
                    recipe),
               &StabiliserOptions::damping, &DampingOptions::high),
         field(real("damping.low", "5e-3", at_least(0), "Lower c when eps |F|/|z| is below this.", recipe),
@@ -153,7 +153,7 @@ const Section<StabiliserOptions>& stabiliser_section() {
         field(real("damping.minimum", "0.05", at_least(0), "Floor of c.", recipe), &StabiliserOptions::damping,
               &DampingOptions::minimum),
         field(real("damping.maximum", "100", above(0), "Ceiling of c.",
-                   "a run-away control reached 1000 with no signal left, measured"),
+                   "a diverging control reached 1000 with no signal left, measured"),
               &StabiliserOptions::damping, &DampingOptions::maximum),
         field(integer("damping.patience", "1", between(1, 1000000),
                       "Steps in a row above damping.high before c is raised."),

@@ -29,13 +29,14 @@ const Section<CorrelatorSpec>& correlator_section() {
   using param::real;
   static const Section<CorrelatorSpec> section = {
       field(real("correlator.gain_spread", "0", from_below(0, 0.5),
-                 "Mismatch of the analog multipliers that correlate, one per weight: standard deviation of their gain, "
-                 "static.",
+                 "Mismatch of the analog multipliers that form the correlation, one per weight: static standard "
+                 "deviation of their gain.",
                  "hardware.level = local: chosen, the matching of small multipliers"),
             &CorrelatorSpec::gain_spread),
       field(real("correlator.offset", "0", at_least(0),
-                 "Standard deviation of the static offset of such a product, after auto-zeroing; 1: the product of two "
-                 "states of 1. Divided by the distance of the nudged states in beta it is an offset of the gradient.",
+                 "Standard deviation of the static offset of such a product, after auto-zeroing; 1: the product of "
+                 "two states of 1. Divided by the distance of the nudged states in beta, it is an offset of the "
+                 "gradient.",
                  "hardware.level = local: 20 uV of a read voltage of 0.2 V, chosen"),
             &CorrelatorSpec::offset),
       field(real("correlator.noise", "0", at_least(0),

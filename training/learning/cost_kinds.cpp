@@ -26,8 +26,8 @@ constexpr const char* kNetworks = "auto";
 
 std::string cost_help() {
   std::string help =
-      "What compares the output with its targets. auto: as the network says (cross-entropy of a read-out, half the "
-      "squared error of a node, 1 - cos of phases); own: the cost of the program that runs it (from Python: cost=...)";
+      "Cost between the output and its targets. auto: that of the network (cross-entropy of a read-out, half the "
+      "squared error of a node, 1 - cos of phases). own: the cost of the calling program (from Python: cost=...)";
   for (const CostKind& kind : cost_kinds()) help += fmt::format("; {}: {}", kind.name, kind.summary);
   return help + ".";
 }
@@ -53,8 +53,8 @@ const Section<CostChoice>& cost_choice_section() {
 
 std::string own_cost_missing(const Config& config) {
   if (cost_choice_section().read(config).name != own_cost_name || lent_cost() != nullptr) return "";
-  return "it is code of the program that ran it, and not here (from Python: nudge.train(..., cost=...), "
-         "nudge.resume(file, cost=...))";
+  return "it is code of the program that ran it, which is not available here. Use Python: nudge.train(..., "
+         "cost=...), nudge.resume(file, cost=...)";
 }
 
 std::shared_ptr<const NodeCost> chosen_cost(const Config& config) {

@@ -208,7 +208,7 @@ const std::vector<OptimizerKind>& optimizer_kinds() {
        make<double, Sgd>},
       // offset, comparison, product
       {"comparator",
-       "a comparator beside every element (Dillavou et al. 2022)",
+       "a comparator at every element (Dillavou et al. 2022)",
        3,
        {&O::offset, &O::threshold, &O::sign},
        [](const O&) { return 0.0; },

@@ -53,7 +53,7 @@ MixerSpec mixer_spec(const MixerChoice& choice) {
   if (choice.bidirectional && (spec.only_causal || choice.window > 0)) {
     throw UserError(fmt::format("mixer.mask = bidirectional ({})", spec.only_causal
                                                                        ? choice.kind + " is causal"
-                                                                       : "mixer.window is of the past: use all"));
+                                                                       : "mixer.window is for causal masks. Use all"));
   }
   return spec;
 }

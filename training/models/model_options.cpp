@@ -21,9 +21,8 @@ const Section<ModelOptions>& model_section() {
   static const Section<ModelOptions> section = [&] {
     Section<ModelOptions> all = {
         field(path("model.weights", "",
-                   "Weights to start from instead of random ones, every parameter by its name in /parameters of a run "
-                   "file: .npz, .safetensors, or HDF5 such as a run file; the option --weights wins. A resumed run "
-                   "needs it again. Empty: random."),
+                   "Initial weights: .npz, .safetensors or HDF5, such as a run file, each parameter by its name in "
+                   "/parameters. The option --weights wins. A resumed run reads the file again. Empty: random."),
               &ModelOptions::weights),
         field(
             integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),
@@ -35,16 +34,15 @@ const Section<ModelOptions>& model_section() {
                       "Patterns M of the Hopfield memory, the columns of W_m; 0: no memory."),
               &ModelOptions::memories),
         field(integer("model.memory_arrays", "1", between(1, 2),
-                      "1: the memory returns through the transposed read of its own devices; 2: through a second, "
-                      "separately programmed array, so that it is not reciprocal."),
+                      "Arrays of the memory. 1: it returns through the transposed read of its own devices. 2: "
+                      "through a second, separately programmed array, so that it is not reciprocal."),
               &ModelOptions::memory_arrays),
         field(integer("model.heads", "4", between(1, 65536), "Attention heads H, each with C/H channels."),
               &ModelOptions::heads),
         field(choice("model.mixer", MixerChoice::fused, mixers,
-                     "The mixer of the non-conservative force s (Mixer(z) - c z). attention: multi-head softmax "
-                     "attention, fused with the memory's array; the others are the digital mixers of "
-                     "docs/reference/mixers.md, "
-                     "sized by mixer.*."),
+                     "Mixer of the non-conservative force s (Mixer(z) - c z). attention: multi-head softmax "
+                     "attention, fused with the memory's array. The others are the digital mixers of "
+                     "docs/reference/mixers.md, sized by mixer.*."),
               &ModelOptions::mixer),
         field(real("model.attention_gain", "1.0", at_least(0),
                    "Gain s of the force s (Mixer(z) - c z); 0 leaves a conservative network."),
@@ -62,22 +60,21 @@ const Section<ModelOptions>& model_section() {
                  recipe),
             &ModelOptions::scales, &InitialScales::memory),
         field(real("model.coupling_scale", "0", at_least(0),
-                   "gc: channels also drive each other through W_c = S (P + P')/2 + A (P - P')/2 with P ~ N(0, "
-                   "gc^2/C), trained like the rest; 0: no such coupling. Settles while every eigenvalue of W_c has a "
-                   "real part below 1 + s c."),
+                   "gc: coupling of channels through W_c = S (P + P')/2 + A (P - P')/2 with P ~ N(0, gc^2/C), "
+                   "trained like the rest; 0: none. The network settles while every eigenvalue of W_c has a real "
+                   "part below 1 + s c."),
               &ModelOptions::scales, &InitialScales::coupling),
         field(real("model.coupling_symmetric", "1", any_number(), "S: gain of the reciprocal part of the initial W_c."),
               &ModelOptions::scales, &InitialScales::symmetric),
         field(real("model.coupling_antisymmetric", "1", any_number(),
-                   "A: gain of the non-reciprocal part of the initial W_c; 0: a network with an energy, but for "
-                   "attention."),
+                   "A: gain of the non-reciprocal part of the initial W_c; 0: the coupling has an energy."),
               &ModelOptions::scales, &InitialScales::antisymmetric),
         field(real("model.embedding_scale", "0.5", above(0), "Token and position embeddings ~ N(0, scale^2)."),
               &ModelOptions::scales, &InitialScales::embedding),
         field(param::named("model.embeddings", "digital",
-                           "What holds the tables of symbols and positions where device.model is not digital. digital: "
-                           "numbers, learned by the optimizer; devices: arrays, of which a token drives one line, read "
-                           "once per sequence and held, with their errors, noise, pulses and energy."),
+                           "Storage of the tables of symbols and positions when device.model is not digital. "
+                           "digital: digital numbers, learned by the optimizer. devices: arrays with errors, noise, "
+                           "pulses and energy; a token drives one line, which is read once per sequence and held."),
               embeddings, &ModelOptions::tables_on_devices)};
     all.where(above_zero("model.coupling_scale"), {{&ModelOptions::scales, &InitialScales::symmetric},
                                                    {&ModelOptions::scales, &InitialScales::antisymmetric}});
@@ -99,7 +96,7 @@ const Section<MixerChoice>& mixer_section() {
       "the mixer's own default; model.attention_scale and model.output_scale do the same for attention";
   static const Section<MixerChoice> section = {
       field(real("mixer.initial_scale", "1", above(0),
-                 "Factor of the standard deviations that the weights of a mixer other than attention start from.", own),
+                 "Factor on the initial standard deviations of the weights of a mixer other than attention.", own),
             &MixerChoice::initial_scale),
       field(zero_is(
                 "all",
@@ -108,8 +105,8 @@ const Section<MixerChoice>& mixer_section() {
                     "Tokens that a token attends to, itself included; all: every one before it. Softmax mixers only.")),
             &MixerChoice::window),
       field(named("mixer.mask", "causal",
-                  "bidirectional: a token also attends to those behind it, where these do not hold its answer. Softmax "
-                  "mixers and gd_*, loop_* only."),
+                  "causal: a token attends to itself and earlier ones. bidirectional: also to later ones, for tasks "
+                  "where these do not contain its answer. Softmax mixers and gd_*, loop_* only."),
             masks, &MixerChoice::bidirectional),
       field(integer("mixer.iterations", "5", between(1, 1000),
                     "Iterations of loop_*, and of any mixer in `nudge energy`."),

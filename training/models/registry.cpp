@@ -21,7 +21,7 @@ OpenList<NetworkKind>& list() {
   const auto recurrent = [](const Config&) { return false; };
   static OpenList<NetworkKind> kinds(std::vector<NetworkKind>{
       {.name = "block",
-       .summary = "one node with a Hopfield memory and attention of its own state, the founding note's",
+       .summary = "one node with a Hopfield memory and attention of its own state",
        .plan = block_plan,
        .leak = block_leak,
        .feed_forward = recurrent,
@@ -30,7 +30,7 @@ OpenList<NetworkKind>& list() {
        .netlist = block_export(),
        .keys = block_keys()},
       {.name = "stack",
-       .summary = "founding blocks one above the other, each clamped to the one below",
+       .summary = "blocks above each other, each clamped to the one below",
        .plan = stack_plan,
        .leak = block_leak,
        .feed_forward = recurrent,
@@ -82,7 +82,7 @@ OpenList<NetworkKind>& list() {
        .keys = resistive_keys(),
        .bare = true},
       {.name = "netlist",
-       .summary = "a circuit as a SPICE netlist draws it, whose resistors and sources learn",
+       .summary = "a circuit from a SPICE netlist, whose resistors and sources learn",
        .plan = netlist_plan,
        .leak = [](const Config&) { return NodeLeak{.constant = 0}; },
        .feed_forward = recurrent,

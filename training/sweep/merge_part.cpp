@@ -24,8 +24,8 @@ const std::set<std::string> kOwn = {
     "test_total", "outside_runs", "tuning_outside_runs", "test_outside_runs"};
 
 [[noreturn]] void refuse(const StudyPart& part, const StudyPart& first, const std::string& why) {
-  throw UserError(
-      fmt::format("{} is no part of the same {} as {}:\n{}", part.file.name(), first.kind, first.file.name(), why));
+  throw UserError(fmt::format("{} does not belong to the same {} as {}:\n{}", part.file.name(), first.kind,
+                              first.file.name(), why));
 }
 
 std::string shown(const H5Attribute& value) {
@@ -69,7 +69,7 @@ PartTable read_table(const H5Reader& file, const std::string& name) {
   } else if (table.rows.empty()) {
     return table;
   } else {
-    file.fail("/" + plan, "is missing (a file of an older nudge: continue it once with --resume)");
+    file.fail("/" + plan, "is missing: an older nudge wrote the file. Continue it once with --resume");
   }
   for (const std::int64_t r : table.row()) {
     if (r < -1 || r >= static_cast<std::int64_t>(n)) file.fail(plan + "/row", fmt::format("row {} of {}", r, n));
@@ -143,8 +143,8 @@ std::string root_differences(const StudyPart& part, const StudyPart& first) {
   }
   if (build) {
     why +=
-        "  (another build or processor gives other last digits: run all parts with one program; product.kernel = "
-        "portable where processors differ)\n";
+        "  (another build or processor gives other last digits: run all parts with one program, and with "
+        "product.kernel = portable where processors differ)\n";
   }
   return why;
 }
@@ -184,7 +184,8 @@ StudyPart read_study_part(const std::filesystem::path& path) {
   part.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
   if (part.kind != "sweep" && part.kind != "compare") {
     file.fail("attribute kind",
-              fmt::format("\"{}\" (nudge merge joins files of nudge sweep and of nudge compare)", part.kind));
+              fmt::format("kind \"{}\" cannot be merged. nudge merge joins files of nudge sweep and of nudge compare",
+                          part.kind));
   }
   const std::vector<std::string> names =
       part.kind == "sweep" ? std::vector<std::string>{"points"} : std::vector<std::string>{"tuning", "test"};

@@ -30,7 +30,7 @@ bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool
 
 namespace {
 
-constexpr const char* kOutside = "finished runs that are none of the present grid's: kept, and counted in no mean";
+constexpr const char* kOutside = "finished runs outside the present grid: kept, and in no mean";
 
 /// Reads the seconds of each row; NaN where the file does not tell.
 std::vector<double> stored_seconds(const H5Reader& file, const std::string& group, std::size_t n) {

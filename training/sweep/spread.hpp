@@ -35,7 +35,7 @@ CellSpread cell_spread(const std::vector<double>& values, const std::string& res
 std::string failure_rate(const CellSpread& cell);
 
 /// Note that explains a median in a table.
-constexpr const char* kMedianNote = "median: of all runs, those that failed ranked worst";
+constexpr const char* kMedianNote = "median: of all runs, with failed runs ranked worst";
 
 /// Text of a cell in a table: `mean` where no run failed; else "2.41 median, 2 of 5 failed", or "-, 3 of 5 failed".
 /// `median`: the cell's median as text, which is shown where it is finite.

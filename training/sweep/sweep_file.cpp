@@ -23,8 +23,8 @@ void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) 
     const std::string keys = fmt::format("{}", fmt::join(grid.sweep.keys, ", "));
     const std::string stored = file.text_attribute("keys", file.has("points") ? "points" : plan_group("points"));
     if (stored != keys) {
-      file.fail("attribute keys", fmt::format("the file sweeps {}, the config {} (seeds and values of the axes may "
-                                              "change, the axes may not: start a new sweep with --out)",
+      file.fail("attribute keys", fmt::format("the file sweeps {}, the config {}. Only seeds and values of the axes "
+                                              "may change: start a new sweep with --out",
                                               stored, keys));
     }
   }
@@ -109,7 +109,7 @@ std::string first_failure(const std::vector<const Sweep*>& tables) {
     for (const SweepPoint& point : table->points) {
       if (point.status.empty() || point.status == "ok" || point.invalid()) continue;
       return fmt::format("; the first: {} (what may help: {})", point.status,
-                         trains ? "a smaller train.learning_rate; nudge train of it says more"
+                         trains ? "a smaller train.learning_rate; nudge train of this point says more"
                                 : "more relaxation.free_steps, or a smaller relaxation.step");
     }
   }

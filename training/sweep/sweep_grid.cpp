@@ -100,7 +100,7 @@ ConfigSource read_config_source(const std::string& path, const std::vector<std::
 
 void check_axes(const std::string& name, const std::string& section, const std::vector<GridAxis>& axes) {
   if (axes.empty()) {
-    throw UserError(fmt::format("{}: {} is empty (name the keys to sweep, as in \"device.read_noise\" = [0, \"1 %\"])",
+    throw UserError(fmt::format("{}: {} is empty. Name the keys to sweep, as in \"device.read_noise\" = [0, \"1 %\"]",
                                 name, section));
   }
   for (const GridAxis& axis : axes) {
@@ -109,7 +109,8 @@ void check_axes(const std::string& name, const std::string& section, const std::
         axis.key == "seed" ? "list the seeds in " + section.substr(0, section.find('.')) + "." +
                                  (section == "sweep.grid" ? "seeds" : "test_seeds")
         : axis.key == "train.null"
-            ? "points have no such lane; crossbar.update = none and train.learns = readout are values"
+            ? "points have no baseline runs of their own; sweep the values crossbar.update = none or train.learns = "
+              "readout"
             : "it changes no result";
     throw UserError(fmt::format("{}: {}.{} cannot be swept ({})", name, section, axis.key, why));
   }

@@ -213,15 +213,15 @@ std::vector<MetricRow<ChipYield>> stability_rows() {
   return {
       {{"abscissa", "1", "largest real part of an eigenvalue of J at the equilibria, per tau"},
        [](Y y) { return y.chips.front().abscissa; }},
-      {{"margin", "1", "minus the abscissa: what every leak could lose before the equilibrium does, per tau"},
+      {{"margin", "1", "minus the abscissa: by how much every leak can fall before the equilibrium is lost, per tau"},
        [](Y y) { return y.margin; }},
       {{"hopf_frequency", "1", "of the leading pair, radians per tau; 0: real"}, [](Y y) { return y.hopf_frequency; }},
       {{"first_lyapunov", "1",
-        "of the leading pair where less leak would lose the equilibrium to it; below 0: a small oscillation grows. "
-        "NaN: it does not turn, or has more than 512 unknowns"},
+        "first Lyapunov coefficient of the leading pair, where less leak would lose the equilibrium; below 0: a "
+        "small oscillation grows. NaN: real, or more than 512 unknowns"},
        [](Y y) { return y.hopf.found ? y.hopf.lyapunov : std::numeric_limits<double>::quiet_NaN(); }},
       {{"asymmetry", "1", "mean |Jv - J'v|/|Jv|"}, [](Y y) { return y.report.asymmetry; }},
-      {{"residual", "1", "largest |F|/|z| that a free phase ended at"}, [](Y y) { return y.chips.front().residual; }},
+      {{"residual", "1", "largest |F|/|z| at the end of a free phase"}, [](Y y) { return y.chips.front().residual; }},
       {{"settles", "1", "1: every sequence comes to rest, and perturbations there decay"},
        [](Y y) { return y.chips.front().settles ? 1.0 : 0.0; }}};
 }
@@ -245,7 +245,7 @@ std::vector<Measure> run_columns(const Config& base, const std::vector<Column>& 
   for (const RunValue& one : values.all()) {
     if (std::count(wanted.begin(), wanted.end(), one.column) == 0) continue;
     all.push_back(one);
-    if (one.column == Column::measure) all.back().description += ", on the validation part at the end";
+    if (one.column == Column::measure) all.back().description += ", on the validation split at the end";
   }
   return all;
 }

@@ -57,8 +57,9 @@ void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& o
     const DeviceSpec device = crossbar_spec(config).device;
     if (heat_acceleration(device, 300) == heat_acceleration(device, 400)) {
       throw UserError(fmt::format(
-          "--temperature: temperature does not act on how these devices age (device.relaxation_activation = 0 or no "
-          "relaxation, and nothing in device.model = {} that heat drives; nudge devices fit FILE --bake gives both)",
+          "--temperature: temperature does not change how these devices age (no relaxation or "
+          "device.relaxation_activation = 0, and device.model = {} has no thermal process). Fit both with nudge "
+          "devices fit FILE --bake",
           device.model));
     }
     config.set_from_text("circuit.temperature", fmt::format("{} K", *options.temperature_K));
@@ -85,7 +86,7 @@ class AgedRun {
  public:
   AgedRun(const Task& task, const AgedTestOptions& options)
       : options_(options), batches_(options.part == "test" ? task.test() : task.validation()) {
-    if (batches_.empty()) throw UserError(fmt::format("the run holds no {} part", options.part));
+    if (batches_.empty()) throw UserError(fmt::format("the run has no {} split", options.part));
   }
 
   void add(EquilibriumRun<S>& run, int seed, AgedTest& out) const {
@@ -152,8 +153,8 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   }
   if (!on_devices(config)) {
     throw UserError(
-        fmt::format("{}: its weights are numbers, which do not age (--set device.preset=NAME writes them into devices; "
-                    "nudge devices list)",
+        fmt::format("{}: its weights are digital and do not age. Write them into devices with --set "
+                    "device.preset=NAME (nudge devices list)",
                     run.string()));
   }
   set_temperature(config, options, out);

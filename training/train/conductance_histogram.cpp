@@ -103,7 +103,7 @@ void ConductanceRecord<S>::write(H5Document& document, const std::string& group,
       middle.push_back(0.5 * (one.edges_S[i] + one.edges_S[i + 1]));
     column("level", "axis", middle, {"S", "conductance in the middle of a bin", {"level"}});
     document.column(at + "edges", one.edges_S, {"S", "edges of the bins", {"edge"}});
-    const char* beyond = "; the outermost bins count what lies beyond them too";
+    const char* beyond = "; the outermost bins include everything beyond them";
     column("before", "histogram", one.before,
            {"1", std::string("devices per bin of stored conductance when the run started") + beyond, {"level"}});
     column("after", "histogram", bin_counts(one.edges_S, devices->second.conductance),

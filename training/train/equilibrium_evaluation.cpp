@@ -53,7 +53,7 @@ void EquilibriumRun<S>::evaluate(std::uint64_t done, const std::vector<Batch>& v
   Evaluation all = evaluation(validation, 0);
   const Interruptible kept(false);
   record_part("validation", done, all.loss, loss_unit(), all.scores, std::move(all.losses));
-  log_.add("train/validation_residual", all.residual, "1", "mean |F|/|z| on the validation part");
+  log_.add("train/validation_residual", all.residual, "1", "mean |F|/|z| on the validation split");
   record_statistics();
 }
 

@@ -50,7 +50,7 @@ void EquilibriumRun<S>::record(std::uint64_t step, const BatchReport& r, double 
   log_.add("train/loss", r.loss, loss_unit(), cost_text(loss_unit(), "step's batch"));
   add("residual", r.residual, "1", "mean over sequences of |F|/|z| at the end of the free phase");
   add("residual_max", r.residual_max, "1", "largest |F|/|z| of a sequence");
-  add("nudged_residual", r.nudged_residual, "1", "what is left of the nudged transient, |f|/|z - z*| per tau");
+  add("nudged_residual", r.nudged_residual, "1", "rest of the nudged transient, |f|/|z - z*| per tau");
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
   add("damping", network_->circuit().damping().value, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
@@ -75,8 +75,8 @@ void EquilibriumRun<S>::record(std::uint64_t step, const BatchReport& r, double 
   add("growth_active", r.growth_active, "1", "share of sequences, or samples, on which the growth penalty acts");
   add("growth_drowned", r.growth_drowned, "1",
       "share of sequences, or samples, whose slow mode is below the noise of the reads");
-  add("diverged", r.diverged, "1", "sequences whose free or nudged phase left the finite numbers");
-  add("left_out", r.left_out, "1", "sequences whose adjoint ran away (train.leave_out_ratio): not in the gradient");
+  add("diverged", r.diverged, "1", "sequences whose free or nudged phase is not finite");
+  add("left_out", r.left_out, "1", "sequences whose adjoint diverged (train.leave_out_ratio): not in the gradient");
   add("clipped", static_cast<double>(r.clipped), "1", "entries of the correction on which nudge.clip was active");
   add("cost_in_forces", r.cost_in_forces, "1", "work of a sequence in force evaluations");
   add("skipped", decision == StepDecision::skip_outlier ? 1 : 0, "1", "1: the step was an outlier and was skipped");
@@ -86,7 +86,7 @@ void EquilibriumRun<S>::record(std::uint64_t step, const BatchReport& r, double 
       "steps rolled back since the start, with this one");
   if (noise_.active()) {
     add("weight_noise", noise_share_, "1",
-        "norm of what hardware-aware training put on the weights that devices would hold, over theirs");
+        "norm of the weight noise of hardware-aware training, relative to the weights");
   }
   record_nudge(step, r.signal);
 }
@@ -106,15 +106,15 @@ void EquilibriumRun<S>::record_nudge(std::uint64_t step, const NudgeSignal& sign
       "them");
   add("nudge_displacement", signal.displacement() * volts, "V", "root mean square over the nodes, noise taken off");
   add("node_noise", signal.noise() * volts, "V", "standard deviation of the nudged states, root mean square");
-  add("noise_cosine", signal.cosine(), "1", "share that this noise leaves of the cosine of an adjoint");
+  add("noise_cosine", signal.cosine(), "1", "factor of this noise on the cosine of an adjoint");
   const auto forecast = log_.values("train/forecast_cosine");
   if (forecast.empty()) return;
   const double first = log_.values("train/noise_cosine").front();
   const double now = first > 0 ? std::clamp(forecast.front() * signal.cosine() / first, -1.0, 1.0)
                                : std::numeric_limits<double>::quiet_NaN();
   add("expected_cosine", now, "1",
-      "cosine of the first step's gradient with the exact one, measured before it, times the change of noise_cosine "
-      "since");
+      "cosine of the first gradient with the exact one, measured before the first step, times the change of "
+      "noise_cosine since");
 }
 
 /// Logs statistics of the settled states of a step, before the weights move; states on other ranks are left out.
@@ -139,8 +139,8 @@ void EquilibriumRun<S>::record_margin(std::uint64_t step, const Batch& batch, do
            "minus the largest real part of an eigenvalue of J at the batch's first equilibria, per tau");
   log_.add("train/margin_frequency", turning_rate(found), "1", "of the leading pair, radians per tau; 0: real");
   log_.add("train/margin_decay", found.decay, "1",
-           "factor by which a free step shrinks a perturbation: of parallel Euler steps by these eigenvalues, else the "
-           "mean of the run's own phase without noise; 0: unknown");
+           "factor of a perturbation per free step: from these eigenvalues for parallel Euler steps, else the mean "
+           "of a noise-free phase of the run; 0: unknown");
   const std::string alarm = stability_alarm(found, steps);
   const std::string warning =
       decay_forecast(log_.values("train/margin_step"), log_.values("train/margin_decay"), steps);

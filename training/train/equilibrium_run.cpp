@@ -231,7 +231,7 @@ void EquilibriumRun<S>::record_cosines(std::uint64_t step, const Cosines& cosine
       "noise and rounding; NaN where cosine_has_gradient is 0",
       "parameter group");
   log_.add_row("train/cosine_has_gradient", cosines.present, "1",
-               "0: the exact gradient of the group is zero, there is nothing to agree with", "parameter group");
+               "0: the exact gradient of the group is zero, so there is no cosine", "parameter group");
 }
 
 /// State arrays that the next step depends on, with names that are unique in a run.

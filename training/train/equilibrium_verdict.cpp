@@ -91,8 +91,8 @@ void EquilibriumRun<S>::note_unsolved(std::uint64_t step, const Batch& batch, co
     const AdjointSize limit = adjoint_guard_.limit();
     const auto times = [](double size) { return std::isfinite(size) ? fmt::format("{:.2g}", size) : "without bound"; };
     unsolved_ = fmt::format(
-        "all {} sequences are left out, their adjoints being {} and {} times dC/dz (at most {} or {} "
-        "after those before; train.leave_out_ratio): what is read hangs on nothing, or the equilibrium is about to go",
+        "all {} sequences are left out: their adjoints are {} and {} times dC/dz (at most {} or {} by "
+        "train.leave_out_ratio). The read-out depends on no state, or the equilibrium is nearly lost",
         report.left_out, times(report.adjoint.norm), times(report.adjoint.gain), times(limit.norm), times(limit.gain));
     log_.event(step, "no gradient: " + unsolved_);
   }
@@ -100,7 +100,7 @@ void EquilibriumRun<S>::note_unsolved(std::uint64_t step, const Batch& batch, co
     return one.nudged == Status::diverged && one.free.status != Status::diverged;
   });
   if (lost == 0) return;
-  log_.event(step, fmt::format("no gradient: nudged phases of {} of {} sequences diverge or go to and fro", lost,
+  log_.event(step, fmt::format("no gradient: nudged phases of {} of {} sequences diverge or oscillate", lost,
                                report.sequences.size()));
 }
 

@@ -138,7 +138,7 @@ Generated written(const Config& config, const RunParts& parts, const H5Reader& f
     const std::vector<double> logits = writer->next(text, read_number(options, n));
     if (!std::all_of(logits.begin(), logits.end(), [](double x) { return std::isfinite(x); })) {
       throw NumericalFailure(
-          fmt::format("the read-out of character {} is not finite: the network runs away", text.size() + 1));
+          fmt::format("the read-out of character {} is not finite: the network diverges", text.size() + 1));
     }
     const int chosen = drawn(log_shares(logits, options.temperature), place[static_cast<std::size_t>(n)]);
     out.negative_log_likelihood -= log_shares(logits, 1)[static_cast<std::size_t>(chosen)];
@@ -162,7 +162,7 @@ Generated generate(const std::filesystem::path& run, const GenerateOptions& opti
   const RunParts parts = run_parts(config);
   const auto* characters = dynamic_cast<const CharacterTask*>(parts.task.get());
   if (characters == nullptr) {
-    throw UserError(fmt::format("{}: its task.kind = {} is no text (must be characters)", run.string(),
+    throw UserError(fmt::format("{}: its task.kind = {} is not a text (must be characters)", run.string(),
                                 config.as_text("task.kind")));
   }
   return run_options(config).double_precision()

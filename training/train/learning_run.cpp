@@ -26,7 +26,7 @@ void LearningRun::record_part(const std::string& part, std::uint64_t done, doubl
   log_.axis(name + "_step");
   log_.add(name + "_step", static_cast<double>(done), "1", "training steps done at the evaluation");
   log_.add(name + "_loss", loss, unit,
-           cost_text(unit, part == "test" ? "test part, which no choice has seen" : part + " part"));
+           cost_text(unit, part == "test" ? "test split, which no choice has seen" : part + " split"));
   const auto value = scores.value();
   if (!value) return;
   if (!scores.of_classes()) {
@@ -37,7 +37,7 @@ void LearningRun::record_part(const std::string& part, std::uint64_t done, doubl
   log_.add(name + "_accuracy", *value, "1", "share of the " + part + " samples whose class was found");
   if (part == "test") {
     log_.add(name + "_samples", static_cast<double>(scores.counted()), "1",
-             "answers of the test part that its accuracy is a share of");
+             "answers in the test split, the denominator of its accuracy");
   }
   if (!scores.confusion()) return;
   log_.add(name + "_macro_accuracy", scores.confusion()->macro_accuracy(), "1",

@@ -134,14 +134,18 @@ std::string NullResult::verdict() const {
     return fmt::format("the devices learnt nothing that helps: {} ends {} lower ({})", words, amount(-1), how);
   }
   if (!gain.significant()) {
-    return fmt::format("no sign that the devices learnt: {} below the strongest null, {} ({})", amount(1), words, how);
+    return fmt::format(
+        "no sign that the devices learnt: {} below the strongest null, {}, and the interval contains 0 ({})", amount(1),
+        words, how);
   }
   if (not_run.empty()) {
     return fmt::format("the devices learnt: {} below the strongest null, {} ({})", amount(1), words, how);
   }
   return fmt::format(
-      "whether the devices learnt is open: {} below {} ({}), but not every null was run (train.null = all adds {})",
-      amount(1), words, how, fmt::join(names_in_words(not_run), ", "));
+      "whether the devices learnt is open: no baseline run with {} was made (set train.null = all). The loss is {} "
+      "below "
+      "{} ({})",
+      fmt::join(names_in_words(not_run), " or "), amount(1), words, how);
 }
 
 std::optional<NullResult> null_result(const TrainingLoop& loop, const NetworkPlan* plan) {
@@ -188,7 +192,7 @@ void write_null(const NullResult& result, H5Document& document) {
   }
   document.column("null/name", names, {"1", "nulls that the run was compared with", {"null"}});
   document.column("null/won", won,
-                  {result.unit, "loss of the null minus loss of the run, on the part `part`", {"null"}});
+                  {result.unit, "loss of the null minus loss of the run, on the split `part`", {"null"}});
   document.column("null/low", low,
                   {result.unit, "of it: lower end of the interval; all hold together with 95 %", {"null"}});
   document.column("null/high", high, {result.unit, "of it: upper end of the interval", {"null"}});

@@ -74,13 +74,12 @@ std::string Plateau::text() const {
   if (!std::isfinite(slope_per_1000_steps)) return "too few evaluations to say whether the loss still falls";
   const std::string suffix = unit == "1" ? "" : " " + unit;
   const auto per_100 = [&](double slope) { return fmt::format("{:.2g}{} per 100 steps", slope / 10, suffix); };
-  if (rises())
-    return fmt::format("the {} loss rises by {}: it has passed its least value", of, per_100(slope_per_1000_steps));
+  if (rises()) return fmt::format("the {} loss rises by {}: it is past its minimum", of, per_100(slope_per_1000_steps));
   if (!reached) {
-    return fmt::format("the scatter hides whether the {} loss still falls: its slope is {} [{:.2g}, {:.2g}]", of,
+    return fmt::format("the {} loss has no significant trend: its slope is {} [{:.2g}, {:.2g}]", of,
                        per_100(slope_per_1000_steps), interval.low / 10, interval.high / 10);
   }
-  if (*reached) return fmt::format("the {} loss has stopped falling: a fifth more steps take off less than 1 %", of);
+  if (*reached) return fmt::format("the {} loss has stopped falling: a fifth more steps lower it by less than 1 %", of);
   return fmt::format("the {} loss still falls by {}: train longer before you compare", of,
                      per_100(-slope_per_1000_steps));
 }

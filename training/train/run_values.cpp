@@ -45,7 +45,7 @@ class Collector {
     add_score("", log_, "test");
     if (metric_ == "accuracy") {
       add(Column::test, "",
-          {{"test_samples", "1", "answers of the test part that the accuracy is a share of"},
+          {{"test_samples", "1", "answers in the test split, the denominator of the accuracy"},
            last(log_, "test_samples")});
     }
     add_hardware(writing());
@@ -81,7 +81,7 @@ class Collector {
   void add_loss(const std::string& lane, const TrainLog& log, const std::string& part) {
     const std::string name = lane + part + "_loss";
     add(column_of(lane, part), name,
-        {{name, loss_unit(), "mean cost per token or sample of the " + part + " part at the end"},
+        {{name, loss_unit(), "mean cost per token or sample of the " + part + " split at the end"},
          last(log, part + "_loss")});
   }
   void add_score(const std::string& lane, const TrainLog& log, const std::string& part) {
@@ -108,8 +108,8 @@ class Collector {
     const bool ended = loop_ != nullptr && loop_->finished() && done_ > 0;
     add(Column::run, "plateau/slope_per_1000_steps",
         {{"loss_slope", std::string(loss_unit()) + "/1000",
-          "change of the validation loss, or where that has too few values of the training loss, per 1000 steps over "
-          "the last fifth of the steps"},
+          "change per 1000 steps over the last fifth of the steps, of the validation loss, or of the training loss "
+          "where that has too few values"},
          ended ? std::optional(plateau_of(log_).slope_per_1000_steps) : std::nullopt});
   }
 
@@ -196,15 +196,14 @@ class Collector {
         "reads of single devices by which they learnt, without those of programming", w.reads);
     row("hardware/transfer_reads", "transfer_reads", "1", "reads of columns by update rules with a fast array",
         sum("transfer_reads"));
-    row("", "most_pulses", "1",
-        "pulses that one device has had at most, those of programming too: what endurance must bear",
+    row("", "most_pulses", "1", "most pulses of one device, with those of programming: the endurance it needs",
         log_.largest_last("device", "device_pulses_max"));
     row("", "digital_numbers", "1", "numbers that optimizer, estimator and update rule keep for each weight",
         means_ + optimizer_kind(options_.optimizer).numbers(options_.rule) +
             log_.largest_last("device", "digital_numbers"));
     row("", "learning_energy", "J",
-        "heat of the pulses of learning in the whole run, and of the reads of devices and columns that went with them; "
-        "NaN where the pulses of the device are not known",
+        "heat of the pulses of learning in the whole run, with the reads of devices and columns for them; NaN where "
+        "the pulses of the device are not known",
         w.if_known((w.writes + w.verify + w.transfers) * static_cast<double>(done_)));
     row("", "write_energy", "J",
         "heat of the pulses of one training step, mean over the steps; NaN where the pulses of the device are not "

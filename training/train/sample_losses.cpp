@@ -55,7 +55,7 @@ void SampleLosses::add_rows(const RowCost& cost, const Batch& batch, Index examp
 void SampleLosses::write(const std::string& prefix, const std::string& unit, H5Document& document) const {
   if (loss.empty()) return;
   document.column(prefix + "/loss", loss,
-                  {unit, "cost of each sample of the part, summed over its rows, as last evaluated", {"sample"}});
+                  {unit, "cost of each sample of the split, summed over its rows, as last evaluated", {"sample"}});
   document.column(prefix + "/rows", rows, {"1", "rows of it that count", {"sample"}});
 }
 

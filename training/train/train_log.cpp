@@ -266,7 +266,7 @@ void TrainLog::restore_column(const H5Reader& file, const std::string& prefix, c
   c.values = file.reals<double>(path);
   if (file.has_attribute("x", path)) {
     const std::string x = file.text_attribute("x", path);
-    if (!x.starts_with(prefix)) file.fail(path, fmt::format("attribute x: \"{}\" is none of its columns", x));
+    if (!x.starts_with(prefix)) file.fail(path, fmt::format("attribute x: \"{}\" is not one of its columns", x));
     c.axis = x.substr(prefix.size());
   } else {
     c.axis = axis_of(file, prefix, c.name);

@@ -256,8 +256,8 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
   }
   if (!problems.empty()) {
     throw UserError(
-        fmt::format("{}: the checkpoint is of another config:{}\nresume without a config to continue it as it was, or "
-                    "start a new run with another --out",
+        fmt::format("{}: the checkpoint has another config:{}\n"
+                    "Resume without a config to continue it as it was, or start a new run with another --out",
                     file, problems));
   }
 }
@@ -291,7 +291,7 @@ bool begins_with_forecast(const Config& config) {
 std::string forecast_warning(const Config& config, const GradientForecast& forecast) {
   if (!begins_with_forecast(config) || !(warns(forecast) || std::isnan(forecast.cosine))) return "";
   return forecast_text(forecast) +
-         (forecast.looked ? "" : " (`nudge config check` looks at every part of the circuit)");
+         (forecast.looked ? "" : " (`nudge config check` examines every part of the circuit)");
 }
 
 /// Begins a new run of the config, with the choices that are left to the program made.

@@ -55,7 +55,7 @@ std::string unlearnt(const TrainLog& log, const std::optional<ConstantGain>& con
   if (losses.size() < 2 || !constant || !(constant->gain.high < 0)) return "";
   const double start = losses.front(), end = losses.back();
   if (!(start > 0 && end > kTimes * start)) return "";
-  return fmt::format("{} from {:.4g} to {:.4g}, above that of a constant answer", kRose, start, end);
+  return fmt::format("{} from {:.4g} to {:.4g}, above the loss of a constant answer", kRose, start, end);
 }
 
 /// Note on a run that a constant answer beats.
@@ -63,8 +63,8 @@ std::string below_constant_note(const ConstantGain& constant, const std::string&
   const LossGain& gain = constant.gain;
   const std::string suffix = unit == "nat" ? " nat" : "";
   return fmt::format(
-      "the {} loss is {:.4g}{} [{:.4g}, {:.4g}] above that of the best constant answer (95 %, {} samples): the run has "
-      "not learnt to tell its inputs apart",
+      "the {} loss is {:.4g}{} [{:.4g}, {:.4g}] above that of the best constant answer (95 %, {} samples): the run "
+      "has not learnt to distinguish its inputs",
       constant.part, -gain.won, suffix, -gain.high, -gain.low, gain.samples);
 }
 
@@ -142,15 +142,15 @@ std::vector<std::string> device_notes(const Config& config, const Elapsed& time)
                                Effect{r.leaks(), "leak", "device.leak_time", r.leak_time_s}}) {
     if (!effect.on || elapsed_s >= least_share * effect.time_s) continue;
     notes.push_back(
-        fmt::format("{} does not act in this run: the devices saw {} pass, {:.2g} % of {} = {}; train.step_time sets "
-                    "how long a step really takes (docs/reference/devices.md gives values)",
+        fmt::format("{} does not act in this run: it lasted {} for the devices, {:.2g} % of {} = {}. Set "
+                    "train.step_time to the real time of a step (docs/reference/devices.md gives values)",
                     effect.name, format_quantity(elapsed_s, Unit::second, 3), 100 * elapsed_s / effect.time_s,
                     effect.key, format_quantity(effect.time_s, Unit::second, 3)));
   }
   if (r.disturbs() && time.read_s < least_share * r.read_disturb_time_s) {
     notes.push_back(fmt::format(
-        "read disturb does not act in this run: the devices were read for {}, {:.2g} % of device.read_disturb_time = "
-        "{}; phases of training are short (nudge.Crossbar.advance_time in Python reads for longer)",
+        "read disturb does not act in this run: the devices were read for {}, {:.2g} % of device.read_disturb_time "
+        "= {}. Phases of training are short; nudge.Crossbar.advance_time in Python reads for longer",
         format_quantity(time.read_s, Unit::second, 3), 100 * time.read_s / r.read_disturb_time_s,
         format_quantity(r.read_disturb_time_s, Unit::second, 3)));
   }

@@ -138,7 +138,7 @@ TEST_CASE("every problem of file, rules and --set comes in one error, in order")
         "run.toml:1:1: unknown key sed (did you mean seed?)\n"
         "run.toml:3:9: solver.steps = 0 (must be in [1, 100])\n"
         "--set: seed = \"x\" (must be a whole number, without point, exponent or quotes)\n"
-        "--set nonsense: must be key=value, like --set train.steps=500\n"
+        "--set nonsense: must be key=value, as in --set train.steps=500\n"
         "--set: solver.kind = \"rk5\" (must be one of euler, rk4; did you mean rk4?)\n"
         "run.toml:5:1: devices.g_max = 25 uS (must be > devices.g_min = 30 uS)");
   // A rule is not checked on a key that has a problem of its own.

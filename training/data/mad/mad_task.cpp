@@ -308,8 +308,8 @@ MadSizes mad_sizes(MadKind kind, const Config& config) {
   if (checked_tokens(kind, sizes, seed) < read) ++sizes.tokens;  // the last token is asked for and not read
   if (const Index tokens = checked_tokens(kind, sizes, seed); tokens != read) {
     throw UserError(
-        fmt::format("model.tokens = {} (task.kind = {} cannot make sequences that are read of as many from its pairs: "
-                    "take model.tokens = {})",
+        fmt::format("model.tokens = {} (task.kind = {} makes its sequences of pairs and cannot have this length: "
+                    "use model.tokens = {})",
                     read, to_string(kind), tokens));
   }
   return sizes;

@@ -306,7 +306,7 @@ std::map<std::string, RawArray> parse_safetensors(std::string_view bytes, const 
   std::uint64_t length = 0;
   if (bytes.size() < 8) fail(name, "truncated: a safetensors file starts with 8 bytes of length");
   for (std::size_t b = 8; b-- > 0;) length = length * 256 + static_cast<unsigned char>(bytes[b]);
-  if (length > bytes.size() - 8) fail(name, "is no safetensors file, or truncated in its header");
+  if (length > bytes.size() - 8) fail(name, "is not a safetensors file, or its header is truncated");
   std::map<std::string, RawArray> out;
   try {
     const nlohmann::json header = nlohmann::json::parse(bytes.substr(8, length));

@@ -57,8 +57,8 @@ class Table {
     const std::vector<std::string>& names = text_.header.cells;
     if (names.empty()) {
       throw UserError(
-          fmt::format("{}: has no header line to find the column {} = \"{}\" in (add one, or put the label first and "
-                      "leave {} empty)",
+          fmt::format("{}: has no header line, so the column {} = \"{}\" cannot be found. Add one, or put the label "
+                      "first and leave {} empty",
                       name_, key, wanted, key));
     }
     const auto found = std::find(names.begin(), names.end(), wanted);

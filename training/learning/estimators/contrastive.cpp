@@ -27,9 +27,8 @@ void ContrastiveEstimator<S>::contrast(Example<S>& example, ConstMatrixRef<S> nu
   for (const double weight : nodes_.weights) scales_.push_back(static_cast<S>(weight) * example.weight * share);
   if (example.dynamics->accumulate_energy_gradient(starred ? ConstMatrixRef<S>(all_) : nudged, scales_, sink)) return;
   throw UserError(
-      "the force is not the gradient of an energy whose terms all have the contrastive rule (take estimator = ep, or "
-      "one "
-      "that corrects it)");
+      "the force has terms without an energy or without the contrastive rule. Use estimator = ep, or one with a "
+      "correction");
 }
 
 template <class S>

@@ -12,9 +12,8 @@ SequenceReport EnergyAlternatingEstimator<S>::estimate(Example<S>& example) {
   LayerEnergies<S>* energies = example.dynamics->capabilities().layer_energies;
   if (energies == nullptr || !energies->accumulate_layer_energies(*example.state, example.weight, *example.sink)) {
     throw UserError(
-        "energy_alternating: a layer has weights that are in no energy of its own (take aep_transposed, or a mixer "
-        "with "
-        "such an energy: gd_inner, gd_elastic)");
+        "energy_alternating: a layer has weights outside its own energy. Use aep_transposed, or a mixer with such "
+        "an energy: gd_inner, gd_elastic");
   }
   example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
   report.cost_in_forces += 3;  // the energies and their derivative

@@ -26,12 +26,9 @@ const Section<EstimatorOptions>& estimator_section() {
             zero_is(
                 "auto",
                 real("beta", "auto", at_least(0),
-                     "Nudge strength per token (the 1/(B T) of the mean cost is taken out, so it means the same at any "
-                     "batch "
-                     "size). auto: "
-                     "1e-4 in float (1e-2 for aep_transposed, aep_npoint and ep_contrastive) and 1e-5 in double (1e-4 "
-                     "for "
-                     "ep_contrastive).",
+                     "Nudge strength per token; without the 1/(B T) of the mean cost, so that it means the same at "
+                     "any batch size. auto: 1e-4 in float (1e-2 for aep_transposed, aep_npoint and ep_contrastive) "
+                     "and 1e-5 in double (1e-4 for ep_contrastive).",
                      "rounding error of the gradient is (1..5)e-7/beta in float; larger beta leaves the basin near the "
                      "stability "
                      "margin; measured")),
@@ -44,31 +41,26 @@ const Section<EstimatorOptions>& estimator_section() {
                       "the error falls 3.3 times, measured"),
               &EstimatorOptions::average_nudged),
         field(real("relaxation.adjoint_tolerance", "1e-10", strictly_between(0, 1),
-                   "Estimator implicit in training: relative residual of its adjoint solve J' a = -dC/dz by GMRES. Not "
-                   "below "
-                   "100 "
-                   "roundings of the precision (1.2e-5 in single), which is what one J' a is good for."),
+                   "Estimator implicit in training: relative residual of its adjoint solve J' a = -dC/dz by GMRES. "
+                   "At least 100 roundings of the precision (1.2e-5 in float), the accuracy of one product J' a."),
               &EstimatorOptions::adjoint_tolerance),
-        field(
-            named("nudge.sides", "centered",
-                  "centered: states at +beta and -beta, error of order beta^2; positive, negative: one of them, order "
-                  "beta; random: one of them, drawn for every batch, so that the errors of batches cancel in the mean.",
-                  "random: Scellier and Bengio, arXiv:1602.05179; Laborieux et al., arXiv:2006.03824"),
-            nudge_sides, &EstimatorOptions::sides),
-        field(
-            real(
-                "nudge.running_mean", "0", from_below(0, 1),
-                "Share m that a batch leaves of the running mean of gradients from which a training learns: read noise "
-                "is averaged over about 1/(1 - m) batches, by a number per parameter. 0: none.",
-                "bias-corrected as in Kingma and Ba, arXiv:1412.6980"),
-            &EstimatorOptions::running_mean),
+        field(named("nudge.sides", "centered",
+                    "Nudged states. centered: at +beta and -beta, error of order beta^2. positive, negative: one of "
+                    "them, error of order beta. random: one of them, drawn for every batch, so that the errors cancel "
+                    "in the mean over batches.",
+                    "random: Scellier and Bengio, arXiv:1602.05179; Laborieux et al., arXiv:2006.03824"),
+              nudge_sides, &EstimatorOptions::sides),
+        field(real("nudge.running_mean", "0", from_below(0, 1),
+                   "Decay m of the running mean of gradients from which a training learns. It averages read noise over "
+                   "about 1/(1 - m) batches, with one number per parameter. 0: none.",
+                   "bias-corrected as in Kingma and Ba, arXiv:1412.6980"),
+              &EstimatorOptions::running_mean),
         field(integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
               &EstimatorOptions::points),
-        field(
-            real("nudge.input_frequency", "0", at_least(0),
-                 "Estimator frequency: angular frequency, in 1/tau, at which all sources of a linear circuit swing; 0: "
-                 "inputs are at rest, and their amplitudes those of the operating point."),
-            &EstimatorOptions::input_frequency),
+        field(real("nudge.input_frequency", "0", at_least(0),
+                   "Estimator frequency: angular frequency, in 1/tau, at which all sources of a linear circuit "
+                   "oscillate. 0: inputs are constant, with the amplitudes of the operating point."),
+              &EstimatorOptions::input_frequency),
         field(
             real(
                 "nudge.error_frequency", "0.01", at_least(0),
@@ -77,33 +69,35 @@ const Section<EstimatorOptions>& estimator_section() {
                 "Anisetti et al., arXiv:2208.08862"),
             &EstimatorOptions::error_frequency),
         field(named("nudge.form", "static",
-                    "static: nudged states at +beta and -beta (nudge.sides); oscillating: one phase nudged by beta sin "
-                    "omega t, whose states are read by a lock-in at every node. Estimators ep, ep_anchored, aep, "
-                    "aep_anchored and aep_transposed; frequency at its own two frequencies, with noise.",
+                    "Form of the nudge. static: nudged states at +beta and -beta (nudge.sides). oscillating: one "
+                    "phase nudged by beta sin omega t, read by a lock-in at every node, for ep, ep_anchored, aep, "
+                    "aep_anchored and aep_transposed. The estimator frequency then uses its own two frequencies, "
+                    "with noise.",
                     "arXiv:2209.00530, section 3.3"),
               nudge_forms, &EstimatorOptions::oscillation, &Oscillation::form),
-        field(
-            real("nudge.frequency", "0.1", above(0),
-                 "Oscillating: angular frequency omega of the nudge, in 1/tau; the nearest one whose period is a whole "
-                 "number of steps is taken. A mode that decays with rate r answers in phase by 1/(1 + (omega/r)^2) of "
-                 "what it would at rest."),
-            &EstimatorOptions::oscillation, &Oscillation::frequency),
+        field(real("nudge.frequency", "0.1", above(0),
+                   "Oscillating: angular frequency omega of the nudge, in 1/tau, rounded so that its period is a "
+                   "whole number of steps. A mode that decays with rate r answers in phase by 1/(1 + (omega/r)^2) of "
+                   "what it would at rest."),
+              &EstimatorOptions::oscillation, &Oscillation::frequency),
         field(integer("nudge.periods", "4", between(1, 1000000),
-                      "Oscillating: periods that the lock-in listens to; white noise falls with their root."),
+                      "Oscillating: periods over which the lock-in averages; white noise falls with their square "
+                      "root."),
               &EstimatorOptions::oscillation, &Oscillation::periods),
         field(integer("nudge.settling_periods", "1", between(0, 1000000),
-                      "Oscillating: periods before that, in which the transient of switching on dies out."),
+                      "Oscillating: periods before the lock-in starts, in which the transient of switching on "
+                      "decays."),
               &EstimatorOptions::oscillation, &Oscillation::settling),
         field(integer("nudge.harmonic", "1", between(1, 63),
-                      "Oscillating: highest harmonic that is read, odd. What a finite beta leaves is of order "
+                      "Oscillating: highest harmonic that is read, odd. The error of a finite beta is of order "
                       "beta^(harmonic + 1); noise grows with the harmonics."),
               &EstimatorOptions::oscillation, &Oscillation::harmonic),
         field(zero_is("off", real("nudge.time_constant", "off", at_least(0),
-                                  "Oscillating: time constant of a low-pass behind the lock-in's product, in tau; off: "
-                                  "the mean over whole periods, which leaves no ripple.")),
+                                  "Oscillating: time constant of a low-pass after the lock-in's product, in tau; "
+                                  "off: the mean over whole periods, without ripple.")),
               &EstimatorOptions::oscillation, &Oscillation::time_constant),
         field(real("nudge.phase_error", "0", between(-3.2, 3.2),
-                   "Oscillating: phase by which the lock-in's reference runs ahead of the nudge, in radians."),
+                   "Oscillating: phase by which the lock-in's reference leads the nudge, in radians."),
               &EstimatorOptions::oscillation, &Oscillation::phase_error),
         field(zero_is("off", real("nudge.clip", "off", at_least(0),
                                   "Clip each element of the correction to this. A clip that binds ruins the "
@@ -112,29 +106,23 @@ const Section<EstimatorOptions>& estimator_section() {
                                   "measured")),
               &EstimatorOptions::clip),
         field(named("nudge.drive", "state",
-                    "What drives the arrays of the memory in the nudged phase of aep_transposed: the state, or its "
-                    "difference to "
-                    "the free equilibrium on top of stored products, so that converters range over the difference."),
+                    "Drive of the memory arrays in the nudged phase of aep_transposed. state: the state. "
+                    "difference: its difference to the free equilibrium, added to stored products, so that "
+                    "converters only cover the difference."),
               nudged_drives, &EstimatorOptions::drive),
-        field(
-            named("nudge.cost_current", "live",
-                  "The cost's current in the nudged phases of ep* and aep* (but aep_tracked): live, of the state as it "
-                  "moves; "
-                  "frozen, of the free equilibrium, so that the transposed phase is linear in beta and any beta is "
-                  "small."),
-            frozen_currents, &EstimatorOptions::frozen_cost),
-        field(
-            param::flag(
-                "nudge.below_rounding", "false",
-                "Run a beta whose gradient is rounding alone, which is refused otherwise: below 3e-7 in float, 5.6e-16 "
-                "in double.",
-                "2.5 roundings over beta; docs/reference/estimators.md"),
-            &EstimatorOptions::below_rounding),
-        field(
-            param::flag("nudge.below_noise", "false",
-                        "Train with a nudge that moves the nodes by less than a tenth of their noise, which is refused "
-                        "otherwise, or one whose first gradient has a cosine below 0.1 with the exact one."),
-            &EstimatorOptions::below_noise)};
+        field(named("nudge.cost_current", "live",
+                    "Error current (gradient of the cost) in the nudged phases of ep* and aep* except aep_tracked. "
+                    "live: of the moving state. frozen: of the free equilibrium, so that the transposed phase is "
+                    "linear in beta for any beta."),
+              frozen_currents, &EstimatorOptions::frozen_cost),
+        field(param::flag("nudge.below_rounding", "false",
+                          "Allow a beta whose gradient is only rounding: below 3e-7 in float, 5.6e-16 in double.",
+                          "2.5 roundings over beta; docs/reference/estimators.md"),
+              &EstimatorOptions::below_rounding),
+        field(param::flag("nudge.below_noise", "false",
+                          "Allow a nudge that moves the nodes by less than a tenth of their noise, or whose first "
+                          "gradient has a cosine below 0.1 with the exact one."),
+              &EstimatorOptions::below_noise)};
     using O = EstimatorOptions;
     using Swing = Oscillation;
     all.where(chosen("nudge.form", {"oscillating"}), {{&O::oscillation, &Swing::frequency},

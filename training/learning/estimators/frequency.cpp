@@ -83,8 +83,8 @@ const Matrix<S>& FrequencyEstimator<S>::sources(Example<S>& example) {
   const auto bent = static_cast<double>((there - drive_ - turned).norm());
   if (bent > kLinear * static_cast<double>(drive_.norm())) {
     throw UserError(
-        "nudge.input_frequency must be 0: this network is not linear, its inputs do not swing through it "
-        "unchanged (at 0 it has the amplitudes of its operating point)");
+        "nudge.input_frequency must be 0: this network is not linear, so it changes oscillating inputs. At 0 it has "
+        "the amplitudes of its operating point");
   }
   return drive_;
 }
@@ -108,15 +108,15 @@ void FrequencyEstimator<S>::start_lock_ins(double duration, const Matrix<S>& z) 
   const double fastest = 2 * std::numbers::pi / (LockIn<S>::kCoarsest * duration);
   if (!(error > 0) || steps(fast) < LockIn<S>::kCoarsest) {
     throw UserError(
-        fmt::format("nudge.error_frequency = {}, nudge.input_frequency = {}: a period must have at least {} steps of "
-                    "{:.3g} tau (the error swings at 0 < omega <= {:.3g}; nudge.form = static is its limit)",
+        fmt::format("nudge.error_frequency = {}, nudge.input_frequency = {}: a period must have at least {} steps "
+                    "of {:.3g} tau, and the error needs 0 < omega <= {:.3g} (nudge.form = static is the limit 0)",
                     error, inputs, LockIn<S>::kCoarsest, duration, fastest));
   }
   const int ratio = inputs > 0 ? static_cast<int>(std::lround(fast / std::min(inputs, error))) : 1;
   if (inputs > 0 && ratio < 2) {
     throw UserError(
-        fmt::format("nudge.input_frequency = {} and nudge.error_frequency = {} must differ by a factor of 2 or more: "
-                    "lock-ins tell them apart over whole periods of both",
+        fmt::format("nudge.input_frequency = {} and nudge.error_frequency = {} must differ by a factor of 2 or "
+                    "more: lock-ins separate them over whole periods of both",
                     inputs, error));
   }
   const auto start = [&](LockIn<S>& lock_in, bool is_fast) {

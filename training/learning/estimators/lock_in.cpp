@@ -25,7 +25,7 @@ void LockIn<S>::start(const Oscillation& oscillation, double duration, Index row
   const int least = std::max(kCoarsest, 2 * how_.harmonic + 1);
   if (period_steps_ < least) {
     throw UserError(fmt::format(
-        "nudge.frequency = {} is too fast: steps last {:.3g} tau, and a period must have at least {} of them; take at "
+        "nudge.frequency = {} is too fast: steps last {:.3g} tau, and a period needs at least {} of them. Use at "
         "most {:.3g}, or smaller steps (relaxation.step_fraction)",
         how_.frequency, duration, least, kTurn / (least * duration)));
   }

@@ -53,9 +53,9 @@ void NudgedDynamics<S>::check_solver(const EstimatorOptions& options) const {
   const bool direct = solver == SettleSolver::direct;
   const bool own_law = (uncorrected() && !anchored_ && example_->filter == nullptr) || base().direct() == nullptr;
   const bool has_step = frozen_ || curvature_ > 0 || (!direct && solver != SettleSolver::coordinate);
-  if (bits_ && curvature_ != 1) throw UserError("binary units in a bath are nudged by squared error alone");
+  if (bits_ && curvature_ != 1) throw UserError("binary units in a bath are nudged only by squared error");
   if (has_step && (own_law || !direct)) return;
-  throw ContractViolation("an estimator under a solver that has no step for its law (EstimatorKind::needs)");
+  throw ContractViolation("an estimator with a solver that has no step for its law (EstimatorKind::needs)");
 }
 
 /// Whether eigenvalues of J at z* lie as far out as its diagonal: J is triangular, or symmetric along an arbitrary direction.
@@ -109,14 +109,14 @@ void NudgedDynamics<S>::check_minimum(const EstimatorOptions& options) {
       const double slope = own + beta * curvature_;
       if (slope <= 0) {
         throw NumericalFailure(
-            fmt::format("a nudge of {:.6g} leaves output {} no minimum to settle in: it is loaded with {:.6g}, and "
+            fmt::format("a nudge of {:.6g} leaves output {} without a minimum to settle in: its load is {:.6g}, and "
                         "-beta must stay below that (beta, nudge.sides)",
                         beta, j, own / curvature_));
       }
       if (explicit_step && step_ * slope >= 2) {
         throw NumericalFailure(fmt::format(
-            "a nudge of {:.6g} does not settle in Euler steps of {:.6g}: beta must stay below {:.6g} (beta, "
-            "relaxation.step, or relaxation.schedule = sweep, which has no such bound)",
+            "a nudge of {:.6g} does not settle in Euler steps of {:.6g}: beta must stay below {:.6g}. Change beta "
+            "or relaxation.step, or use relaxation.schedule = sweep, which has no such bound",
             beta, step_, (2 / step_ - own) / curvature_));
       }
     }

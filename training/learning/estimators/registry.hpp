@@ -50,8 +50,8 @@ inline constexpr const char* backprop_name = "backprop";
 /// Value of estimator for a LentEstimator.
 inline constexpr const char* own_estimator_name = "own";
 inline constexpr const char* own_estimator_missing =
-    "it is code of the program that ran it, and not here (from Python: nudge.train(..., estimator=...), "
-    "nudge.resume(file, estimator=...))";
+    "it is code of the program that ran it, which is not available here. Use Python: nudge.train(..., "
+    "estimator=...), nudge.resume(file, estimator=...)";
 
 /// Estimator that find_estimator(own_estimator_name) finds for as long as this object lives. It belongs to a program that uses nudge
 /// as a library, under whatever name it has there. One at a time: std::logic_error for a second.

@@ -23,13 +23,13 @@ namespace needs {
 const Requirement all_at_once = {[](F f) {
   if (f.sweeps) return std::string("relaxation.schedule must be parallel: state and adjoint move together");
   return where(f.solver == SettleSolver::coordinate,
-               "relaxation.solver must move all nodes at once (take euler): state and adjoint move together");
+               "relaxation.solver must move all nodes at once: state and adjoint move together. Use euler");
 }};
 
 const Requirement fixed_law = {[](F f) {
   return where(f.solver == SettleSolver::newton_gmres,
-               "relaxation.solver = newton_gmres needs a Jacobian of the nudged phase, and its law follows the states "
-               "(take euler or anderson)");
+               "relaxation.solver = newton_gmres needs a Jacobian of the nudged phase, whose law follows the "
+               "states. Use euler or anderson");
 }};
 
 const Requirement both_sides = {
@@ -37,18 +37,19 @@ const Requirement both_sides = {
 
 const Requirement energy = {[](F f) {
   return where(!f.has_energy, "it contrasts energies, which network.kind = " + f.network +
-                                  " has not for its whole force (ep, or aep_transposed where the force is not "
-                                  "reciprocal)");
+                                  " does not have for its whole force. Use ep, or aep_transposed where the force is "
+                                  "not reciprocal");
 }};
 
 const Requirement layer_energies = {[](F f) {
   return f.without_layer_energy.value_or("network.kind = " + f.network +
-                                         " has no energy per layer beside a read-out that learns from the cost");
+                                         " does not have an energy per layer and a read-out that learns from the "
+                                         "cost");
 }};
 
 const Requirement no_bath = {[](F f) {
   return where(f.solver == SettleSolver::sample,
-               "relaxation.solver = sample draws states of a bath, which finite_nudge alone learns from");
+               "relaxation.solver = sample draws states of a bath, and only finite_nudge learns from them");
 }};
 
 const Requirement bath = {[](F f) {
@@ -79,8 +80,8 @@ const Requirement unit_sweeps = {[](F f) {
 
 const Requirement summed_gradient = {[](F f) {
   return where(f.products,
-               "crossbar.update must not be coincidence, whose pulses multiply at the devices: it changes the gradient "
-               "that a batch sums up");
+               "crossbar.update must not be coincidence, whose pulses multiply at the devices: this needs the "
+               "summed gradient of a batch");
 }};
 
 const Requirement step_of_nudge = {[](F f) {
@@ -88,70 +89,67 @@ const Requirement step_of_nudge = {[](F f) {
   return where(
       own_steps && !f.exact_nudge,
       std::string("relaxation.solver = ") + to_string(f.solver) +
-          " has no step for a nudge by a network.cost of one's own (take auto, nudge.cost_current = frozen, or "
-          "solver euler)");
+          " has no step for a nudge by your own network.cost. Use auto, nudge.cost_current = frozen, or solver euler");
 }};
 
 const Requirement no_sweeps = {
-    [](F f) { return where(f.sweeps, "relaxation.schedule must not be sweep, whose steps are no time"); }};
+    [](F f) { return where(f.sweeps, "relaxation.schedule must not be sweep, whose steps have no duration"); }};
 
 const Requirement no_box = {
-    [](F f) { return has(f.states.boxed, " keeps states in a box, onto which it does not project"); }};
+    [](F f) { return has(f.states.boxed, " keeps states in a box, and it does not project onto a box"); }};
 
 const Requirement no_stiffness = {[](F f) {
   return has(f.states.stiff,
-             " has diodes whose slope, where they conduct, is hundreds of times the load of the resistors, beyond any "
-             "step of all nodes");
+             " has diodes whose slope in conduction is hundreds of times the load of the resistors, too steep for "
+             "steps of all nodes at once");
 }};
 
 const Requirement one_time = {
-    [](F f) { return has(f.states.timed, " gives nodes times of their own, and it moves all in one"); }};
+    [](F f) { return has(f.states.timed, " gives nodes different times, and it moves all nodes with one"); }};
 
 const Requirement one_noise = {[](F f) {
   return where(f.node_noise, has(f.states.unequal,
-                                 " gives nodes a kT/C of their own, and its samples have one (set it to [], or "
-                                 "circuit.thermal_noise = false)"));
+                                 " gives nodes different kT/C, and its samples have one. Set it to [], or "
+                                 "circuit.thermal_noise = false"));
 }};
 
 const Requirement no_amplifiers = {[](F f) {
   return where(f.lags,
-               "amplifiers must be infinitely fast (circuit.gain_bandwidth = infinite, circuit.amplifier_bandwidth = "
-               "auto): it knows none between force and node");
+               "amplifiers must be infinitely fast (circuit.gain_bandwidth = infinite, circuit.amplifier_bandwidth "
+               "= auto): it simulates none between force and node");
 }};
 
 const Requirement equal_leaks = {
     [](F f) { return where(f.unequal_leaks, "circuit.leak_spread must be 0: its steps follow the nominal leak"); }};
 
 const Requirement quiet_reads = {[](F f) {
-  return where(
-      f.noisy_reads,
-      "it follows no noise, and reads must have none that is fresh: device.read_noise = 0, "
-      "device.read_saturating = 0, device.noise_white empty, no noise of device.model's own, and no slow noise that "
-      "circuit.noise_within_phases lets move");
+  return where(f.noisy_reads,
+               "it cannot follow fresh noise of reads. Set device.read_noise = 0, device.read_saturating = 0, "
+               "device.noise_white empty, a device.model without its own noise, and no slow noise within "
+               "circuit.noise_within_phases");
 }};
 
 const Requirement ideal_devices = {
-    [](F f) { return where(f.physical, "hardware.level must be ideal on devices, whose noise it does not follow"); }};
+    [](F f) { return where(f.physical, "hardware.level must be ideal on devices: it does not follow their noise"); }};
 
 const Requirement known_loads = {[](F f) {
   return where(!f.states.loads, "units of network.kind = " + f.network +
-                                    " act on each other within a node, or are loaded by what they do");
+                                    " act on each other within a node, or their load depends on the state");
 }};
 
 const Requirement own_solution = {[](F f) {
-  return where(!f.states.direct,
-               "network.kind = " + f.network + " does not solve its own equations, as a netlist does");
+  return where(!f.states.direct, "network.kind = " + f.network + " does not solve its own equations (a netlist does)");
 }};
 
 const Requirement own_bath = {
-    [](F f) { return where(!f.states.bath, "network.kind = " + f.network + " is in no bath, as thermal is"); }};
+    [](F f) { return where(!f.states.bath, "network.kind = " + f.network + " is not in a heat bath (thermal is)"); }};
 
 const Requirement quiet_nodes = {[](F f) {
   return where(f.node_noise, "circuit.thermal_noise must be false on devices: the bath is the noise of the nodes");
 }};
 
 const Requirement short_steps = {
-    [](F f) { return where(f.step >= 2, "relaxation.step must be below 2, over the leak of 1 of its units"); }};
+    [](F f) { return where(f.step >= 2, "relaxation.step must be below 2, divided by the leak of 1 of its units"); }};
 
 }  // namespace needs
 

@@ -25,7 +25,7 @@ const Section<CorrectionOptions>& correction_section() {
   using param::integer, param::named, param::real, param::zero_is;
   static const Section<CorrectionOptions> section = {
       field(named("correction.scope", "attention",
-                  "What the correction of the nudged phase covers; full: also a memory on two arrays "
+                  "Scope of the correction in the nudged phase. full: also a memory on two arrays "
                   "(model.memory_arrays = 2), which is not reciprocal."),
             correction_scopes, &CorrectionOptions::scope),
       field(real("correction.gain_error", "0", {-1, 10, true, false},
@@ -59,9 +59,9 @@ const Section<AttentionErrors>& attention_section() {
   static const Section<AttentionErrors> section = [] {
     Section<AttentionErrors> all = {
         field(named("attention.products", "digital",
-                    "What forms the scores q k', their softmax and the weighted values of model.mixer = attention on "
-                    "devices. digital: exact numbers, counted as digital work; analog: a multiplier, an exponential "
-                    "and a second multiplier for every head and pair of tokens, which differ."),
+                    "Circuit of the scores q k', their softmax and the weighted values of model.mixer = attention "
+                    "on devices. digital: exact, counted as digital work. analog: a multiplier, an exponential and "
+                    "a second multiplier for every head and pair of tokens, with mismatch."),
               multipliers, &AttentionErrors::analog),
         field(real("attention.gain_spread", "0", from_below(0, 0.5),
                    "Standard deviation of the static gains of both multipliers.",
@@ -143,11 +143,12 @@ ParamTable stacked_block_keys() {
 std::string block_lacks_energy(const Config& config) {
   const ModelShape s = model_shape(config, 1);
   if (!has_layer_energy(s.mixer)) {
-    return fmt::format("model.mixer = {} has weights that no energy has (W_v, W_o or the like; {} have none)",
+    return fmt::format("model.mixer = {} has weights outside any energy (W_v, W_o or the like); {} have none",
                        s.mixer.kind, fmt::join(layer_energy_mixers(), ", "));
   }
-  if (s.coupling) return "model.coupling_scale > 0: a coupling that is not reciprocal has no energy";
-  return s.memories > 0 && s.memory_arrays == 2 ? "model.memory_arrays = 2: the memory returns by other weights" : "";
+  if (s.coupling) return "model.coupling_scale > 0: a non-reciprocal coupling has no energy";
+  return s.memories > 0 && s.memory_arrays == 2 ? "model.memory_arrays = 2: the memory returns through other weights"
+                                                : "";
 }
 
 NodeLeak block_leak(const Config& config) { return {.per_damping = model_options(config).attention_gain}; }
@@ -157,12 +158,12 @@ namespace {
 double terms(const NetworkPlan& plan) {
   const ModelShape& shape = dynamic_cast<const BlockPlan&>(plan).shape();
   if (shape.attention.analog && (shape.attention.gain_spread > 0 || shape.attention.offset_spread > 0)) {
-    throw UserError("attention.*: the multipliers that are exported are all alike (set them to 0)");
+    throw UserError("attention.*: exported multipliers have no mismatch. Set these keys to 0");
   }
   if (!shape.mixer.is_fused() || shape.memory_arrays != 1) {
     throw UserError(
-        "crossbar: --block exports the fused attention and a memory on one array (leave model.mixer and "
-        "model.memory_arrays at their defaults)");
+        "crossbar: --block exports fused attention and a memory on one array. Leave model.mixer and "
+        "model.memory_arrays at their defaults");
   }
   const Index columns = (shape.coupling ? 5 : 4) * shape.channels + shape.memories;
   return static_cast<double>(shape.tokens * shape.channels * columns);

@@ -33,8 +33,8 @@ Convolution image(const TaskSizes& task) {
   if (shape.size() == 2) return {1, shape[0], shape[1]};
   if (shape.size() == 3) return {shape[0], shape[1], shape[2]};
   throw UserError(
-      fmt::format("network.kind = convolutional: data.shape = {} is no image (must be [height, width] or [channels, "
-                  "height, width]; set data.shape, or take network.kind = hopfield)",
+      fmt::format("network.kind = convolutional: data.shape = {} must be an image, [height, width] or [channels, "
+                  "height, width]. Set data.shape, or use network.kind = hopfield",
                   shape_text(shape)));
 }
 
@@ -100,9 +100,9 @@ const Section<HopfieldOptions>& hopfield_section() {
                 "one. The layer below is the sample, the layer above as wide as there are classes or values."),
             &HopfieldOptions::hidden),
       field(named("hopfield.form", "projected",
-                  "projected: states are kept in a box, F = -s + h, projected after every step; energy: the activation "
-                  "is in the energy, F = -s + rho'(s) h, where a relu or hard_sigmoid unit at s <= 0 is dead and one "
-                  "whose drive is above 1 never settles.",
+                  "Form of the force. projected: states stay in a box, F = -s + h, projected after every step. "
+                  "energy: the activation is in the energy, F = -s + rho'(s) h. There a relu or hard_sigmoid unit "
+                  "at s <= 0 is dead, and one with a drive above 1 never settles.",
                   "Scellier and Bengio, arXiv:1602.05179"),
             hopfield_forms, &HopfieldOptions::form),
       field(
@@ -110,19 +110,19 @@ const Section<HopfieldOptions>& hopfield_section() {
                  "rho of the hidden layers. Of form = projected it names the box: hard_sigmoid [0, 1], relu [0, inf)."),
           &HopfieldOptions::activation),
       field(choice("hopfield.output_activation", "auto", output_activations(),
-                   "rho of the last layer; of form = projected identity is no box. auto: identity where the cost sees "
-                   "the state itself (squared_error), hopfield.activation where a read-out reads it (cross_entropy)."),
+                   "rho of the last layer; with form = projected, identity means no box. auto: identity where the "
+                   "cost uses the state (squared_error), hopfield.activation where a read-out does (cross_entropy)."),
             &HopfieldOptions::output_activation),
       field(named("hopfield.feedback", "transpose",
-                  "How a layer hears the one above. transpose: through the weights of the way up, read backwards, so "
-                  "that the network has an energy; separate: through weights of its own, without an energy, only of "
-                  "form = energy; none: not at all, only of form = projected, so that the equilibrium is the forward "
-                  "pass of a perceptron."),
+                  "Feedback from the layer above. transpose: through the weights of the way up, read backwards, so "
+                  "that the network has an energy. separate: through other weights, without an energy, only for "
+                  "form = energy. none: only for form = projected; the equilibrium is then the forward pass of a "
+                  "perceptron."),
             feedbacks, &HopfieldOptions::feedback),
-      field(choice(
-                "hopfield.cost", "squared_error", {"squared_error", "cross_entropy"},
-                "squared_error: of the last layer's state, a class being 1 at its unit and 0 at the others; "
-                "cross_entropy: of a softmax read-out of the last hidden layer, which learns outside the equilibrium."),
+      field(choice("hopfield.cost", "squared_error", {"squared_error", "cross_entropy"},
+                   "Cost. squared_error: of the state of the last layer; a class is 1 at its unit and 0 at the others. "
+                   "cross_entropy: of a softmax read-out of the last hidden layer, which learns outside the "
+                   "equilibrium."),
             &HopfieldOptions::cost),
       field(real("hopfield.gain", "0.5", at_least(0),
                  "Initial weights are uniform within gain sqrt(6/(fan_in + fan_out)), biases 0.",
@@ -136,11 +136,12 @@ const Section<NeuronOptions>& neuron_section() {
   using param::real;
   static const Section<NeuronOptions> section = {
       field(real("neuron.gain_spread", "0", from_below(0, 0.2),
-                 "Mismatch of the circuits that bend the states of units, one per unit: standard deviation of the gain "
-                 "g before the activation, rho((1 + g) s + o), or of the upper limit of a box, static."),
+                 "Static mismatch of the activation circuits, one per unit: standard deviation of the gain g in "
+                 "rho((1 + g) s + o), or of the upper limit of a box."),
             &NeuronOptions::gain_spread),
       field(real("neuron.offset_spread", "0", from_below(0, 0.2),
-                 "The same of their offset o, or of both limits of a box, in units of the state."),
+                 "Static mismatch of the same circuits: standard deviation of the offset o, or of both limits of a "
+                 "box, in units of the state."),
             &NeuronOptions::offset_spread)};
   return section;
 }
@@ -156,8 +157,8 @@ const Section<ConvolutionOptions>& convolutional_section() {
                      "Side of their kernels, odd: one entry for all, or one per layer."),
             &ConvolutionOptions::kernel),
       field(integers("convolutional.pool", "[2]", at_least(1),
-                     "Side of the blocks that are averaged after each: one entry for all, or one per layer; 1: none. "
-                     "Must divide the image."),
+                     "Side of the blocks that are averaged after each convolution: one entry for all, or one per "
+                     "layer; 1: none. It must divide the image."),
             &ConvolutionOptions::pool)};
   return section;
 }

@@ -17,8 +17,7 @@ const HopfieldPlan& hopfield_of(const NetworkPlan& plan) {
     throw UserError(fmt::format("network.kind = {}: only hopfield and convolutional are exported here", plan.kind()));
   }
   for (int l = 1; l <= found->shape().layers(); ++l) {
-    if (found->units(l) != nullptr)
-      throw UserError("neuron.*: the units that are exported are all alike (set them to 0)");
+    if (found->units(l) != nullptr) throw UserError("neuron.*: exported units have no mismatch. Set these keys to 0");
   }
   return *found;
 }
@@ -238,9 +237,10 @@ ExportedNetwork write(const Network<double>& network, const NetlistOptions& opti
   spec.capacitance_F = options.circuit.node_capacitance_F;
   spec.stop_s = (5 + 1.25 * settled.time) * tau;
   spec.print_step_s = 0.01 * tau;
-  const std::string end = settled.status == Status::converged
-                              ? fmt::format("settles in {:.3g} tau", settled.time)
-                              : fmt::format("has not settled after {:.3g} tau, nor will ngspice", settled.time);
+  const std::string end =
+      settled.status == Status::converged
+          ? fmt::format("settles in {:.3g} tau", settled.time)
+          : fmt::format("has not settled after {:.3g} tau, and ngspice will not either", settled.time);
   return {hopfield_netlist(network, spec, options.data_file),
           fmt::format("{:g} transconductances; the simulation {} (|F|/|s| = {:.1e})", terms(network.plan()), end,
                       settled.residual)};

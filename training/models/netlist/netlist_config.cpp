@@ -19,20 +19,20 @@ const Section<NetlistKeys>& netlist_section() {
         field(path("netlist.file", "", "SPICE netlist of a network.kind = netlist (docs/reference/netlists.md)."),
               &NetlistKeys::file),
         field(texts("netlist.inputs", "[]", {},
-                    "Its independent sources that the features of a sample set, in this order: names, or globs that "
-                    "stand for sources in the order of the file."),
+                    "Independent sources that the features of a sample set, in this order: names, or globs, which "
+                    "match sources in the order of the file."),
               &NetlistKeys::inputs),
         field(texts("netlist.mirrored", "[]", {},
-                    "Sources that the same features set with the other sign, offset - scale x: resistors, which are "
-                    "never negative, can then weigh either sign. As many as features, or none."),
+                    "Sources that the same features set with the other sign, offset - scale x. Resistors are never "
+                    "negative; with these sources they can weigh either sign. As many as features, or none."),
               &NetlistKeys::mirrored),
         field(real("netlist.input_scale", "1", any_number(), "Volts (or amperes) of an input per unit of its feature."),
               &NetlistKeys::input_scale),
         field(real("netlist.input_offset", "0", any_number(), "Volts (or amperes) of an input whose feature is 0."),
               &NetlistKeys::input_offset),
         field(texts("netlist.outputs", "[]", {},
-                    "What the cost compares with the targets, in circuit.read_voltage: a node, or \"plus,minus\", one "
-                    "per class or value."),
+                    "Outputs that the cost compares with the targets, in units of circuit.read_voltage: a node, or "
+                    "\"plus,minus\", one per class or value."),
               &NetlistKeys::outputs),
         field(texts("netlist.learn", "[\"r*\"]", {},
                     "Globs of the resistors and independent sources whose values learn; * stands for any characters, ? "
@@ -40,61 +40,61 @@ const Section<NetlistKeys>& netlist_section() {
               &NetlistKeys::learn),
         field(zero_is(
                   "auto",
-                  quantity(
-                      "netlist.conductance", "auto", Unit::siemens, at_least(0),
-                      "Conductance that the number 1 stands for, and beta 1 at an output; every node then has the "
-                      "capacitance of that times circuit.time_constant. auto: the mean of the resistors that learn.")),
+                  quantity("netlist.conductance", "auto", Unit::siemens, at_least(0),
+                           "Conductance of the number 1, and of beta 1 at an output. Every node has this conductance "
+                           "times circuit.time_constant as capacitance. auto: the mean of the resistors that learn.")),
               &NetlistKeys::conductance),
         field(real("netlist.initial_spread", "0", at_least(0),
-                   "Standard deviation of the logarithm of the conductances that learn around those of the file, by "
-                   "seed."),
+                   "Standard deviation of the logarithm of the initial conductances that learn, around those of the "
+                   "file; drawn by seed."),
               &NetlistKeys::initial_spread),
         field(real("netlist.twin_mismatch", "0", at_least(0),
-                   "Standard deviation of the logarithm of the conductances of a twin of the circuit around those that "
-                   "learn: the clamped state (of nudges of both signs, that of +beta) is the twin's, as circuits are "
-                   "built that hold both states at once. For relaxation.solver = direct.",
+                   "Mismatch of a twin circuit that holds the clamped state: standard deviation of the logarithm of "
+                   "its conductances around those that learn. Circuits that hold both states at once have such a "
+                   "twin. With nudges of both signs the twin holds +beta. For relaxation.solver = direct.",
                    "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040"),
               &NetlistKeys::twin_mismatch),
         field(real("netlist.gate_leak", "0", from_below(0, 1),
-                   "Share of the value of every source that learns which is lost in a training step: charge that leaks "
-                   "off the gate it is stored on."),
+                   "Share of the value of every learning source that is lost per training step: charge leaks off "
+                   "its gate."),
               &NetlistKeys::gate_leak),
         field(zero_is("off", quantity("netlist.gate_leak_time", "off", Unit::second, at_least(0),
-                                      "The same by its time constant t: 1 - exp(-T/t) in the T of a step, "
-                                      "netlist.clock for every phase of every sample of the batch.")),
+                                      "The same leak by its time constant t: 1 - exp(-T/t) per step of duration T, "
+                                      "which is netlist.clock for every phase of every sample of the batch.")),
               &NetlistKeys::gate_leak_time),
         field(zero_is("auto", quantity("netlist.node_capacitance", "auto", Unit::farad, at_least(0),
-                                       "Parasitic capacitance from every node to ground, beside the capacitors that "
-                                       "are drawn. auto: every column of the state has netlist.conductance times "
-                                       "circuit.time_constant, and capacitors carry nothing.")),
+                                       "Parasitic capacitance from every node to ground, in addition to drawn "
+                                       "capacitors. auto: every column of the state has netlist.conductance times "
+                                       "circuit.time_constant, and drawn capacitors carry no current.")),
               &NetlistKeys::node_capacitance),
         field(texts("netlist.capacitances", "[]", {},
-                    "Of single nodes another: entries \"NODE = 200 fF\", names or globs; the last that fits holds."),
+                    "Exceptions for single nodes: entries \"NODE = 200 fF\", with names or globs; the last match "
+                    "counts."),
               &NetlistKeys::capacitances),
-        field(zero_is(
-                  "settled",
-                  quantity(
-                      "netlist.delay", "settled", Unit::second, at_least(0),
-                      "When a free or clamped state is read after its inputs or outputs were switched, settled or not: "
-                      "a mode of rate G/C is then exp(-t G/C) short of where it goes. For relaxation.solver = direct.",
-                      "Stern et al. 2022, arXiv:2112.11399")),
+        field(zero_is("settled",
+                      quantity(
+                          "netlist.delay", "settled", Unit::second, at_least(0),
+                          "Time from switching inputs or outputs to reading a free or clamped state, settled or not. A "
+                          "mode of rate G/C then lacks exp(-t G/C) of its change. For relaxation.solver = direct.",
+                          "Stern et al. 2022, arXiv:2112.11399")),
               &NetlistKeys::delay),
         field(zero_is("off", quantity("netlist.clock", "off", Unit::second, at_least(0),
-                                      "Period of the clock: each phase lasts one, and is read netlist.delay after its "
-                                      "beginning, or at its end. A clamped phase begins where the free one ended.",
+                                      "Period of the clock. Each phase lasts one period and is read netlist.delay "
+                                      "after its beginning, or at its end. A clamped phase begins where the free "
+                                      "one ended.",
                                       "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040")),
               &NetlistKeys::clock),
-        field(
-            zero_is("auto",
-                    quantity(
-                        "netlist.flicker_slowest", "auto", Unit::second, at_least(0),
-                        "Longest time constant of the 1/f noise (KF and AF of the model cards) of diodes and "
-                        "transistors, which goes on through the phases of a sample and begins anew with the next. "
-                        "auto: 1000 circuit.time_constant. For relaxation.solver = euler with circuit.thermal_noise.")),
-            &NetlistKeys::flicker_slowest),
+        field(zero_is(
+                  "auto",
+                  quantity("netlist.flicker_slowest", "auto", Unit::second, at_least(0),
+                           "Longest time constant of the 1/f noise (KF and AF of the model cards) of diodes and "
+                           "transistors. The noise continues through the phases of a sample and restarts with the next "
+                           "sample. auto: 1000 circuit.time_constant. For relaxation.solver = euler with "
+                           "circuit.thermal_noise.")),
+              &NetlistKeys::flicker_slowest),
         field(integer("netlist.elements_limit", std::to_string(NetlistLimit::standard), at_least(1),
-                      "Most elements of the netlist, instances of .subckt included: more are refused before they are "
-                      "made. Each takes about 1 kB."),
+                      "Most elements of the netlist, instances of .subckt included; a larger netlist is an error. "
+                      "Each takes about 1 kB."),
               &NetlistKeys::elements_limit)};
     using K = NetlistKeys;
     const auto solver = [](const char* name) { return chosen("relaxation.solver", {name}); };

@@ -38,7 +38,7 @@ std::size_t source_named(const Netlist& netlist, const std::string& name, const 
   for (const Element& e : netlist.elements) {
     if (is_source(e.kind)) sources.push_back(e.name);
   }
-  throw UserError(fmt::format("{}: \"{}\" is no independent source of the netlist ({})", key, name,
+  throw UserError(fmt::format("{}: \"{}\" is not an independent source of the netlist ({})", key, name,
                               sources.empty() ? "it has none" : did_you_mean(name, sources)));
 }
 
@@ -56,7 +56,7 @@ NodePair pair_named(const Netlist& netlist, const std::string& text) {
   const std::size_t comma = text.find(',');
   NodePair pair{node_named(netlist, text.substr(0, comma)), kGround};
   if (comma != std::string::npos) pair.minus = node_named(netlist, text.substr(comma + 1));
-  if (pair.plus == pair.minus) throw UserError(fmt::format("netlist.outputs: \"{}\" is 0 V whatever happens", text));
+  if (pair.plus == pair.minus) throw UserError(fmt::format("netlist.outputs: \"{}\" is always 0 V", text));
   return pair;
 }
 
@@ -127,8 +127,8 @@ void NetlistPlan::check_outputs() const {
   for (std::size_t k = 0; k < reached.size() && !sources.empty(); ++k) {
     if (reached[k]) continue;
     throw UserError(
-        fmt::format("netlist.outputs: \"{}\" is reached by no input and no source that learns: no element joins it to "
-                    "one but through ground, a capacitor or a node that a constant source holds",
+        fmt::format("netlist.outputs: \"{}\" is connected to no input and no source that learns, except through "
+                    "ground, a capacitor or a node with a constant source",
                     choice_.outputs[k]));
   }
 }
@@ -147,7 +147,8 @@ void NetlistPlan::choose_learned() {
       if (!possible || !fits_glob(glob, e.name)) continue;
       if (e.kind == ElementKind::resistor && e.value < 0) {
         throw UserError(fmt::format(
-            "netlist.learn: \"{}\" takes {} ({}), whose resistance of {:g} Ohm is negative (only those above 0 learn)",
+            "netlist.learn: \"{}\" matches {} ({}), whose resistance of {:g} Ohm is negative. Only resistances "
+            "above 0 learn",
             glob, e.name, to_string(e.place), e.value));
       }
       taken[k] = true;
@@ -155,7 +156,7 @@ void NetlistPlan::choose_learned() {
     }
     if (fitting == 0) {
       throw UserError(
-          fmt::format("netlist.learn: \"{}\" fits no resistor, and no independent source that is no input", glob));
+          fmt::format("netlist.learn: \"{}\" matches no resistor, and no independent source except inputs", glob));
     }
   }
   std::vector<ElementRow> rows(kLearning.size());
@@ -176,10 +177,13 @@ void NetlistPlan::choose_learned() {
     if (!row.elements.empty()) ports_.learned.push_back(std::move(row));
   }
   if ((choice_.gate_leak > 0 || choice_.gate_leak_periods > 0) && !sources) {
-    throw UserError(fmt::format("netlist.{}: netlist.learn takes no source, and nothing else is stored on gates",
+    throw UserError(fmt::format("netlist.{}: netlist.learn matches no source, and only sources are stored on gates",
                                 choice_.gate_leak > 0 ? "gate_leak must be 0" : "gate_leak_time must be off"));
   }
-  if (ports_.learned.empty()) throw UserError("netlist.learn is empty: nothing of the netlist would learn");
+  if (ports_.learned.empty())
+    throw UserError(
+        "netlist.learn is empty, so nothing would learn. Name resistors or "
+        "sources");
 }
 
 Netlist NetlistPlan::with_values(const std::vector<Matrix<double>>& weights,

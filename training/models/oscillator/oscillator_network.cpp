@@ -46,7 +46,7 @@ const Section<OscillatorOptions>& oscillator_section() {
                  "Phase in rad at which a feature of 1 clamps its oscillator."),
             &OscillatorOptions::input_phase),
       field(real("oscillator.field", "1", at_least(0),
-                 "h of every oscillator at first, at the phase 0: what holds it where nothing couples it."),
+                 "Initial h of every oscillator, at the phase 0: it holds the phase where no coupling does."),
             &OscillatorOptions::field),
       field(real("oscillator.gain", "1", at_least(0),
                  "Initial couplings are normal with gain/sqrt(n) of the n oscillators below."),
@@ -68,7 +68,9 @@ NetworkKind oscillator_network() {
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
           .keys = with_weights(oscillator_section().rows()),
-          .not_local = "its phases learn by cosines of their differences, which no multiplier of two states forms"};
+          .not_local =
+              "its phases learn by cosines of their differences, which a multiplier of two states cannot "
+              "form"};
 }
 
 }  // namespace nudge

@@ -30,8 +30,8 @@ std::shared_ptr<const NetworkPlan> own_plan(const Config& config, const TaskSize
 std::string own_network_missing(const Config& config) {
   if (lent_plan()) return "";
   return fmt::format(
-      "the system \"{}\" is code of the program that ran it, and not here (from Python: nudge.train(system, ...), "
-      "nudge.resume(file, system=system))",
+      "the system \"{}\" is code of the program that ran it, which is not available here. Use Python: "
+      "nudge.train(system, ...), nudge.resume(file, system=system)",
       own_section().read(config).system);
 }
 
@@ -45,11 +45,10 @@ LentNetwork::~LentNetwork() { lent_plan() = nullptr; }
 const Section<OwnOptions>& own_section() {
   static const Section<OwnOptions> section = [] {
     Section<OwnOptions> all = {
-        field(
-            param::text("own.system", "",
-                        "Name of the system of network.kind = own, which the program that runs it lends (from Python: "
-                        "nudge.train(system, ...)). This and the other keys of [own] are set by that program."),
-            &OwnOptions::system),
+        field(param::text("own.system", "",
+                          "Name of the system of network.kind = own, which comes from the calling program (from "
+                          "Python: nudge.train(system, ...)). That program sets this and the other keys of [own]."),
+              &OwnOptions::system),
         field(param::text("own.estimator", "", "Name of the estimator of estimator = own."), &OwnOptions::estimator),
         field(param::text("own.cost", "", "Name of the cost of network.cost = own."), &OwnOptions::cost),
         field(
@@ -60,7 +59,7 @@ const Section<OwnOptions>& own_section() {
         field(param::text("own.cost_code", "", "The same of the cost."), &OwnOptions::cost_code),
         field(param::text("own.device", "", "Name of the device of device.model = own."), &OwnOptions::device),
         field(param::text("own.device_code", "", "The same of the device."), &OwnOptions::device_code),
-        field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: none is known."),
+        field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: unknown."),
               &OwnOptions::leak),
         field(
             param::flag("own.contrastive", "false", "Whether it gives the derivatives of an energy by its parameters."),
@@ -76,7 +75,7 @@ const Section<OwnOptions>& own_section() {
 NetworkKind own_network() {
   using O = OwnOptions;
   return {.name = "own",
-          .summary = "a system of the program that nudge is a library of: forces written in Python",
+          .summary = "a system of the calling program: forces written in Python",
           .plan = own_plan,
           .leak = [](const Config& config) { return NodeLeak{.constant = own_section().read(config).leak}; },
           .feed_forward = [](const Config&) { return false; },

@@ -159,8 +159,8 @@ const Section<ResistiveOptions>& resistive_section() {
   static const Section<ResistiveOptions> section = [] {
     Section<ResistiveOptions> all = {
         field(integers("resistive.hidden", "100", between(1, 1048576),
-                       "Nodes of the hidden layers of a network.kind = resistive, from the inputs to the outputs; the "
-                       "first half of a layer is kept at or above 0 by diodes, the rest at or below 0.",
+                       "Nodes of the hidden layers of a network.kind = resistive, from the inputs to the outputs. "
+                       "Diodes keep the first half of a layer at or above 0, the rest at or below 0.",
                        published),
               &ResistiveOptions::hidden),
         field(reals("resistive.gain", "100", above(0),
@@ -168,18 +168,17 @@ const Section<ResistiveOptions>& resistive_section() {
                     "layer; those left out are 1.",
                     published),
               &ResistiveOptions::gain),
-        field(named("resistive.bias", "current",
-                    "What holds the nodes up besides the layers: nothing, resistors to two rails, or current sources "
-                    "(numbers).",
-                    published),
-              biases, &ResistiveOptions::bias),
+        field(
+            named("resistive.bias", "current",
+                  "Bias of the nodes: none, resistors to two rails, or current sources (digital numbers).", published),
+            biases, &ResistiveOptions::bias),
         field(real("resistive.rail_voltage", "1", above(0),
                    "Voltage of the rails at plus and minus this, in circuit.read_voltage."),
               &ResistiveOptions::rail_voltage),
         field(named("resistive.diode", "ideal",
-                    "Diodes of the hidden nodes, to ground. ideal: a node is kept on its side of 0; shockley: their "
-                    "current is I_s (exp(V/(n k T/q)) - 1), T being circuit.temperature, for relaxation.solver = "
-                    "coordinate alone; none: a linear circuit."),
+                    "Diodes of the hidden nodes, to ground. ideal: a node stays on its side of 0. shockley: current "
+                    "I_s (exp(V/(n k T/q)) - 1) with T = circuit.temperature, only for relaxation.solver = "
+                    "coordinate. none: a linear circuit."),
               diodes, &ResistiveOptions::diode),
         field(quantity("resistive.saturation_current", "1e-14 A", Unit::ampere, above(0),
                        "I_s of resistive.diode = shockley.",
@@ -190,8 +189,8 @@ const Section<ResistiveOptions>& resistive_section() {
                    "default of SPICE diode models (ngspice manual, parameter N)"),
               &ResistiveOptions::emission),
         field(flag("resistive.doubled_inputs", "true",
-                   "Sources x and -x for every feature x, so that resistors, which are never negative, can weigh "
-                   "either sign.",
+                   "Sources x and -x for every feature x. Resistors are never negative; with both sources they can "
+                   "weigh either sign.",
                    published),
               &ResistiveOptions::doubled_inputs),
         field(real("resistive.initial_scale", "1", above(0),

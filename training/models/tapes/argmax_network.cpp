@@ -92,7 +92,7 @@ const Section<ArgmaxOptions>& argmax_section() {
 NetworkKind argmax_network() {
   NetworkKind kind;
   kind.name = "argmax_read";
-  kind.summary = "one layer whose last token reads every channel once, on exact numbers, by backprop";
+  kind.summary = "one layer whose last token reads every channel once; digital weights, by backprop";
   kind.takes = Rows::steps;
   kind.tape = {model<float>, model<double>, [](const Config&) -> std::vector<Measure> {
                  return {{"index_accuracy", "1", "share of channels whose prediction is nearest to the winner's value"},

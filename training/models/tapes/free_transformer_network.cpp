@@ -212,9 +212,9 @@ std::vector<Measure> measures(const Config& config) {
       {"information", "bit", "mean KL divergence per token of the encoder's bits from fair coins"}};
   if (task_kind(config).name != kLatentTask) return all;
   for (const Measure& one : std::vector<Measure>{
-           {"place_told", "bit", "what Z tells the decoder of a sequence's target's place: of 5.83"},
-           {"noise_told", "bit", "what it tells of its noise: of 21.59"},
-           {"place_shared", "1", "correlation of the targets' places in pairs generated with the same Z"},
+           {"place_told", "bit", "information of Z on the position of the target, of 5.83"},
+           {"noise_told", "bit", "information of Z on its noise, of 21.59"},
+           {"place_shared", "1", "correlation of the positions of targets in pairs generated with the same Z"},
            {"place_independent", "1", "the same with independent Z: 0 by chance"},
            {"distance_shared", "1", "mean distance of the targets in pairs generated with the same Z"},
            {"distance_independent", "1", "the same with independent Z: 19 by chance"},
@@ -261,13 +261,12 @@ const Section<LatentOptions>& latent_section() {
                                                             "Correlation of a device's values from token to token.",
                                                             "an assumption: measure it on your devices")),
               &LatentOptions::bit_correlation),
-        field(
-            formerly(
-                {"experiment.pairs"},
-                integer(
-                    "latent.pairs", "64", between(1, 1000000),
-                    "Pairs of generated sequences that what is shared through Z is measured on (task.kind = latent).")),
-            &LatentOptions::pairs)};
+        field(formerly(
+                  {"experiment.pairs"},
+                  integer("latent.pairs", "64", between(1, 1000000),
+                          "Pairs of generated sequences on which shared information through Z is measured (task.kind = "
+                          "latent).")),
+              &LatentOptions::pairs)};
     using O = LatentOptions;
     all.where(chosen("latent.sampler", {"device"}),
               {&O::bit_offset, &O::bit_offset_spread, &O::bit_gain_spread, &O::bit_correlation});
@@ -279,7 +278,7 @@ const Section<LatentOptions>& latent_section() {
 NetworkKind free_transformer_network() {
   NetworkKind kind;
   kind.name = "free_transformer";
-  kind.summary = "a decoder that reads a random latent per token, and its encoder, on exact numbers, by backprop";
+  kind.summary = "a decoder that reads a random latent per token, and its encoder; digital weights, by backprop";
   kind.tape = {model<float>, model<double>, measures};
   kind.keys = model_section().rows_of({&ModelOptions::channels, &ModelOptions::heads});
   add_rows(kind.keys,

@@ -304,7 +304,7 @@ const Section<SequenceOptions>& sequence_section() {
 NetworkKind sequence_network() {
   NetworkKind kind;
   kind.name = "sequence_model";
-  kind.summary = "pre-norm blocks of any mixer on exact numbers, by backprop";
+  kind.summary = "pre-norm blocks of any mixer; digital weights, by backprop";
   kind.tape = {sequence_model<float>, sequence_model<double>};
   using M = ModelOptions;
   kind.keys = model_section().rows_of({&M::channels, &M::heads, {&M::scales, &InitialScales::embedding}});

@@ -57,13 +57,13 @@ const Section<ThermalOptions>& thermal_section() {
                        "layer above as wide as there are classes or values."),
               &ThermalOptions::hidden),
         field(named("thermal.units", "real",
-                    "real: numbers that Langevin's equation moves; binary: 0 or 1, drawn by a stochastic bit (p-bit) "
-                    "each, one layer after the other."),
+                    "Kind of the units. real: real states that follow Langevin's equation. binary: 0 or 1, drawn by "
+                    "one stochastic bit (p-bit) each, one layer after the other."),
               unit_kinds, &ThermalOptions::units),
         field(real("thermal.temperature", "0.05", above(0), "T of the bath, in units of E: states have P ~ exp(-E/T)."),
               &ThermalOptions::temperature),
         field(real("thermal.stiffness", "1", at_least(0),
-                   "kappa of the wells E = s^2/2 + kappa s^4/4 of real units: what is not linear in them."),
+                   "kappa of the wells E = s^2/2 + kappa s^4/4 of real units: their nonlinearity."),
               &ThermalOptions::stiffness),
         field(real("thermal.gain", "0.5", at_least(0),
                    "Initial weights are normal with gain/sqrt(n) of the n units below, biases 0."),
@@ -75,8 +75,8 @@ const Section<ThermalOptions>& thermal_section() {
                    "Device to device, of the input at which a stochastic bit is 0 as often as 1, in units of h/T."),
               &ThermalOptions::bit_offset_spread),
         field(real("thermal.bit_correlation", "0", from_below(0, 1),
-                   "Correlation of one stochastic bit from one draw to the next: it then follows its neighbours late, "
-                   "and states are not quite those of the bath."),
+                   "Correlation of a stochastic bit from one draw to the next. The bit then follows its neighbours "
+                   "late, and states deviate from those of the bath."),
               &ThermalOptions::bit_correlation)};
     using O = ThermalOptions;
     all.where(chosen("relaxation.solver", {"sample"}),
@@ -106,7 +106,7 @@ NetworkKind thermal_network() {
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
           .keys = with_weights(thermal_section().rows()),
-          .not_local = "its units learn by means over samples of a bath, which are counted by numbers"};
+          .not_local = "its units learn by means over samples of a bath, which are formed digitally"};
 }
 
 }  // namespace nudge

@@ -44,13 +44,12 @@ const Section<TransformerOptions>& transformer_section() {
                     "K: the stack of L layers is repeated K times with the same weights; 2 L K nodes."),
             &TransformerOptions::shape, &TransformerShape::loops),
       field(choice("transformer.mixer", "attention", transformer_mixers(),
-                   "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of "
-                   "docs/reference/mixers.md "
-                   "in the sizes it has as a sequence.mixer (mha: the same attention)."),
+                   "Mixer of the attention nodes: fused softmax attention, or a mixer of docs/reference/mixers.md "
+                   "with its sizes as a sequence.mixer (mha: the same attention)."),
             &TransformerOptions::shape, &TransformerShape::mixer, &MixerChoice::kind),
       field(named("transformer.feed_forward", "two_layer",
-                  "The feed-forward nodes. two_layer: phi(m W1) W2 of two arrays; memory: 2 max(m W1, 0) W1' of one, "
-                  "read both ways, as the founding note's Hopfield memory: the descent of an energy."),
+                  "Feed-forward nodes. two_layer: phi(m W1) W2 of two arrays. memory: 2 max(m W1, 0) W1' of one "
+                  "array, read both ways, as the Hopfield memory of the block: the descent of an energy."),
             forward_parts, &TransformerOptions::shape, &TransformerShape::feed_forward),
       field(read_with(chosen("transformer.feed_forward", {"two_layer"}),
                       named("transformer.activation", "relu2", "phi of the feed-forward nodes.", recipe)),
@@ -60,8 +59,8 @@ const Section<TransformerOptions>& transformer_section() {
                   recipe),
             rotary_positions, &TransformerOptions::shape, &TransformerShape::rotary),
       field(real("transformer.feedback", "0", from_below(0, 1),
-                 "kappa: every node but the last also hears the one above, kappa (z_above - z). 0: feed-forward, the "
-                 "equilibrium is the forward pass."),
+                 "kappa: feedback kappa (z_above - z) from the node above to every node except the last. 0: "
+                 "feed-forward, the equilibrium is the forward pass."),
             &TransformerOptions::shape, &TransformerShape::feedback),
       field(real("transformer.embedding_scale", "1.0", above(0), "tok and pos ~ N(0, scale^2).", recipe),
             &TransformerOptions::scales, &TransformerScales::embedding),
@@ -110,13 +109,13 @@ ParamTable transformer_keys() {
 std::string transformer_lacks_energy(const Config& config) {
   const TransformerShape s = transformer_shape(config, 1);
   if (!has_layer_energy(s.mixer)) {
-    return fmt::format("transformer.mixer = {} has weights that no energy has (W_v, W_o or the like; {} have none)",
+    return fmt::format("transformer.mixer = {} has weights outside any energy (W_v, W_o or the like); {} have none",
                        s.mixer.is_fused() ? MixerChoice::fused : transformer_section().read(config).shape.mixer.kind,
                        fmt::join(layer_energy_mixers(), ", "));
   }
   return s.feed_forward == FeedForward::memory
              ? ""
-             : "transformer.feed_forward = two_layer has W1 and W2 that no energy has (memory has one)";
+             : "transformer.feed_forward = two_layer has W1 and W2 outside any energy. Use memory";
 }
 
 bool transformer_feeds_forward(const Config& config) { return transformer_section().read(config).shape.feedback == 0; }
