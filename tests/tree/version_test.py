@@ -10,6 +10,11 @@ SOURCE = re.compile(r"^project\(nudge VERSION (\d+\.\d+\.\d+) ", re.M)
 NAMED = {
     "CITATION.cff": r"^version: (.+)$",
     "docs/project/cite.md": r"note   = \{version ([^,]+),",
+    "docs/project/versioning.md": r"; this is (.+)\. \*\*",
+    "docs/start/install.md": r"pip install nudge_ep-(.+)\.tar\.gz`",
+    "packaging/README.md": r"build version (\S+):",
+    "packaging/conda/recipe.yaml": r'^  version: "(.+)"$',
+    "packaging/spack/spack_repo/nudge/packages/py_nudge_ep/package.py": r'^    version\("(.+)"\)',
 }
 
 
