@@ -43,6 +43,15 @@ class Version(unittest.TestCase):
         dates = re.findall(r"^date-released: (\d{4}-\d\d-\d\d)$", text("CITATION.cff"), re.M)
         self.assertEqual(title, f"{self.version}, {dates[0]}" if dates else f"{self.version}, not released yet")
 
+    def test_sources_are_whole(self):
+        # A pattern without a leading slash holds at any depth: "build*" left out sim/base/build_info.cpp.
+        left_out = re.findall(r'"([^"]+)"', re.search(r"^sdist\.exclude = \[(.*?)^\]", text("pyproject.toml"), re.M | re.S).group(1))
+        self.assertTrue(left_out)
+        for pattern in left_out:
+            self.assertTrue(pattern.startswith("/"), pattern)
+        built = set(re.findall(r"add_subdirectory\((\w+)\)", text("CMakeLists.txt"))) - {"tests", "bench"}
+        self.assertFalse({f"/{folder}" for folder in built} & set(left_out))
+
     def test_distribution_is_not_the_other_projects(self):
         # `nudge` on the index of packages is another project: a page may say so, and nothing may install it.
         for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
