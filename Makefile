@@ -56,9 +56,9 @@ python-share: build  ## the same where PyPI can be reached, else a line that say
 	  $(MAKE) --no-print-directory python; \
 	else echo "SKIPPED: Python's tests: what they need could not be had (the reason stands above)"; fi
 
-wheel: setup  ## build a wheel of the Python package that carries its libraries into dist/ (needs PyPI; PYTHON=python3.12 or later: one for all of them)
+wheel: setup  ## build into dist/ a source distribution and, from it, a wheel of the Python package that carries its libraries (needs PyPI; PYTHON=python3.12 or later: one for all of them)
 	@bash tools/python_venv.sh build/venv
-	@bash tools/wheel.sh $(or $(PYTHON),python3)
+	@JOBS=$(JOBS) bash tools/wheel.sh $(or $(PYTHON),python3)
 
 results: build  ## measure the tables of results/results.md again; hours, resumable (TABLES=... for some)
 	@for table in $(TABLES); do python3 tools/results/$$table.py || exit 1; done

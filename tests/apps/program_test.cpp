@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "apps/columns.hpp"
+#include "sim/base/build_info.hpp"
 #include "tests/apps/run_nudge.hpp"
 #include "tests/support/catch.hpp"
 
@@ -14,7 +15,7 @@ TEST_CASE("asking for help or the version exits 0") {
   const Folder folder;
   const Outcome version = run_nudge(folder, "--version");
   CHECK(version.exit_code == 0);
-  CHECK_THAT(version.output, Catch::StartsWith("nudge 0.1.0"));
+  CHECK_THAT(version.output, Catch::StartsWith("nudge " + build_info().version));
   for (const char* library : {"Eigen 3.", "HDF5 1.", "Boost 1."}) CHECK_THAT(version.output, Contains(library));
   for (const char* words : {"--help", "config --help", "config check --help", "config dump -h", "config keys --help"}) {
     const Outcome help = run_nudge(folder, words);
@@ -72,7 +73,7 @@ TEST_CASE("threads wait briefly for each other, unless the environment says how"
     ::unsetenv("OMP_DISPLAY_ENV");
     if (name != nullptr) ::unsetenv(name);
     CHECK(outcome.exit_code == 0);
-    CHECK_THAT(outcome.output, Catch::StartsWith("nudge 0.1.0"));
+    CHECK_THAT(outcome.output, Catch::StartsWith("nudge " + build_info().version));
     const auto at = outcome.errors.rfind("GOMP_SPINCOUNT = '");
     return at == std::string::npos ? std::string()
                                    : outcome.errors.substr(at + 18, outcome.errors.find('\'', at + 18) - at - 18);
