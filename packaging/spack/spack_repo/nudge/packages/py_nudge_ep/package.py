@@ -36,6 +36,7 @@ class PyNudgeEp(PythonPackage):
     depends_on("sundials@6.4: +IDA +klu ~mpi")
     depends_on("hdf5")
     depends_on("zlib-api")
+    depends_on("xz libs=shared")
     depends_on("fmt@9:")
     depends_on("cli11@2:")
     depends_on("nlohmann-json")
