@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "netlist/card_reader.hpp"
+#include "netlist/element_cards.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 
-#include "sim/config/suggest.hpp"
+#include "sim/base/units.hpp"
 
 namespace nudge {
 namespace {
-
-/// Parameters that change no direct current: capacitances, transit times, overlaps.
-const std::set<std::string> kDynamicOnly = {"cjo",  "cj0", "tt", "vj",   "m",    "fc", "tnom", "cgso", "cgdo",
-                                            "cgbo", "cj",  "mj", "cjsw", "mjsw", "pb", "cbd",  "cbs"};
-const std::set<std::string> kDiodeParameters = {"is", "js", "n", "rs", "level", "kf", "af"};
-const std::set<std::string> kMosfetParameters = {"level", "vto", "vt0", "kp", "lambda", "is", "n", "kf", "af", "tox"};
 
 const std::map<char, const char*>& unknown_letters() {
   static const std::map<char, const char*> letters = {{'a', "XSPICE code models"},
@@ -74,41 +69,119 @@ class ElementCard {
     for (std::size_t i = 1; i <= count; ++i) element_.nodes.push_back(context_.node(card_[i]));
   }
 
-  /// Reads the word at `at`, or the value that "name =" gives there; nothing else may follow but the names of `ignored`.
-  /// form: the card's form, for errors.
-  double only_value(std::size_t at, const char* name, const std::set<std::string>& ignored, const char* form) {
-    if (card_.size() <= at) fail(at, fmt::format("its value is missing: {}", form));
-    std::size_t next = at + 1;
-    if (at + 2 < card_.size() && card_[at + 1].text == "=") {
-      if (card_[at].text != name) fail(at, fmt::format("{} is not simulated: {}", card_[at].raw, form));
-      at += 2;
-      next = at + 1;
-    }
-    const double value = context_.scope.number(card_[at]);
-    for (const Assignment& more : assignments(card_, next)) {
-      if (ignored.count(more.name.text) == 0) {
-        refuse(more.name.place, fmt::format("{}: {} is not simulated: {}", card_.front().raw, more.name.raw, form));
+  /// Reads "name=value" from word `from` on. m and off are those of all elements, the rest is for `take`, false for a name that it does not
+  /// know. Start values (off, ic=) change no operating point but that of a circuit with several, which .nodeset chooses.
+  void settings(std::size_t from, const char* form, const std::function<bool(const Assignment&)>& take) {
+    for (std::size_t i = from; i < card_.size();) {
+      if (card_[i].text == "off") {
+        ++i;
+        continue;
       }
+      const bool listed = assigns(card_, i) && (card_[i].text == "ic" || card_[i].text == "tc");
+      std::size_t end = i + 3;
+      while (listed && end < card_.size() && !assigns(card_, end) && card_[end].text != "off") ++end;
+      const Card one(card_.begin() + static_cast<std::ptrdiff_t>(i),
+                     card_.begin() + static_cast<std::ptrdiff_t>(std::min(i + 3, card_.size())));
+      const Assignment setting = assignments(one, 0).front();
+      if (setting.name.text == "m") {
+        multiplier_ = context_.scope.number(setting.value);
+        if (!(multiplier_ > 0)) refuse(setting.value.place, fmt::format("m = {:g} (must be > 0)", multiplier_));
+      } else if (setting.name.text != "ic" && !take(setting)) {
+        refuse(setting.name.place,
+               fmt::format("{}: {} is not simulated: {}", card_.front().raw, setting.name.raw, form));
+      }
+      for (std::size_t more = i + 3; more < end; ++more) {
+        if (setting.name.text != "tc") continue;
+        if (more > i + 3) fail(more, "tc takes two numbers");
+        take({{"tc2", "tc2", card_[more].place}, card_[more]});
+      }
+      i = end;
     }
-    return value;
   }
+
+  /// Reads the word at `at` as a value, or the one that "name=" gives; and the settings of the rest.
+  double value_at(
+      std::size_t at, const char* name, const char* form,
+      const std::function<bool(const Assignment&)>& take = [](const Assignment&) { return false; }) {
+    if (card_.size() <= at) fail(at, fmt::format("its value is missing: {}", form));
+    std::optional<double> value;
+    if (!assigns(card_, at)) value = context_.scope.number(card_[at++]);
+    settings(at, form, [&](const Assignment& one) {
+      if (value || one.name.text != name) return take(one);
+      value = context_.scope.number(one.value);
+      return true;
+    });
+    if (!value) fail(at, fmt::format("its value is missing: {}", form));
+    return *value;
+  }
+
+  /// Factors of the temperature on a resistance or capacitance, 1 + TC1 (T − TNOM) + TC2 (T − TNOM)² (ngspice manual, "Resistors").
+  struct Thermal {
+    double linear = 0, square = 0, celsius = 0, scale = 1;
+    double factor(double nominal_C) const {
+      const double change = celsius - nominal_C;
+      return scale * (1 + linear * change + square * change * change);
+    }
+  };
+
+  /// Value with its temperature coefficients and scale.
+  double thermal_value(const char* name, const char* form) {
+    Thermal thermal;
+    thermal.celsius = context_.options.celsius;
+    const double value = value_at(3, name, form, [&](const Assignment& one) {
+      const std::string& what = one.name.text;
+      const bool known = what == "tc1" || what == "tc2" || what == "tc" || what == "temp" || what == "dtemp" ||
+                         what == "scale" || what == "ac";
+      if (!known) return false;
+      const double number = context_.scope.number(one.value);
+      if (what == "tc1" || what == "tc") thermal.linear = number;
+      if (what == "tc2") thermal.square = number;
+      if (what == "temp") thermal.celsius = number;
+      if (what == "dtemp") thermal.celsius = context_.options.celsius + number;
+      if (what == "scale") thermal.scale = number;
+      return true;
+    });
+    return value * thermal.factor(context_.options.nominal_C);
+  }
+
+  /// Takes the setting temp= or dtemp= of a junction: true if it is the temperature of its model, which alone is simulated.
+  bool nominal_temperature(const Assignment& one) const {
+    if (one.name.text != "temp" && one.name.text != "dtemp") return false;
+    const double celsius = context_.scope.number(one.value) + (one.name.text == "temp" ? 0 : context_.options.celsius);
+    if (celsius != context_.options.nominal_C) refuse_temperature(one.value.place, celsius);
+    return true;
+  }
+  void check_temperature() const {
+    if (context_.options.celsius != context_.options.nominal_C)
+      refuse_temperature(card_.front().place, context_.options.celsius);
+  }
+  [[noreturn]] void refuse_temperature(const Place& place, double celsius) const {
+    refuse(place,
+           fmt::format("{}: temp = {:g} and tnom = {:g} must be one temperature: models of junctions are not taken "
+                       "from one to another",
+                       card_.front().raw, celsius, context_.options.nominal_C));
+  }
+
+  /// Count of elements in parallel: m of the element and of the instances around it.
+  double parallel() const { return multiplier_ * context_.instances; }
 
   void add() { context_.add(std::move(element_)); }
 
   void resistor() {
-    const char* form = "Rname n1 n2 VALUE";
+    const char* form = "Rname n1 n2 VALUE [m= tc1= tc2= temp= dtemp= scale=]";
     element_.kind = ElementKind::resistor;
     nodes(2, form);
-    element_.value = only_value(3, "r", {}, form);
+    element_.value = thermal_value("r", form) / parallel();
     if (element_.value == 0) fail(3, "a resistance of 0 (take a voltage source of 0 V, or leave it out)");
+    if (!std::isfinite(element_.value)) fail(3, "its resistance is not finite");
     add();
   }
 
   void capacitor() {
-    const char* form = "Cname n1 n2 VALUE";
+    const char* form = "Cname n1 n2 VALUE [m= tc1= tc2= temp= dtemp= scale=]";
     element_.kind = ElementKind::capacitor;
     nodes(2, form);
-    element_.value = only_value(3, "c", {"ic"}, form);
+    element_.value = thermal_value("c", form) * parallel();
     add();
   }
 
@@ -121,11 +194,14 @@ class ElementCard {
     const auto is_number = [&](std::size_t i) {
       double value = 0;
       std::size_t used = 0;
-      return i < card_.size() && (card_[i].expression || read_spice_number(card_[i].text, 0, value, used));
+      if (i >= card_.size() || assigns(card_, i)) return false;
+      return card_[i].expression || read_spice_number(card_[i].text, 0, value, used) ||
+             context_.scope.has(card_[i].text);
     };
+    const std::set<std::string> shapes = {"pulse", "sin", "exp", "pwl"};
     while (at < card_.size()) {
       const std::string& word = card_[at].text;
-      if (word == "dc" || is_number(at)) {
+      if (word == "dc" || (shapes.count(word) == 0 && word != "ac" && is_number(at))) {
         if (direct) fail(at, "a second value");
         at += word == "dc" ? 1 : 0;
         if (at < card_.size() && card_[at].text == "=") ++at;
@@ -134,7 +210,10 @@ class ElementCard {
         direct = true;
       } else if (word == "ac") {
         for (++at; is_number(at);) ++at;
-      } else if (word == "pulse" || word == "sin" || word == "exp" || word == "pwl") {
+      } else if (kind == ElementKind::current && word == "m" && assigns(card_, at)) {
+        settings(at, "Iname n+ n- [DC] VALUE [m=]", [](const Assignment&) { return false; });
+        at = card_.size();
+      } else if (shapes.count(word) > 0) {
         const std::size_t first = at + (word == "pwl" ? 2 : 1);
         if (!is_number(first)) fail(at, fmt::format("{} has no value at time 0", card_[at].raw));
         if (!direct) element_.value = context_.scope.number(card_[first]);
@@ -145,7 +224,17 @@ class ElementCard {
                              card_[at].raw));
       }
     }
+    if (kind == ElementKind::current) scale_current(parallel());
     add();
+  }
+
+  /// Multiplies a current and its waveform: V1 V2, VO VA, or every second number of PWL.
+  void scale_current(double factor) {
+    element_.value *= factor;
+    std::vector<double>& numbers = element_.wave.numbers;
+    const bool lines = element_.wave.kind == Waveform::Kind::lines;
+    for (std::size_t i = lines ? 1 : 0; i < numbers.size() && (lines || i < 2); i += lines ? 2 : 1)
+      numbers[i] *= factor;
   }
 
   /// Reads a function of time and its numbers; returns the place of the word behind them.
@@ -179,7 +268,10 @@ class ElementCard {
       }
     }
     nodes(4, form);
-    element_.value = only_value(5, "gain", {}, form);
+    element_.value = value_at(5, "gain", form);
+    // A voltage is the same of any number of sources in parallel.
+    if (kind == ElementKind::vccs) element_.value *= parallel();
+    if (kind == ElementKind::vcvs && multiplier_ != 1) fail(5, "m of a voltage source is not simulated");
     add();
   }
 
@@ -189,30 +281,39 @@ class ElementCard {
     nodes(2, form);
     if (card_.size() < 4) fail(3, fmt::format("words are missing: {}", form));
     if (card_[3].text == "poly") fail(3, fmt::format("POLY is not simulated: {}", form));
-    element_.value = only_value(4, "gain", {}, form);
+    element_.value = value_at(4, "gain", form);
+    // The source that controls it stands in the same instance: its current is that of all instances in parallel.
+    element_.value *= kind == ElementKind::cccs ? multiplier_ : 1 / context_.instances;
+    if (kind == ElementKind::ccvs && multiplier_ != 1) fail(4, "m of a voltage source is not simulated");
     context_.controlled_by(card_[3]);
     add();
   }
 
-  double value_of(const ModelCard& model, const char* name, double otherwise) const {
-    const auto found = model.values.find(name);
-    return found == model.values.end() ? otherwise : found->second;
+  /// Factor on KF |I|^AF of n junctions in parallel that share the current I: n |I/n|^AF.
+  double shared_flicker(const ModelCard& model) const {
+    return model.at("kf", 0) * std::pow(parallel(), 1 - model.at("af", 1));
   }
 
   void diode() {
-    const char* form = "Dname anode cathode MODEL [AREA]";
+    const char* form = "Dname anode cathode MODEL [AREA] [m= area=]";
     element_.kind = ElementKind::diode;
     nodes(2, form);
     if (card_.size() < 4) fail(3, fmt::format("its model is missing: {}", form));
     const ModelCard& model = context_.model(card_[3]);
     if (model.type != "d") fail(3, fmt::format("its model {} is {} (must be D)", card_[3].raw, model.type));
-    double area = 1;
-    if (card_.size() > 4) area = only_value(4, "area", {"ic"}, form);
+    check_temperature();
+    const bool plain = card_.size() > 4 && !assigns(card_, 4) && card_[4].text != "off";
+    double area = plain ? context_.scope.number(card_[4]) : 1;
+    settings(plain ? 5 : 4, form, [&](const Assignment& one) {
+      if (one.name.text == "area") area = context_.scope.number(one.value);
+      return one.name.text == "area" || one.name.text == "pj" || nominal_temperature(one);
+    });
     if (!(area > 0)) fail(4, fmt::format("area = {:g} (must be > 0)", area));
-    element_.junction.saturation_A = area * value_of(model, "is", value_of(model, "js", 1e-14));
-    element_.junction.thermal_V = value_of(model, "n", 1) * context_.thermal_V;
-    element_.flicker = {value_of(model, "kf", 0), value_of(model, "af", 1)};
-    const double series = value_of(model, "rs", 0) / area;
+    area *= parallel();
+    element_.junction.saturation_A = area * model.at("is", model.at("js", 1e-14));
+    element_.junction.thermal_V = model.at("n", 1) * context_.options.thermal_V();
+    element_.flicker = {shared_flicker(model), model.at("af", 1)};
+    const double series = model.at("rs", 0) / area;
     if (series > 0) {
       Element resistor;
       resistor.name = element_.name + "#rs";
@@ -226,75 +327,52 @@ class ElementCard {
   }
 
   void mosfet() {
-    const char* form = "Mname drain gate source bulk MODEL [W=… L=…]";
+    const char* form = "Mname drain gate source bulk MODEL [W=… L=… m=…]";
     element_.kind = ElementKind::mosfet;
     nodes(4, form);
     if (card_.size() < 6) fail(5, fmt::format("its model is missing: {}", form));
     const ModelCard& model = context_.model(card_[5]);
     if (model.type == "d") fail(5, fmt::format("its model {} is D (must be NMOS or PMOS)", card_[5].raw));
-    double width = 1e-4, length = 1e-4;
-    for (const Assignment& one : assignments(card_, 6)) {
+    check_temperature();
+    const ElementOptions& options = context_.options;  // as ngspice has it, scale is no factor on its defaults
+    double width = model.values.count("w") > 0 ? model.at("w", 0) * options.scale : options.width_m;
+    double length = model.values.count("l") > 0 ? model.at("l", 0) * options.scale : options.length_m;
+    // Areas and squares of resistances count with JS, CJ and RSH, which are not simulated.
+    const std::set<std::string> without_effect = {"ad", "as", "pd", "ps", "nrd", "nrs"};
+    settings(6, form, [&](const Assignment& one) {
       const std::string& name = one.name.text;
-      if (name == "w" || name == "l") {
-        (name == "w" ? width : length) = context_.scope.number(one.value);
-        if (!(std::min(width, length) > 0))
-          refuse(one.value.place, fmt::format("{}: {} (must be > 0)", card_.front().raw, name));
-      } else if (name != "ad" && name != "as" && name != "pd" &&
-                 name != "ps") {  // of capacitances, as JS is not simulated
-        refuse(one.name.place, fmt::format("{}: {} is not simulated: {}", card_.front().raw, one.name.raw, form));
-      }
-    }
+      if (name != "w" && name != "l") return without_effect.count(name) > 0 || nominal_temperature(one);
+      (name == "w" ? width : length) = context_.scope.number(one.value) * options.scale;
+      if (!(std::min(width, length) > 0))
+        refuse(one.value.place, fmt::format("{}: {} (must be > 0)", card_.front().raw, name));
+      return true;
+    });
     MosfetLaw& law = element_.mosfet;
     law.sign = model.type == "pmos" ? -1 : 1;
-    law.threshold_V = value_of(model, "vto", value_of(model, "vt0", 0));
-    law.beta_A_per_V2 = value_of(model, "kp", 2e-5) * width / length;
-    law.modulation_per_V = value_of(model, "lambda", 0);
+    law.threshold_V = model.at("vto", model.at("vt0", 0));
+    law.beta_A_per_V2 = model.at("kp", 2e-5) * width / length * parallel();
+    law.modulation_per_V = model.at("lambda", 0);
     if (model.values.count("tox") > 0 && model.values.count("kp") == 0)
       refuse(model.place, "tox without kp: a transconductance that follows from the oxide is not simulated (give kp)");
-    element_.flicker = {value_of(model, "kf", 0) / gate_F2(width, length, value_of(model, "tox", kDefaultOxide_m)),
-                        value_of(model, "af", 1)};
-    law.body.saturation_A = value_of(model, "is", 1e-14);
-    law.body.thermal_V = value_of(model, "n", 1) * context_.thermal_V;
+    element_.flicker = {shared_flicker(model) / gate_F2(width, length, model.at("tox", kDefaultOxide_m)),
+                        model.at("af", 1)};
+    law.body.saturation_A = model.at("is", 1e-14) * parallel();
+    law.body.thermal_V = model.at("n", 1) * options.thermal_V();
     add();
   }
 
   const Card& card_;
   const CardContext& context_;
   Element element_;
+  double multiplier_ = 1;  ///< m of the card
 };
-
-void check_model_value(const Assignment& one, double value) {
-  const std::string& name = one.name.text;
-  if (name == "level" && value != 1) refuse(one.value.place, fmt::format("level = {:g} (must be 1)", value));
-  const bool positive = name == "is" || name == "js" || name == "n" || name == "kp" || name == "af" || name == "tox";
-  if (positive && !(value > 0)) refuse(one.value.place, fmt::format("{} = {:g} (must be > 0)", name, value));
-  const bool not_negative = name == "rs" || name == "lambda" || name == "cjo" || name == "kf";
-  if (not_negative && value < 0) refuse(one.value.place, fmt::format("{} = {:g} (must be >= 0)", name, value));
-}
 
 }  // namespace
 
-ModelCard read_model(const Card& card, ParameterScope& scope) {
-  if (card.size() < 3) refuse(card.front().place, "words are missing: .model NAME TYPE (name=value …)");
-  ModelCard model{card[2].text, {}, card.front().place};
-  if (model.type != "d" && model.type != "nmos" && model.type != "pmos") {
-    refuse(card[2].place,
-           fmt::format(".model {}: type {} is not simulated (D, NMOS and PMOS are)", card[1].raw, card[2].raw));
-  }
-  const std::set<std::string>& known = model.type == "d" ? kDiodeParameters : kMosfetParameters;
-  for (const Assignment& one : assignments(card, 3)) {
-    if (kDynamicOnly.count(one.name.text) > 0) continue;
-    if (known.count(one.name.text) == 0) {
-      refuse(one.name.place, fmt::format(".model {}: parameter {} is not simulated ({} are)", card[1].raw, one.name.raw,
-                                         fmt::join(known, ", ")));
-    }
-    const double value = scope.number(one.value);
-    check_model_value(one, value);
-    if (!model.values.emplace(one.name.text, value).second) {
-      refuse(one.name.place, fmt::format(".model {}: {} is given twice", card[1].raw, one.name.raw));
-    }
-  }
-  return model;
+double ElementOptions::thermal_V() const {
+  constexpr double kStandard_C = 27;  // of kSpiceThermal_V
+  if (celsius == kStandard_C) return kSpiceThermal_V;
+  return kSpiceThermal_V * (celsius + zero_celsius_K) / (kStandard_C + zero_celsius_K);
 }
 
 void read_element(const Card& card, const CardContext& context) { ElementCard(card, context).read(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "netlist/card_reader.hpp"
+#include "netlist/expression.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+#include "netlist/card_reader.hpp"
 #include "sim/config/suggest.hpp"
 
 namespace nudge {
@@ -24,14 +25,16 @@ struct Factor {
   const char* name;
   double value;
 };
-/// Factors of SPICE's numbers, longer names first: MEG and MIL before M.
-constexpr std::array<Factor, 10> kFactors = {{{"meg", 1e6},
+/// Factors of SPICE's numbers, longer names first: MEG and MIL before M. µ is the micro sign or the Greek letter, in UTF-8.
+constexpr std::array<Factor, 12> kFactors = {{{"meg", 1e6},
                                               {"mil", 25.4e-6},
                                               {"t", 1e12},
                                               {"g", 1e9},
                                               {"k", 1e3},
                                               {"m", 1e-3},
                                               {"u", 1e-6},
+                                              {"\xC2\xB5", 1e-6},
+                                              {"\xCE\xBC", 1e-6},
                                               {"n", 1e-9},
                                               {"p", 1e-12},
                                               {"f", 1e-15}}};
@@ -44,7 +47,7 @@ struct Function {
 
 double sign_of(double x) { return x > 0 ? 1 : (x < 0 ? -1 : 0); }
 
-constexpr std::array<Function, 23> kFunctions = {{
+constexpr std::array<Function, 29> kFunctions = {{
     {"abs", 1, [](const double* x) { return std::abs(x[0]); }},
     {"sqrt", 1, [](const double* x) { return std::sqrt(x[0]); }},
     {"exp", 1, [](const double* x) { return std::exp(x[0]); }},
@@ -52,6 +55,7 @@ constexpr std::array<Function, 23> kFunctions = {{
     {"log", 1, [](const double* x) { return std::log(x[0]); }},
     {"log10", 1, [](const double* x) { return std::log10(x[0]); }},
     {"pow", 2, [](const double* x) { return std::pow(x[0], x[1]); }},
+    {"pwr", 2, [](const double* x) { return std::pow(std::abs(x[0]), x[1]); }},
     {"min", 2, [](const double* x) { return std::min(x[0], x[1]); }},
     {"max", 2, [](const double* x) { return std::max(x[0], x[1]); }},
     {"sin", 1, [](const double* x) { return std::sin(x[0]); }},
@@ -64,9 +68,14 @@ constexpr std::array<Function, 23> kFunctions = {{
     {"sinh", 1, [](const double* x) { return std::sinh(x[0]); }},
     {"cosh", 1, [](const double* x) { return std::cosh(x[0]); }},
     {"tanh", 1, [](const double* x) { return std::tanh(x[0]); }},
+    {"asinh", 1, [](const double* x) { return std::asinh(x[0]); }},
+    {"acosh", 1, [](const double* x) { return std::acosh(x[0]); }},
+    {"atanh", 1, [](const double* x) { return std::atanh(x[0]); }},
     {"floor", 1, [](const double* x) { return std::floor(x[0]); }},
     {"ceil", 1, [](const double* x) { return std::ceil(x[0]); }},
     {"int", 1, [](const double* x) { return std::trunc(x[0]); }},
+    {"nint", 1, [](const double* x) { return std::nearbyint(x[0]); }},  // halves to even numbers, as ngspice
+    {"ternary_fcn", 3, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; }},
     {"sgn", 1, [](const double* x) { return sign_of(x[0]); }},
 }};
 
@@ -92,8 +101,8 @@ const std::array<std::vector<Operator>, 5> kLevels = {{
 /// Parser by recursive descent; binding from loose to tight: ?:, ||, &&, comparisons, + -, * /, unary, ^.
 class Parser {
  public:
-  Parser(const std::string& text, const Place& place, const LookUp& look_up)
-      : text_(text), place_(place), look_up_(look_up) {}
+  Parser(const std::string& text, const Place& place, const LookUp& look_up, const UserFunction& user)
+      : text_(text), place_(place), look_up_(look_up), user_(user) {}
 
   double whole() {
     const double value = choice();
@@ -207,19 +216,22 @@ class Parser {
   }
 
   double call(const std::string& name, std::size_t begin) {
-    std::vector<double> arguments;
+    FunctionUse use{name, {}, place_};
+    use.place.column += static_cast<int>(begin);
+    std::vector<double>& arguments = use.values;
     if (!take(")")) {
       do arguments.push_back(choice());
       while (take(","));
       expect(")");
     }
+    double value = 0;
+    if (user_ && user_(use, value)) return value;
     std::vector<std::string> names;
     for (const Function& function : kFunctions) {
       names.emplace_back(function.name);
       if (name != function.name) continue;
       if (static_cast<int>(arguments.size()) != function.arguments) {
-        fail_at(begin, fmt::format("{}() takes {} argument{}, not {}", name, function.arguments,
-                                   function.arguments == 1 ? "" : "s", arguments.size()));
+        fail_at(begin, argument_count_text(name, static_cast<std::size_t>(function.arguments), arguments.size()));
       }
       return function.value(arguments.data());
     }
@@ -229,6 +241,7 @@ class Parser {
   const std::string& text_;
   Place place_;
   const LookUp& look_up_;
+  const UserFunction& user_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
@@ -251,12 +264,20 @@ bool read_spice_number(const std::string& text, std::size_t from, double& value,
     break;
   }
   while (at < text.size() && letter(text[at])) ++at;
+  for (const char* ohm : {"\xCE\xA9", "\xE2\x84\xA6"}) {  // the Greek letter and the sign
+    if (text.compare(at, std::char_traits<char>::length(ohm), ohm) == 0) at += std::char_traits<char>::length(ohm);
+  }
   used = at - from;
   return std::isfinite(value);
 }
 
-double evaluate_expression(const std::string& text, const Place& place, const LookUp& look_up) {
-  return Parser(text, place, look_up).whole();
+std::string argument_count_text(const std::string& function, std::size_t takes, std::size_t given) {
+  return fmt::format("{}() takes {} argument{}, not {}", function, takes, takes == 1 ? "" : "s", given);
+}
+
+double evaluate_expression(const std::string& text, const Place& place, const LookUp& look_up,
+                           const UserFunction& user) {
+  return Parser(text, place, look_up, user).whole();
 }
 
 }  // namespace nudge

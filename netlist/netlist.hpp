@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "netlist/element_laws.hpp"
@@ -91,6 +92,8 @@ struct Netlist {
   std::vector<Element> elements;   ///< names are distinct
   double shunt_S = 0;              ///< conductance from every node to ground, 1/rshunt of .options
   double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
+  std::vector<std::pair<int, double>> starts;  ///< nodes and voltages of .nodeset and .ic
+  std::vector<std::string> notes;  ///< sentences on what was left aside, or is read otherwise than by ngspice
 };
 
 /// Number of the node or element of that name, in any case; −1 if there is none. Ground is no node.

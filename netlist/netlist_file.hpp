@@ -22,31 +22,17 @@ struct NetlistLimit {
   std::string key = "NetlistLimit::elements";  ///< key or option that a message names
 };
 
-/// Number of the word NAME in an instance "Xname nodes NAME [params:] [name=value …]"; 0: it has none.
-std::size_t instance_name(const Card& card);
-
-/// Function that gives the cards of a .subckt; null: there is none of this name.
-using SubcktCards = std::function<const std::vector<Card>*(const std::string& name)>;
-
-/// Counts the elements that cards stand for once every instance is taken apart. It counts before anything is made, because .subckt that
-/// use each other grow with the power of their depth. UserError with the place of the instance that exceeds the limit, the count and
-/// advice; also for instances that are more than 32 deep, or within themselves. Instances of an unknown .subckt count as one element.
-void check_netlist_size(const std::vector<Card>& top, const SubcktCards& subckt, const NetlistLimit& limit);
-
-/// Throws the UserError of one element too many at a place.
-[[noreturn]] void refuse_netlist_size(const Place& place, const std::string& what, double count,
-                                      const NetlistLimit& limit);
-
 /// Reads the circuit of a SPICE netlist in ngspice's dialect:
 ///     R C V I            DC VALUE, or the first value of a PULSE, SIN, EXP or PWL
 ///     D                  .model NAME D (IS N RS CJO), AREA
 ///     E G F H            linear
-///     M                  .model NAME NMOS|PMOS (LEVEL=1 VTO KP LAMBDA IS N), W L; bulk junctions to source and drain
-///     X, .subckt, .ends  with parameters
-///     .param .global .model .include .options gmin= rshunt= temp= tnom= .title .end
-/// Analyses and outputs (.op, .tran, .print, …, .control … .endc) say nothing of the circuit and are left out. All other cards are refused by
-/// name. Refused too: two elements of one name, a circuit without ground, nodes that no path of direct current joins to ground, and loops of
-/// voltage sources. UserError "file:line:column: …". `include`: see ReadInclude. More elements than `limit` are refused before they are made.
+///     M                  .model NAME NMOS|PMOS (LEVEL=1 VTO KP LAMBDA IS N W L), W L; bulk junctions to source and drain
+///     X, .subckt, .ends  with parameters, one within another
+///     .param .func .global .model .include .lib .if .nodeset .ic .temp .options .title .end
+/// Analyses and outputs (.tran, .print, …, .control … .endc) do not describe the circuit: Netlist::notes names them. All other cards are refused
+/// by name. Models and .subckt that no element uses are not judged. Refused too: two elements of one name, a circuit without ground, nodes that
+/// no path of direct current joins to ground, and loops of voltage sources. UserError "file:line:column: …". `include`: see ReadInclude. More
+/// elements than `limit` are refused before they are made.
 Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include,
                       const NetlistLimit& limit = {});
 

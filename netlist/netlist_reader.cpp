@@ -10,33 +10,24 @@
 #include <set>
 #include <unordered_map>
 
+#include "netlist/branches.hpp"
+#include "netlist/definitions.hpp"
+#include "netlist/netlist_options.hpp"
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
+#include "sim/io/decoded_text.hpp"
 
 namespace nudge {
 namespace {
 
-constexpr double kNominal_C = 27;  // of SPICE
-
-/// A .subckt: its head "name pins parameters" and the cards of its body.
-struct Definition {
-  Card head;
-  std::vector<Word> pins;
-  std::vector<Assignment> defaults;
-  std::vector<Card> body;
-};
-
 /// Commands that do not affect the circuit at direct current.
-const std::set<std::string> kLeftOut = {".op",   ".tran",  ".dc",    ".ac",      ".noise", ".tf",
-                                        ".sens", ".pz",    ".disto", ".four",    ".print", ".plot",
-                                        ".save", ".probe", ".meas",  ".measure", ".width"};
-/// Options of the solver and of its output.
-const std::set<std::string> kOptionsLeftOut = {
-    "reltol", "abstol", "vntol",  "chgtol", "trtol",  "itl1",      "itl2",     "itl3",   "itl4",         "itl5",
-    "itl6",   "numdgt", "method", "pivtol", "pivrel", "gminsteps", "srcsteps", "acct",   "noacct",       "nomod",
-    "nopage", "node",   "list",   "opts",   "klu",    "sparse",    "interp",   "noinit", "savecurrents", "seed"};
+const std::set<std::string> kLeftOut = {
+    ".tran",  ".dc",      ".ac",      ".noise", ".tf",   ".sens",    ".pz",    ".disto",    ".four",
+    ".print", ".plot",    ".save",    ".probe", ".meas", ".measure", ".width", ".backanno", ".sp",
+    ".pss",   ".probe64", ".fourier", ".wave",  ".fft",  ".net",     ".hb",    ".csparam",  ".autoconverge"};
+/// Commands that ngspice does not choose by .if (ngspice manual, "Conditional syntax"), or that concern the whole netlist.
+const std::set<std::string> kNotChosen = {".param", ".func", ".global", ".temp", ".options", ".option", ".opt"};
 
 bool is_ground(const std::string& name) { return name == "0" || name == "gnd"; }
 
@@ -51,34 +42,45 @@ std::set<std::string> global_nodes(const std::vector<Card>& cards) {
 /// Takes cards apart into elements, instance by instance.
 class Expansion {
  public:
-  Expansion(CardList cards, const NetlistLimit& limit) : limit_(limit) {
+  Expansion(CardList cards, const NetlistLimit& limit)
+      : limit_(limit), globals_(global_nodes(cards.cards)), definitions_(std::move(cards.cards)) {
     netlist_.title = std::move(cards.title);
-    globals_ = global_nodes(cards.cards);
-    define(std::move(cards.cards));
-    const auto body = [this](const std::string& name) {
-      const auto found = definitions_.find(name);
-      return found == definitions_.end() ? nullptr : &found->second.body;
-    };
-    check_netlist_size(top_, body, limit_);
+    for (const std::string& name : cards.left_aside) aside_.add(name);
+    definitions_.check_size(limit_);
   }
 
   Netlist run() {
-    read_options();
     ParameterScope scope;
-    Level top{&scope, "", {}, {}, nullptr};
-    expand(top_, top, 0);
+    Level top{&scope, "", "", {}, {}, nullptr, nullptr, 1};
+    define_parameters(definitions_.top(), scope);
+    options_ = read_options(definitions_.top(), scope, netlist_, aside_);
+    scope.set("temper", options_.celsius);
+    expand(definitions_.top(), top);
     join_controls();
+    if (std::string text = aside_.text(); !text.empty()) netlist_.notes.insert(netlist_.notes.begin(), std::move(text));
     return std::move(netlist_);
   }
 
  private:
+  /// A .model card, read when an element names it.
+  struct Model {
+    const Card* card;
+    const Card* second = nullptr;  ///< another one of this name
+    std::optional<ModelCard> read = {};
+  };
   /// Level of instances.
   struct Level {
     ParameterScope* scope;
-    std::string prefix;
+    std::string prefix, key;  ///< key of its .subckt
     std::unordered_map<std::string, int> pins;
-    std::map<std::string, ModelCard> models;
-    const Level* outer;
+    std::map<std::string, Model> models;
+    Level *caller, *around;  ///< instance that it stands in; instance of the .subckt around its .subckt
+    double instances;        ///< product of m of the instances around its elements
+  };
+  /// Parameters of a .subckt: those of its head, and the names that an instance may set.
+  struct Parameters {
+    std::vector<Assignment> defaults;
+    std::vector<std::string> names;
   };
   /// Source that controls an element, in the element's instance.
   struct Control {
@@ -87,106 +89,76 @@ class Expansion {
     Word word;
   };
 
-  /// Sets the bodies of .subckt apart from the rest.
-  void define(std::vector<Card> cards) {
-    Definition* open = nullptr;
-    for (Card& card : cards) {
+  void note(const Place& place, const std::string& what) {
+    const std::string where = to_string(place);
+    if (noted_.insert(where).second) netlist_.notes.push_back(fmt::format("{}: {}", where, what));
+  }
+
+  /// Defines the .param and .func of a level.
+  void define_parameters(const std::vector<Card>& cards, ParameterScope& scope) {
+    int within = 0;
+    for (const Card& card : cards) {
       const std::string& word = card.front().text;
-      if (word == ".subckt") {
-        if (open != nullptr) refuse(card.front().place, ".subckt within a .subckt is not understood");
-        open = &start_definition(std::move(card));
-      } else if (word == ".ends") {
-        if (open == nullptr) refuse(card.front().place, ".ends without .subckt");
-        if (card.size() > 1 && card[1].text != open->head[1].text) {
-          refuse(card[1].place, fmt::format(".ends {} (must be {})", card[1].raw, open->head[1].raw));
+      within += word == ".if" ? 1 : word == ".endif" ? -1 : 0;
+      if (within > 0 && kNotChosen.count(word) > 0) {
+        refuse(
+            card.front().place,
+            fmt::format("{} within .if: it would count in any case (write .param name={{condition ? a : b}})", word));
+      }
+      if (word == ".func") scope.define(read_function(card));
+      if (word != ".param") continue;
+      for (const Assignment& one : open_assignments(card)) {
+        if (one.name.text.back() == ')') {  // of HSPICE
+          scope.define(read_function({card.front(), one.name, joined_words({one.value}, 0, 1)}));
+        } else if (scope.define(one)) {
+          note(one.name.place, fmt::format("parameter {} is defined twice: this value counts", one.name.raw));
         }
-        open = nullptr;
-      } else {
-        (open == nullptr ? top_ : open->body).push_back(std::move(card));
       }
     }
-    if (open != nullptr) refuse(open->head.front().place, fmt::format(".subckt {} has no .ends", open->head[1].raw));
   }
 
-  Definition& start_definition(Card card) {
-    if (card.size() < 2) refuse(card.front().place, "the name is missing: .subckt NAME pins [name=value …]");
-    Definition made;
-    std::size_t at = 2;
-    while (at < card.size() && card[at].text != "params:" && (at + 1 >= card.size() || card[at + 1].text != "=")) {
-      made.pins.push_back(card[at++]);
-    }
-    if (at < card.size() && card[at].text == "params:") ++at;
-    made.defaults = assignments(card, at);
-    made.head = std::move(card);
-    const auto [found, fresh] = definitions_.emplace(made.head[1].text, std::move(made));
-    if (!fresh) refuse(found->second.head[1].place, fmt::format(".subckt {} is defined twice", found->first));
-    return found->second;
-  }
-
-  void expand(const std::vector<Card>& cards, Level& level, int depth) {
+  void expand(const std::vector<Card>& cards, Level& level) {
+    Branches branches(*level.scope);
+    std::vector<const Card*> taken;
     for (const Card& card : cards) {
-      if (card.front().text != ".param") continue;
-      for (const Assignment& one : assignments(card, 1)) level.scope->define(one);
-    }
-    for (const Card& card : cards) {
+      if (!branches.take(card)) continue;
+      taken.push_back(&card);
       if (card.front().text != ".model") continue;
       if (card.size() < 2) refuse(card.front().place, "words are missing: .model NAME TYPE (name=value …)");
-      if (!level.models.emplace(card[1].text, read_model(card, *level.scope)).second) {
-        refuse(card[1].place, fmt::format(".model {} is defined twice", card[1].raw));
-      }
+      const auto [found, fresh] = level.models.emplace(card[1].text, Model{&card});
+      if (!fresh && !same_words(card, *found->second.card)) found->second.second = &card;
     }
-    for (const Card& card : cards) {
-      const char first = card.front().text.front();
+    branches.finish();
+    for (const Card* card : taken) {
+      const char first = card->front().text.front();
       if (first == '.') {
-        command(card, depth);
+        command(*card, level);
       } else if (first == 'x') {
-        instance(card, level, depth);
+        instance(*card, level);
       } else {
-        element(card, level);
+        element(*card, level);
       }
     }
   }
 
-  void command(const Card& card, int depth) {
+  void command(const Card& card, const Level& level) {
     const std::string& word = card.front().text;
-    if (word == ".param" || word == ".model" || word == ".global" || kLeftOut.count(word) > 0) return;
-    if (!is_options(word)) refuse(card.front().place, fmt::format("{} is not understood", card.front().raw));
-    if (depth > 0) refuse(card.front().place, ".options stands outside of .subckt");
+    if (word == ".param" || word == ".func" || word == ".model" || word == ".global" || word == ".op") return;
+    if (kLeftOut.count(word) > 0) return aside_.add(word);
+    if (word == ".nodeset" || word == ".ic") return start_voltages(card, level);
+    if (!is_options(word) && word != ".temp")
+      refuse(card.front().place, fmt::format("{} is not understood", card.front().raw));
+    if (level.caller != nullptr) refuse(card.front().place, word + " stands outside of .subckt");
   }
 
-  static bool is_options(const std::string& word) { return word == ".options" || word == ".option" || word == ".opt"; }
-
-  /// Reads the options that affect the circuit.
-  void read_options() {
-    double celsius = kNominal_C, nominal = kNominal_C;
-    const Word* temperature = nullptr;
-    for (const Card& card : top_) {
-      for (std::size_t i = 1; is_options(card.front().text) && i < card.size();) {
-        const Word& name = card[i];
-        const bool valued = i + 2 < card.size() && card[i + 1].text == "=";
-        if (valued && (name.text == "temp" || name.text == "tnom")) {
-          (name.text == "temp" ? celsius : nominal) = plain_number(card[i + 2]);
-          temperature = &name;
-        } else if (valued && (name.text == "gmin" || name.text == "rshunt")) {
-          const double value = plain_number(card[i + 2]);
-          if (!(value > 0)) refuse(card[i + 2].place, fmt::format("{} must be > 0", name.text));
-          (name.text == "gmin" ? netlist_.gmin_S : netlist_.shunt_S) = name.text == "gmin" ? value : 1 / value;
-        } else if (kOptionsLeftOut.count(name.text) == 0) {
-          refuse(name.place, fmt::format(".options {} is not understood", name.raw));
-        }
-        i += valued ? 3 : 1;
-      }
+  /// Reads ".nodeset v(a)=1 v(b)=2".
+  void start_voltages(const Card& card, const Level& level) {
+    for (std::size_t i = 1; i < card.size(); i += 4) {
+      if (card[i].text != "v" || i + 3 >= card.size() || card[i + 2].text != "=")
+        refuse(card[i].place, fmt::format("{} v(node)=voltage is expected here", card.front().text));
+      const int at = node(card[i + 1], level);
+      if (at != kGround) netlist_.starts.emplace_back(at, level.scope->number(card[i + 3]));
     }
-    if (temperature == nullptr) return;
-    if (celsius != nominal || !(celsius > -zero_celsius_K)) {
-      refuse(temperature->place,
-             "temp and tnom must be one temperature above 0 K: models are not taken from one to another");
-    }
-    thermal_V_ = kSpiceThermal_V * (celsius + zero_celsius_K) / (kNominal_C + zero_celsius_K);
-  }
-  static double plain_number(const Word& word) {
-    ParameterScope none;
-    return none.number(word);
   }
 
   int new_node(const std::string& name) {
@@ -203,11 +175,19 @@ class Expansion {
     return new_node(level.prefix + word.text);
   }
 
-  const ModelCard& model(const Word& word, const Level& level) const {
+  const ModelCard& model(const Word& word, Level& level) {
     std::vector<std::string> names;
-    for (const Level* at = &level; at != nullptr; at = at->outer) {
-      if (const auto found = at->models.find(word.text); found != at->models.end()) return found->second;
+    for (Level* at = &level; at != nullptr; at = at->around) {
       for (const auto& [name, card] : at->models) names.push_back(name);
+      const auto found = at->models.find(word.text);
+      if (found == at->models.end()) continue;
+      Model& model = found->second;
+      if (model.second != nullptr) {
+        refuse((*model.second)[1].place, fmt::format(".model {} is defined twice (the first: {})", word.raw,
+                                                     to_string(model.card->front().place)));
+      }
+      if (!model.read) model.read = read_model(*model.card, *at->scope);
+      return *model.read;
     }
     refuse(word.place, names.empty() ? fmt::format("no .model {}", word.raw)
                                      : fmt::format("no .model {} ({})", word.raw, did_you_mean(word.text, names)));
@@ -232,58 +212,96 @@ class Expansion {
                  {*level.scope, [&](const Word& word) { return node(word, level); },
                   [&](const Word& word) -> const ModelCard& { return model(word, level); },
                   [&](const std::string& name) { return new_node(name); }, [&](Element made) { add(std::move(made)); },
-                  [&](const Word& word) { source = word; }, level.prefix, thermal_V_});
+                  [&](const Word& word) { source = word; }, level.prefix, level.instances, options_});
     if (source) controls_.push_back({netlist_.elements.size() - 1, level.prefix + source->text, *source});
   }
 
-  void instance(const Card& card, const Level& level, int depth) {
+  void instance(const Card& card, Level& level) {
     const std::size_t at = instance_name(card), end = at + 1;
     if (at == 0) {
       refuse(card.front().place,
              fmt::format("{}: words are missing: Xname nodes NAME [name=value …]", card.front().raw));
     }
-    const Word& name = card[at];
-    const auto found = definitions_.find(name.text);
-    if (found == definitions_.end()) {
-      std::vector<std::string> names;
-      for (const auto& [known, definition] : definitions_) names.push_back(known);
-      refuse(name.place, names.empty() ? fmt::format("no .subckt {}", name.raw)
-                                       : fmt::format("no .subckt {} ({})", name.raw, did_you_mean(name.text, names)));
-    }
-    const Definition& definition = found->second;
+    const Definition& definition = definitions_.named(card[at]);
     if (end - 2 != definition.pins.size()) {
-      refuse(card.front().place, fmt::format("{}: {} nodes (.subckt {} has {})", card.front().raw, end - 2, name.raw,
-                                             definition.pins.size()));
+      refuse(card.front().place, fmt::format("{}: {} nodes (.subckt {} has {})", card.front().raw, end - 2,
+                                             card[at].raw, definition.pins.size()));
     }
-    ParameterScope scope(&global_scope(level));
-    Level inner{&scope, level.prefix + card.front().text + ".", {}, {}, &global_level(level)};
+    Level* around = &level;
+    while (around->caller != nullptr && around->key != definition.around) around = around->caller;
+    ParameterScope scope(*level.scope, *around->scope);
+    Level inner{&scope, level.prefix + card.front().text + ".", card[at].text, {}, {}, &level, around, level.instances};
     for (std::size_t i = 0; i < definition.pins.size(); ++i) {
       inner.pins[definition.pins[i].text] = node(card[i + 1], level);
     }
-    set_parameters(card, end, definition, *level.scope, scope);
-    expand(definition.body, inner, depth + 1);
+    const std::vector<Assignment> given = arguments(card, end);
+    inner.instances *= set_parameters(card, given, definition, *level.scope, scope);
+    define_parameters(definition.body, scope);
+    expand(definition.body, inner);
+    for (const Assignment& one : given) compare_scopes(card, one, *level.scope, scope);
   }
 
-  static const Level& global_level(const Level& level) {
-    return level.outer == nullptr ? level : global_level(*level.outer);
+  static std::vector<Assignment> arguments(const Card& card, std::size_t from) {
+    return assignments(card, from < card.size() && card[from].text == "params:" ? from + 1 : from);
   }
-  static ParameterScope& global_scope(const Level& level) { return *global_level(level).scope; }
 
-  /// Sets the parameters of an instance: values given in its card from word `from` on, evaluated by the caller's scope, then the defaults.
-  static void set_parameters(const Card& card, std::size_t from, const Definition& definition, ParameterScope& caller,
-                             ParameterScope& scope) {
-    if (from < card.size() && card[from].text == "params:") ++from;
-    for (const Assignment& one : assignments(card, from)) {
-      std::vector<std::string> names;
-      for (const Assignment& known : definition.defaults) names.push_back(known.name.text);
-      if (std::find(names.begin(), names.end(), one.name.text) == names.end()) {
-        refuse(one.name.place,
-               fmt::format("{}: .subckt {} has no parameter {}{}", card.front().raw, definition.head[1].raw,
-                           one.name.raw, names.empty() ? "" : " (" + did_you_mean(one.name.text, names) + ")"));
-      }
-      scope.set(one.name.text, caller.number(one.value));
+  const Parameters& parameters_of(const Definition& definition) {
+    const auto [found, fresh] = parameters_.emplace(&definition, Parameters{});
+    if (!fresh) return found->second;
+    found->second.defaults = assignments(definition.head, definition.defaults);
+    for (const Assignment& one : found->second.defaults) found->second.names.push_back(one.name.text);
+    for (const Card& card : definition.body) {
+      if (card.front().text != ".param") continue;
+      for (const Assignment& one : open_assignments(card)) found->second.names.push_back(one.name.text);
     }
-    for (const Assignment& one : definition.defaults) scope.define(one);
+    return found->second;
+  }
+
+  /// Value of an argument, a number or an expression of the caller.
+  static double argument(const Word& word, ParameterScope& caller) {
+    const char first = word.text.empty() ? ' ' : word.text.front();
+    return !word.expression && std::isdigit(static_cast<unsigned char>(first)) != 0 ? caller.number(word)
+                                                                                    : caller.assigned(word);
+  }
+
+  /// Sets the parameters of an instance: values given in its card, evaluated by the caller's scope, then the defaults. Returns m, the count of
+  /// instances in parallel, where it is no parameter of the .subckt.
+  double set_parameters(const Card& card, const std::vector<Assignment>& given, const Definition& definition,
+                        ParameterScope& caller, ParameterScope& scope) {
+    const Parameters& known = parameters_of(definition);
+    double parallel = 1;
+    for (const Assignment& one : given) {
+      const double value = argument(one.value, caller);
+      scope.set(one.name.text, value);
+      if (std::find(known.names.begin(), known.names.end(), one.name.text) != known.names.end()) continue;
+      if (one.name.text != "m") {
+        refuse(
+            one.name.place,
+            fmt::format("{}: .subckt {} has no parameter {}{}", card.front().raw, definition.head[1].raw, one.name.raw,
+                        known.names.empty() ? "" : " (" + did_you_mean(one.name.text, known.names) + ")"));
+      }
+      if (!(value > 0)) refuse(one.value.place, fmt::format("m = {:g} (must be > 0)", value));
+      parallel = value;
+    }
+    for (const Assignment& one : known.defaults) scope.define(one);
+    return parallel;
+  }
+
+  /// Notes an argument that ngspice, which evaluates it among the parameters of the .subckt, takes for another value.
+  void compare_scopes(const Card& card, const Assignment& one, ParameterScope& caller, ParameterScope& inner) {
+    const bool names = std::any_of(one.value.text.begin(), one.value.text.end(),
+                                   [](char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; });
+    if (!names || std::isdigit(static_cast<unsigned char>(one.value.text.front())) != 0) return;
+    const double here = argument(one.value, caller);
+    try {
+      if (caller.assigned_within(one.value, one.name.text, inner) == here) return;
+    } catch (const UserError&) {
+    }
+    note(one.value.place,
+         fmt::format(
+             "{}: {} = {{{}}} is {:g}, with the parameters of the caller; ngspice takes those of the .subckt that "
+             "have these names (give them other names)",
+             card.front().raw, one.name.raw, one.value.raw, here));
   }
 
   void join_controls() {
@@ -299,10 +317,12 @@ class Expansion {
 
   NetlistLimit limit_;
   Netlist netlist_;
-  double thermal_V_ = kSpiceThermal_V;
-  std::vector<Card> top_;
-  std::map<std::string, Definition> definitions_;
+  ElementOptions options_;
   std::set<std::string> globals_;
+  Definitions definitions_;
+  std::map<const Definition*, Parameters> parameters_;
+  LeftAside aside_;
+  std::set<std::string> noted_;  ///< places that have a note
   std::unordered_map<std::string, int> numbers_;
   std::unordered_map<std::string, std::size_t> elements_;
   std::vector<Control> controls_;
@@ -315,11 +335,12 @@ std::string read_text(const std::filesystem::path& file) {
                                 std::filesystem::exists(file, error) ? "is no regular file" : "no such file"));
   }
   std::ifstream stream(file, std::ios::binary);
-  std::string text =
+  const std::string text =
       read_bounded(stream, fmt::format("netlist file \"{}\"", file.string()), expected_bytes(file.string()));
   if (!stream.is_open() || stream.bad())
     throw UserError(fmt::format("netlist file \"{}\": cannot be read", file.string()));
-  return text;
+  std::string encoding;
+  return decoded_text(text, file.string(), encoding);
 }
 
 }  // namespace
@@ -333,7 +354,9 @@ Netlist parse_netlist(const std::string& name, const std::string& text, const Re
 
 Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit) {
   const ReadInclude include = [](const std::string& name, const std::string& from, std::string& path) {
-    const std::filesystem::path found = std::filesystem::path(from).parent_path() / name;
+    std::string written = name;
+    std::replace(written.begin(), written.end(), '\\', '/');  // of Windows
+    const std::filesystem::path found = std::filesystem::path(from).parent_path() / written;
     path = found.string();
     return read_text(found);
   };

@@ -35,6 +35,7 @@ constexpr std::size_t kMostLaneEntries = 131072;
 struct OperatingPointSolver::Attempt {
   const std::vector<double>& values;
   const std::vector<OutputAction>& actions;
+  double held_S = 0;  ///< conductance that holds the nodes of Netlist::starts at their voltages
 };
 
 /// State of one point that is being solved. Complete where the vector of them is made.
@@ -82,6 +83,24 @@ std::optional<double> take(const std::vector<double>& step, std::vector<double>&
 
 }  // namespace
 
+namespace {
+
+/// Adds currents held_S (v − start) out of the nodes that the netlist starts at given voltages.
+void hold(const NodalEquations& equations, double held_S, const std::vector<double>& x, std::vector<double>& residual,
+          std::vector<double>& jacobian) {
+  if (!(held_S > 0)) return;
+  const SparsePattern& pattern = equations.pattern();
+  for (const auto& [node, volts] : equations.netlist().starts) {
+    const auto i = static_cast<std::size_t>(node);
+    const auto begin = pattern.row.begin() + pattern.column_begin[i],
+               end = pattern.row.begin() + pattern.column_begin[i + 1];
+    residual[i] += held_S * (x[i] - volts);
+    jacobian[static_cast<std::size_t>(std::lower_bound(begin, end, node) - pattern.row.begin())] += held_S;
+  }
+}
+
+}  // namespace
+
 /// Iterates x ← x − J⁻¹ r until a step is small and no junction is held back; with the J of an earlier x where steps are short.
 bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x,
                                   OperatingPoint& found) {
@@ -90,6 +109,7 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
   double before = 0;
   for (int n = 0; n < kIterations; ++n) {
     equations_->evaluate(x, attempt.values, attempt.actions, easing, &state, residual_, jacobian_);
+    hold(*equations_, attempt.held_S, x, residual_, jacobian_);
     found.iterations += keep ? 0 : 1;
     if (!keep && !lu_.factor(jacobian_)) {
       found.singular = lu_.singular_column();
@@ -155,11 +175,25 @@ void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
   }
 }
 
+namespace {
+
+constexpr double kHeld_S = 1e6;  // far above the conductances of circuits: within a millionth of the voltages given
+
+/// True if the solution that begins at x is to be that which .nodeset chooses: x is 0, and there may be several.
+bool starts(const NodalEquations& equations, const std::vector<double>& x) {
+  return !equations.linear() && !equations.netlist().starts.empty() &&
+         std::all_of(x.begin(), x.end(), [](double value) { return value == 0; });
+}
+
+}  // namespace
+
 void OperatingPointSolver::solve(std::span<Request> points) {
   prepare();
   for (std::size_t begin = 0; begin < points.size(); begin += kLanes) {
     const auto pack = points.subspan(begin, std::min<std::size_t>(kLanes, points.size() - begin));
-    const bool together = lanes_lu_ != nullptr && pack.size() > 1;
+    const bool started =
+        std::any_of(pack.begin(), pack.end(), [&](const Request& one) { return starts(*equations_, *one.x); });
+    const bool together = lanes_lu_ != nullptr && pack.size() > 1 && !started;
     if (together) newton_side_by_side(pack);
     for (Request& one : pack) {
       if (!together || one.found.status != Status::converged) one.found = solve(*one.values, *one.actions, *one.x);
@@ -215,6 +249,11 @@ OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, co
   const Attempt attempt{values, actions};
   OperatingPoint found;
   trial_ = x;
+  if (starts(*equations_, x)) {
+    // As SPICE does (Nagel 1975): the nodes of .nodeset are held, and let go where the rest has followed.
+    const Attempt held{values, actions, kHeld_S};
+    if (!newton(held, {}, trial_, found) && !by_gmin(held, trial_, found)) trial_ = x;
+  }
   const bool done = newton(attempt, {}, trial_, found) ||
                     (!equations_->linear() && (by_gmin(attempt, trial_, found) || by_sources(attempt, trial_, found)));
   found.residual_A = net_current(attempt, trial_);

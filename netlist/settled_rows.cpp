@@ -20,7 +20,10 @@ void SettledRows::solve() {
   const auto nodes = static_cast<std::ptrdiff_t>(solver_.equations().nodes());
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     at_->voltages(rows_[k].state.data(), rows_[k].values, unknowns_[k].data());
-    std::fill(unknowns_[k].begin() + nodes, unknowns_[k].end(), 0.0);
+    // At rest the netlist's own start counts (.nodeset): the solver takes it where all is 0.
+    const bool rests = std::all_of(rows_[k].state.begin(), rows_[k].state.end(), [](double z) { return z == 0; });
+    const bool own = rests && !solver_.equations().netlist().starts.empty();
+    std::fill(unknowns_[k].begin() + (own ? 0 : nodes), unknowns_[k].end(), 0.0);
   }
   solver_.solve(requests_);
   for (std::size_t k = 0; k < rows_.size(); ++k) {

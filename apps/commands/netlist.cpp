@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -66,11 +68,31 @@ std::string table_of(const NodalEquations& equations, const OperatingPoint& foun
                      format_quantity(found.residual_A, Unit::ampere, 3));
 }
 
+/// Name of a node in a vector of ngspice, in quotes where it is no plain word. ngspice 39 ends names at a closing parenthesis.
+std::string vector_name(const Netlist& netlist, int node) {
+  const std::string& name = netlist.nodes[static_cast<std::size_t>(node)];
+  const bool plain =
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return c == '_' || std::isalnum(c) != 0; });
+  return plain ? name : fmt::format("\"{}\"", name.substr(0, name.find(')')));
+}
+
+/// Cards that solve for the operating point, and in ngspice print the outputs of the training with all their digits.
+std::string analysis_text(const LearntNetlist& learnt) {
+  std::string prints;
+  const auto volts = [&](int node) { return fmt::format("v({})", vector_name(learnt.after, node)); };
+  for (const auto& [plus, minus] : learnt.outputs) {
+    const std::string difference = minus == kGround ? "" : "-" + volts(minus);
+    prints += fmt::format("print {}{}\n", plus == kGround ? "" : volts(plus), difference);
+  }
+  return fmt::format(".op\n.control\nset numdgt=15\nrun\n{}.endc\n", prints);
+}
+
 /// Writes the netlist of a trained run, with the values that it has learnt, to a file.
 ExitCode write_trained(const NetlistCommand& options) {
   if (options.out.empty()) throw UserError("netlist: --trained needs -o OUT.cir, the file to write");
   const LearntNetlist learnt = learnt_netlist(options.trained, options.file);
-  const std::string text = netlist_text(learnt.after, "values learnt in " + options.trained);
+  std::string text = netlist_text(learnt.after, "values learnt in " + options.trained);
+  text.insert(text.rfind(".end"), analysis_text(learnt));
   write_atomically(options.out, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   answer("{}\n", options.out);
   return ExitCode::ok;
@@ -140,6 +162,7 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
   if (!options.out.empty()) throw UserError("netlist: -o goes with --trained RUN.h5: nothing else is written");
   const NodalEquations equations(read_netlist(options.file, {options.elements_limit, "--elements-limit"}));
+  for (const std::string& note : equations.netlist().notes) say("nudge: note: {}: {}\n", options.file, note);
   if (options.waves && options.tran.empty()) throw UserError("netlist: --waves goes with --tran TIME");
   if (!options.tran.empty()) return print_transient(options, equations);
   if (!options.op) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/circuits/ngspice.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;
@@ -84,6 +85,19 @@ TEST_CASE("netlist: what was learnt is written back as a netlist", "[apps]") {
   folder.write("one.cir", std::string(again).replace(at, 11, "va a 0 DC 1"));
   const auto json = nlohmann::json::parse(run_nudge(folder, "netlist one.cir --op --json").output);
   CHECK(json["nodes"]["y"].get<double>() == Approx(0.5).margin(0.01));
+
+  // ngspice -b solves it as it is, and prints the output as it is here.
+  CHECK_THAT(again, Contains(".op\n.control\nset numdgt=15\nrun\nprint v(y)\n.endc\n"));
+  CHECK_THAT(run_nudge(folder, "netlist one.cir --op").errors,
+             Contains("note: one.cir: left aside") && Contains(".control"));
+  if (ngspice_installed()) {
+    std::filesystem::create_directory(folder.file("spice"));
+    const std::string printed = run_ngspice(folder.file("spice"), read_file(folder.file("one.cir")));
+    const auto value = printed.find("v(y) = ");
+    REQUIRE(value != std::string::npos);
+    // A linear circuit: both are rounding from the solution.
+    CHECK(std::stod(printed.substr(value + 7)) == Approx(json["nodes"]["y"].get<double>()).epsilon(1e-12));
+  }
 
   // The report draws it: resistors as they were drawn, and as they have become.
   REQUIRE(run_nudge(folder, "report run.h5 -o run.html").exit_code == 0);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "netlist/card_reader.hpp"
+#include "netlist/expression.hpp"
 #include "netlist/netlist_file.hpp"
 #include "netlist/operating_point.hpp"
 #include "netlist/point_stability.hpp"
@@ -62,6 +62,9 @@ TEST_CASE("netlist: numbers of SPICE", "[netlist]") {
   CHECK(number("100nf") == Approx(1e-7).epsilon(kRounding));
   CHECK(number("5f") == Approx(5e-15).epsilon(kRounding));
   CHECK(number("5a") == 5);  // amperes, as ngspice reads it
+  CHECK(number("10\xC2\xB5"
+               "f") == Approx(1e-5).epsilon(kRounding));             // the micro sign, as LTspice writes it
+  CHECK(number("4.7k\xCE\xA9") == Approx(4700).epsilon(kRounding));  // ohms
   CHECK(number("-1.5e-3u") == Approx(-1.5e-9).epsilon(kRounding));
   CHECK(number("+.5t") == Approx(5e11).epsilon(kRounding));
   double value = 0;
@@ -128,7 +131,7 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused("R1 a 0" + rest, "t.cir:2:6:", "its value is missing");
   check_refused("R1 a 0 x" + rest, "t.cir:2:8:", "\"x\" is not a number");
   check_refused("R1 a 0 0" + rest, "t.cir:2:8:", "resistance of 0");
-  check_refused("R1 a 0 1k tc=1" + rest, "t.cir:2:11:", "tc is not simulated");
+  check_refused("R1 a 0 1k tce=1" + rest, "t.cir:2:11:", "tce is not simulated");
   check_refused("L1 a 0 1m" + rest, "t.cir:2:1:", "inductors are not simulated");
   check_refused("Q1 a b c qq" + rest, "t.cir:2:1:", "bipolar transistors");
   check_refused("B1 a 0 v=1" + rest, "t.cir:2:1:", "behavioural sources");
@@ -148,10 +151,13 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused("R1 a 0 {1+" + rest, "t.cir:2:8:", "not closed");
   check_refused("R1 a 0 {2*foo}\n.param bar=1" + rest, "t.cir:2:11:", "unknown parameter foo");
   check_refused(".param a={b} b={2*a}\nR1 a 0 {a}" + rest, "t.cir:2:", "needs its own value");
-  check_refused(".param a = 1 + 2" + rest, "t.cir:2:14:", "stands in {}");
-  check_refused(".temp 50" + rest, "t.cir:2:1:", ".temp is not understood");
-  check_refused(".options temp=50" + rest, "t.cir:2:10:", "one temperature above 0 K");
-  check_refused(".lib x" + rest, "t.cir:2:1:", ".lib is not understood");
+  check_refused(".param a = b c = 2\nR1 a 0 {a}" + rest, "t.cir:2:12:", "unknown parameter b");
+  check_refused(".param a 1" + rest, "t.cir:2:8:", "name = value is expected");
+  check_refused("X1 a 0 s r=1 + 2\n.subckt s a b r=1\n.ends" + rest, "t.cir:2:14:", "stands in {}");
+  check_refused("D1 a 0 dd\n.model dd D\n.temp 50" + rest, "t.cir:2:1:", "must be one temperature");
+  check_refused(".options temp=-300" + rest, "t.cir:2:15:", "above 0 K");
+  check_refused(".lib x y z" + rest, "t.cir:2:1:", "takes a file name and a section");
+  check_refused(".endl" + rest, "t.cir:2:1:", ".endl without .lib");
   check_refused("+ R1 a 0 1" + rest, "t.cir:2:1:", "must follow a card");
 }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "netlist/parameter_scope.hpp"
+
+namespace nudge {
+
+/// Model of a .model card: its parameters are numbers of the scope that it stands in.
+struct ModelCard {
+  std::string type;  ///< "d", "nmos", "pmos"
+  std::map<std::string, double> values;
+  Place place;
+
+  double at(const char* name, double otherwise) const {
+    const auto found = values.find(name);
+    return found == values.end() ? otherwise : found->second;
+  }
+};
+
+/// Reads the card ".model NAME TYPE (name=value …)". UserError for a type or a parameter that is not simulated.
+ModelCard read_model(const Card& card, ParameterScope& scope);
+
+/// Options of a netlist that change its elements.
+struct ElementOptions {
+  double celsius = 27, nominal_C = 27;     ///< temp and tnom; defaults of SPICE
+  double scale = 1;                        ///< factor on W and L of transistors
+  double width_m = 1e-4, length_m = 1e-4;  ///< defw and defl; defaults of SPICE (ngspice manual, .options)
+
+  double thermal_V() const;  ///< kT/q
+};
+
+/// Functions with which an element card is read.
+struct CardContext {
+  ParameterScope& scope;
+  std::function<int(const Word& name)> node;                ///< number of a node
+  std::function<const ModelCard&(const Word& name)> model;  ///< model of that name; UserError for an unknown one
+  std::function<int(const std::string& name)> new_node;     ///< number of a new node that no card names
+  std::function<void(Element element)> add;
+  /// Sets the voltage source that controls the element, a word to be looked up when all sources are known.
+  std::function<void(const Word& source)> controlled_by;
+  std::string prefix;    ///< prefix of the instance, "x1."
+  double instances = 1;  ///< instances in parallel, the product of m of all instances around it
+  ElementOptions options;
+};
+
+/// Adds the element of a card; its first letter tells the kind, X excepted. UserError naming the place.
+void read_element(const Card& card, const CardContext& context);
+
+}  // namespace nudge
