@@ -92,24 +92,24 @@ Json candidates_json(const std::vector<PopulationFit>& fits) {
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json ends_json(const std::optional<double>& low, const std::optional<double>& high) {
+  return {number_or_null(low), number_or_null(high)};
+}
+
 Json numbers_json(const std::vector<FittedNumber>& numbers) {
   Json all = Json::array();
   for (const FittedNumber& n : numbers) {
-    all.push_back({{"name", n.name},
-                   {"unit", n.unit},
-                   {"value", n.value},
-                   {"interval_95", {number_or_null(n.low), number_or_null(n.high)}}});
+    all.push_back({{"name", n.name}, {"unit", n.unit}, {"value", n.value}, {"interval_95", ends_json(n.low, n.high)}});
   }
   return all;
 }
 
-/// JSON of an estimate; a single device has no interval over devices.
+/// JSON of an estimate; a single device has no deviation.
 Json estimate_json(const DeviceEstimate& e) {
-  Json out = {{"mean", e.mean}};
+  Json out = {{"mean", e.mean}, {"mean_95", ends_json(e.mean_low, e.mean_high)}};
   if (e.n < 2) return out;
-  out["mean_95"] = {e.mean_low, e.mean_high};
   out["deviation"] = e.deviation;
-  out["deviation_95"] = {e.deviation_low, e.deviation_high};
+  out["deviation_95"] = ends_json(e.deviation_low, e.deviation_high);
   return out;
 }
 
@@ -133,6 +133,13 @@ Json understood_json(const TableLook& look) {
   return all;
 }
 
+/// Intervals by the names of their numbers.
+Json intervals_json(const std::vector<FittedNumber>& numbers) {
+  Json all = Json::object();
+  for (const FittedNumber& n : numbers) all[n.name] = ends_json(n.low, n.high);
+  return all;
+}
+
 std::string understood_text(const TableLook& look) {
   std::string out;
   for (const Understood& one : look.understood) out += one.text("# ");
@@ -152,6 +159,9 @@ Json each_json(const PopulationFit& fit) {
                 {"update_noise", spec.update_noise},
                 {"read_noise_S", one.fit.likelihood.noise.read_S}};
     for (const auto& [name, value] : spec.shape) row[name] = value;
+    row["numbers"] = numbers_json(one.fit.intervals);
+    row["intervals"] = intervals_json(one.fit.intervals);
+    row["warnings"] = one.fit.warnings();
     all.push_back(std::move(row));
   }
   return all;
@@ -169,10 +179,8 @@ Json fit_json(const PopulationFit& fit, const std::vector<PopulationFit>& tried,
               {"bic", common.likelihood.schwarz()}};
   if (tried.size() > 1) out["runner_up"] = tried[1].common.spec.model;
   out["candidates"] = candidates_json(tried);
-  if (fit.devices == 1) {
-    out["numbers"] = numbers_json(common.intervals);
-    out["warnings"] = common.warnings();
-  }
+  out["numbers"] = numbers_json(common.intervals);
+  out["warnings"] = common.warnings();
   out["step_residual_pulses"] = common.step_residual;
   out["curve_residual"] = common.curve_residual;
   out["devices"] = fit.devices;
