@@ -246,13 +246,15 @@ const std::string& only_file(const TableFitOptions& options, const char* flag) {
 }
 
 ExitCode answer_fit(const TableFitOptions& options, const TableLook& look, const std::string& toml,
-                    const std::string& text, const Json& rows) {
+                    const std::string& text, const Json& rows, const Json& more = Json::object()) {
   if (!options.out.empty()) {
     const std::string all = understood_text(look) + toml;
     write_atomically(options.out, std::as_bytes(std::span(all)), Overwrite::must_not_exist);
   }
   if (options.json) {
-    answer("{}\n", json_text(Json{{"understood", understood_json(look)}, {"rows", rows}}, 2));
+    Json all = {{"understood", understood_json(look)}, {"rows", rows}};
+    all.update(more);
+    answer("{}\n", json_text(all, 2));
   } else {
     answer("{}{}", understood_text(look), text);
   }
@@ -281,6 +283,38 @@ std::optional<double> activation_of(const TableFitOptions& options) {
 
 }  // namespace
 
+namespace {
+
+/// Quantiles and correlations of a fit of relaxation beside the measured ones, failed levels, and the verdict.
+Json comparison_json(const RelaxationFit& fit) {
+  Json quantiles = Json::array(), correlations = Json::array(), failed = Json::array();
+  for (const RelaxationRow& r : fit.rows) {
+    quantiles.push_back({{"level_S", r.level_S},
+                         {"time_s", r.time_s},
+                         {"share", {0.01, 0.99}},
+                         {"measured_S", {r.low_measured_S, r.high_measured_S}},
+                         {"model_S", {r.low_model_S, r.high_model_S}}});
+  }
+  for (const RelaxationPair& p : fit.pairs) {
+    correlations.push_back({{"level_S", p.level_S},
+                            {"times_s", {p.early_s, p.late_s}},
+                            {"cells", p.cells},
+                            {"measured", p.measured},
+                            {"model", p.model}});
+  }
+  for (const FailedLevel& level : fit.failed) {
+    failed.push_back({{"level_S", level.level_S}, {"cells", level.cells}, {"sd_measured_S", level.sd_S}});
+  }
+  const RelaxationErrors off = fit.errors();
+  return {{"quantiles", quantiles},
+          {"correlations", correlations},
+          {"failed_levels", failed},
+          {"off", {{"sd", off.sd}, {"quantiles", off.quantile}, {"correlations", off.correlation}}},
+          {"describes", off.describes()}};
+}
+
+}  // namespace
+
 ExitCode fit_relaxation_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--relaxation");
   TableLook look{options.columns};
@@ -297,7 +331,7 @@ ExitCode fit_relaxation_table(const TableFitOptions& options) {
                     {"beyond_4_sd_measured", r.tail_measured},
                     {"beyond_4_sd_model", r.tail_model}});
   }
-  return answer_fit(options, look, relaxation_toml(fit, file), relaxation_text(fit), rows);
+  return answer_fit(options, look, relaxation_toml(fit, file), relaxation_text(fit), rows, comparison_json(fit));
 }
 
 ExitCode fit_noise_table(const TableFitOptions& options) {
