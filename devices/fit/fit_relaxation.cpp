@@ -160,6 +160,12 @@ double quantile_of(std::vector<double> x, double share) {
   return low + (at - static_cast<double>(k)) * (high - low);
 }
 
+/// Standard error of the quantile of n cells of this law: half the way between those of `share` ± √(p (1 − p)/n).
+double quantile_error(const std::vector<double>& model, double share, std::size_t n) {
+  const double error = std::sqrt(share * (1 - share) / static_cast<double>(n));
+  return (quantile_of(model, std::min(share + error, 1.0)) - quantile_of(model, std::max(share - error, 0.0))) / 2;
+}
+
 /// Adds rows and pairs of a level, measured and simulated.
 void compare(const LevelCells& level, std::size_t number, RelaxationFit& fit) {
   const RelaxationSpec& spec = fit.spec;
@@ -169,7 +175,8 @@ void compare(const LevelCells& level, std::size_t number, RelaxationFit& fit) {
     const Moments m = moments_of(cells), s = moments_of(model[k]);
     fit.rows.push_back({spec.level_S[number], spec.time_s[k], cells.size(), m.sd, s.sd, m.mean, s.mean, m.tail, s.tail,
                         quantile_of(cells, 0.01), quantile_of(model[k], 0.01), quantile_of(cells, 0.99),
-                        quantile_of(model[k], 0.99)});
+                        quantile_of(model[k], 0.99), quantile_error(model[k], 0.01, cells.size()),
+                        quantile_error(model[k], 0.99, cells.size())});
     for (std::size_t j = k + 1; j < spec.time_s.size(); ++j) {
       const PairedChanges both = paired(level.changes.at(k), level.changes.at(j));
       if (both.early.size() < least_cells) continue;

@@ -69,6 +69,7 @@ struct RelaxationRow {
   double tail_measured = 0, tail_model = 0;  ///< share of the cells beyond 4 standard deviations
   /// Quantiles 1 % and 99 % of the change, S.
   double low_measured_S = 0, low_model_S = 0, high_measured_S = 0, high_model_S = 0;
+  double low_error_S = 0, high_error_S = 0;  ///< standard errors of the measured ones, from those of their shares
 };
 
 /// Pearson's correlation of the changes of a level's cells at two times, measured and of the law.
@@ -84,7 +85,8 @@ struct FailedLevel {
   std::size_t cells = 0;
 };
 
-/// Distances of a law from the cells, over the times of one level or over all.
+/// Distances of a law from the cells, over the times of one level or over all; of quantiles and correlations what their sampling
+/// errors leave.
 struct RelaxationErrors {
   double sd = 0;  ///< rms of model/measured − 1
   double quantile =

@@ -16,24 +16,26 @@ namespace nudge {
 RelaxationErrors RelaxationFit::errors(std::optional<double> level_S) const {
   RelaxationErrors out;
   double n_rows = 0, n_pairs = 0;
-  const auto off = [](double measured, double model, double sd) {
-    return std::pow((model - measured) / std::max(std::abs(measured), sd), 2);
+  const auto off = [](double measured, double model, double error, double sd) {
+    return (std::pow(model - measured, 2) - error * error) / std::pow(std::max(std::abs(measured), sd), 2);
   };
   for (const RelaxationRow& r : rows) {
     if (level_S && r.level_S != *level_S) continue;
     ++n_rows;
     out.sd += std::pow(r.sd_model_S / r.sd_measured_S - 1, 2);
-    out.quantile += off(r.low_measured_S, r.low_model_S, r.sd_measured_S) / 2 +
-                    off(r.high_measured_S, r.high_model_S, r.sd_measured_S) / 2;
+    out.quantile += off(r.low_measured_S, r.low_model_S, r.low_error_S, r.sd_measured_S) / 2 +
+                    off(r.high_measured_S, r.high_model_S, r.high_error_S, r.sd_measured_S) / 2;
   }
   for (const RelaxationPair& p : pairs) {
     if (level_S && p.level_S != *level_S) continue;
     ++n_pairs;
-    out.correlation += std::pow(p.model - p.measured, 2);
+    const double error =
+        (1 - p.model * p.model) / std::sqrt(static_cast<double>(p.cells));  // Fisher's, of normal numbers
+    out.correlation += std::pow(p.model - p.measured, 2) - error * error;
   }
   out.sd = std::sqrt(out.sd / std::max(n_rows, 1.0));
-  out.quantile = std::sqrt(out.quantile / std::max(n_rows, 1.0));
-  out.correlation = std::sqrt(out.correlation / std::max(n_pairs, 1.0));
+  out.quantile = std::sqrt(std::max(out.quantile, 0.0) / std::max(n_rows, 1.0));
+  out.correlation = std::sqrt(std::max(out.correlation, 0.0) / std::max(n_pairs, 1.0));
   return out;
 }
 

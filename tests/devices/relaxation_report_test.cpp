@@ -115,5 +115,7 @@ TEST_CASE("relaxation: half of the cells of technology C predict the other half"
   const RelaxationErrors off = across.errors();
   WARN(fmt::format("one half on the other: sd {:.1f} %, quantiles {:.0f} %, correlations {:.2f}", 100 * off.sd,
                    100 * off.quantile, off.correlation));
+  // An sd of 250 cells of kurtosis 20 is known to 14 %, that of both halves to 20 %.
+  CHECK(off.sd < 0.25);
   CHECK(off.correlation < 0.15);
 }
