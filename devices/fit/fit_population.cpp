@@ -288,20 +288,33 @@ const DeviceEstimate* spread_of(const PopulationFit& fit, const std::string& nam
   return nullptr;
 }
 
-/// Estimates of the header from those of the numbers. The asymmetry has no profile: its interval is that of the ratio of both
-/// pulses anywhere in theirs.
+/// Asymmetry of pulses of which those down are exp(log_ratio) times those up.
+double asymmetry_at(double log_ratio) { return log_ratio < 0 ? 1 - std::exp(log_ratio) : std::exp(-log_ratio) - 1; }
+
+/// Estimates of the header from those of the numbers. The asymmetry has an interval where every device closes both pulses.
 void set_header(PopulationFit& fit) {
   if (const auto* g = spread_of(fit, "g_min")) fit.g_min_S = *g;
   if (const auto* g = spread_of(fit, "g_max")) fit.g_max_S = *g;
   const DeviceEstimate *up = spread_of(fit, "pulse_up"), *down = spread_of(fit, "pulse_down");
   if (up == nullptr || down == nullptr) return;
   fit.step_S = up->mean > down->mean ? *up : *down;
-  const auto asymmetry = [](const std::optional<double>& one, const std::optional<double>& other) {
-    if (!one || !other) return std::optional<double>();
-    return std::optional<double>(*other < *one ? 1 - *other / *one : *one / *other - 1);
+  std::vector<NumberProfile> ratios;
+  for (const DeviceFit& one : fit.each) {
+    if (auto profile = ratio_profile(one.fit)) ratios.push_back(std::move(*profile));
+  }
+  if (ratios.size() < fit.each.size() || fit.devices < 2) return;
+  const NumberOverDevices over = number_over_devices(ratios);
+  const auto at = [](const std::optional<double>& x) {
+    return x ? std::optional<double>(asymmetry_at(*x)) : std::nullopt;
   };
-  fit.asymmetry.mean_low = asymmetry(up->mean_low, down->mean_high);
-  fit.asymmetry.mean_high = asymmetry(up->mean_high, down->mean_low);
+  DeviceEstimate& e = fit.asymmetry;
+  std::tie(e.mean_low, e.mean_high) = around(e.mean, {at(over.mean_low), at(over.mean_high)}, true);
+  const double slope = std::exp(-std::abs(over.mean));
+  const auto scaled = [slope](const std::optional<double>& x) {
+    return x ? std::optional<double>(*x * slope) : std::nullopt;
+  };
+  std::tie(e.deviation_low, e.deviation_high) =
+      around(e.deviation, {scaled(over.deviation_low), scaled(over.deviation_high)}, false);
 }
 
 /// Adds the warnings of devices that the population itself does not have, each kind once.

@@ -283,4 +283,19 @@ PulseFit fit_among(const PulseFit& alone, const std::vector<PulseRecord>& cycles
   return out;
 }
 
+std::optional<NumberProfile> ratio_profile(const PulseFit& fit) {
+  const FittedNumber *up = nullptr, *down = nullptr;
+  for (const FittedNumber& n : fit.intervals) {
+    if (n.name == "pulse_up") up = &n;
+    if (n.name == "pulse_down") down = &n;
+  }
+  if (up == nullptr || down == nullptr || !up->low || !up->high || !down->low || !down->high) return std::nullopt;
+  const double at = std::log(down->value / up->value);
+  const double half = std::hypot(std::log(*up->high / *up->low), std::log(*down->high / *down->low)) / 2;
+  NumberProfile out = up->profile;
+  const double depth = depth_of(out.joint, out.counted, out.freedom);
+  out.points = {{at, 0}, {at - half, depth}, {at + half, depth}};
+  return out;
+}
+
 }  // namespace nudge

@@ -49,4 +49,8 @@ std::vector<SharedNumber> shared_numbers(const std::vector<DeviceFit>& each, con
 PulseFit fit_among(const PulseFit& alone, const std::vector<PulseRecord>& cycles,
                    const std::vector<SharedNumber>& shared);
 
+/// Profile of ln(down/up) of a device that closes both pulses: a parabola whose half width is that of both logarithms as if
+/// they were independent.
+std::optional<NumberProfile> ratio_profile(const PulseFit& fit);
+
 }  // namespace nudge
