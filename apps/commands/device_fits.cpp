@@ -92,24 +92,24 @@ Json candidates_json(const std::vector<PopulationFit>& fits) {
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json ends_json(const std::optional<double>& low, const std::optional<double>& high) {
+  return {number_or_null(low), number_or_null(high)};
+}
+
 Json numbers_json(const std::vector<FittedNumber>& numbers) {
   Json all = Json::array();
   for (const FittedNumber& n : numbers) {
-    all.push_back({{"name", n.name},
-                   {"unit", n.unit},
-                   {"value", n.value},
-                   {"interval_95", {number_or_null(n.low), number_or_null(n.high)}}});
+    all.push_back({{"name", n.name}, {"unit", n.unit}, {"value", n.value}, {"interval_95", ends_json(n.low, n.high)}});
   }
   return all;
 }
 
-/// JSON of an estimate; a single device has no interval over devices.
+/// JSON of an estimate; a single device has no deviation.
 Json estimate_json(const DeviceEstimate& e) {
-  Json out = {{"mean", e.mean}};
+  Json out = {{"mean", e.mean}, {"mean_95", ends_json(e.mean_low, e.mean_high)}};
   if (e.n < 2) return out;
-  out["mean_95"] = {e.mean_low, e.mean_high};
   out["deviation"] = e.deviation;
-  out["deviation_95"] = {e.deviation_low, e.deviation_high};
+  out["deviation_95"] = ends_json(e.deviation_low, e.deviation_high);
   return out;
 }
 
@@ -133,6 +133,13 @@ Json understood_json(const TableLook& look) {
   return all;
 }
 
+/// Intervals by the names of their numbers.
+Json intervals_json(const std::vector<FittedNumber>& numbers) {
+  Json all = Json::object();
+  for (const FittedNumber& n : numbers) all[n.name] = ends_json(n.low, n.high);
+  return all;
+}
+
 std::string understood_text(const TableLook& look) {
   std::string out;
   for (const Understood& one : look.understood) out += one.text("# ");
@@ -152,6 +159,9 @@ Json each_json(const PopulationFit& fit) {
                 {"update_noise", spec.update_noise},
                 {"read_noise_S", one.fit.likelihood.noise.read_S}};
     for (const auto& [name, value] : spec.shape) row[name] = value;
+    row["numbers"] = numbers_json(one.fit.intervals);
+    row["intervals"] = intervals_json(one.fit.intervals);
+    row["warnings"] = one.fit.warnings();
     all.push_back(std::move(row));
   }
   return all;
@@ -169,10 +179,8 @@ Json fit_json(const PopulationFit& fit, const std::vector<PopulationFit>& tried,
               {"bic", common.likelihood.schwarz()}};
   if (tried.size() > 1) out["runner_up"] = tried[1].common.spec.model;
   out["candidates"] = candidates_json(tried);
-  if (fit.devices == 1) {
-    out["numbers"] = numbers_json(common.intervals);
-    out["warnings"] = common.warnings();
-  }
+  out["numbers"] = numbers_json(common.intervals);
+  out["warnings"] = common.warnings();
   out["step_residual_pulses"] = common.step_residual;
   out["curve_residual"] = common.curve_residual;
   out["devices"] = fit.devices;
@@ -238,13 +246,15 @@ const std::string& only_file(const TableFitOptions& options, const char* flag) {
 }
 
 ExitCode answer_fit(const TableFitOptions& options, const TableLook& look, const std::string& toml,
-                    const std::string& text, const Json& rows) {
+                    const std::string& text, const Json& rows, const Json& more = Json::object()) {
   if (!options.out.empty()) {
     const std::string all = understood_text(look) + toml;
     write_atomically(options.out, std::as_bytes(std::span(all)), Overwrite::must_not_exist);
   }
   if (options.json) {
-    answer("{}\n", json_text(Json{{"understood", understood_json(look)}, {"rows", rows}}, 2));
+    Json all = {{"understood", understood_json(look)}, {"rows", rows}};
+    all.update(more);
+    answer("{}\n", json_text(all, 2));
   } else {
     answer("{}{}", understood_text(look), text);
   }
@@ -273,6 +283,38 @@ std::optional<double> activation_of(const TableFitOptions& options) {
 
 }  // namespace
 
+namespace {
+
+/// Quantiles and correlations of a fit of relaxation beside the measured ones, failed levels, and the verdict.
+Json comparison_json(const RelaxationFit& fit) {
+  Json quantiles = Json::array(), correlations = Json::array(), failed = Json::array();
+  for (const RelaxationRow& r : fit.rows) {
+    quantiles.push_back({{"level_S", r.level_S},
+                         {"time_s", r.time_s},
+                         {"share", {0.01, 0.99}},
+                         {"measured_S", {r.low_measured_S, r.high_measured_S}},
+                         {"model_S", {r.low_model_S, r.high_model_S}}});
+  }
+  for (const RelaxationPair& p : fit.pairs) {
+    correlations.push_back({{"level_S", p.level_S},
+                            {"times_s", {p.early_s, p.late_s}},
+                            {"cells", p.cells},
+                            {"measured", p.measured},
+                            {"model", p.model}});
+  }
+  for (const FailedLevel& level : fit.failed) {
+    failed.push_back({{"level_S", level.level_S}, {"cells", level.cells}, {"sd_measured_S", level.sd_S}});
+  }
+  const RelaxationErrors off = fit.errors();
+  return {{"quantiles", quantiles},
+          {"correlations", correlations},
+          {"failed_levels", failed},
+          {"off", {{"sd", off.sd}, {"quantiles", off.quantile}, {"correlations", off.correlation}}},
+          {"describes", off.describes()}};
+}
+
+}  // namespace
+
 ExitCode fit_relaxation_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--relaxation");
   TableLook look{options.columns};
@@ -289,7 +331,7 @@ ExitCode fit_relaxation_table(const TableFitOptions& options) {
                     {"beyond_4_sd_measured", r.tail_measured},
                     {"beyond_4_sd_model", r.tail_model}});
   }
-  return answer_fit(options, look, relaxation_toml(fit, file), relaxation_text(fit), rows);
+  return answer_fit(options, look, relaxation_toml(fit, file), relaxation_text(fit), rows, comparison_json(fit));
 }
 
 ExitCode fit_noise_table(const TableFitOptions& options) {

@@ -62,9 +62,9 @@ struct Adder {
   }
   /// Adds a speed, whose second start is half an order of magnitude higher.
   void add_speed(const std::string& name) const {
-    const double start = first.shape_value(name);
+    const double start = std::log(first.shape_value(name));
     add(
-        name, "1", [start](double x) { return start * std::exp(x); }, 0, std::log(3.0));
+        name, "1", [](double x) { return std::exp(x); }, start, start + std::log(3.0));
   }
   void add_threshold(const std::string& name, double highest, double sign) const {
     const double start = logit(std::abs(first.shape_value(name)) / highest);
@@ -237,6 +237,24 @@ void add_volt_numbers(FitNumbers& out, const DeviceSpec& first, const std::vecto
 }
 
 }  // namespace
+
+double FitNumber::scaled(double coordinate) const {
+  return unit == "1" ? coordinate : std::log(std::abs(value(coordinate)));
+}
+
+double FitNumber::number_at(double scaled) const {
+  return unit == "1" ? value(scaled) : std::copysign(std::exp(scaled), value(0));
+}
+
+double FitNumber::coordinate_at(double at) const {
+  if (unit == "1") return at;
+  double low = -30, high = 30;
+  while (high - low > 1e-9) {
+    const double middle = (low + high) / 2;
+    (scaled(middle) < at ? low : high) = middle;  // sizes grow with the coordinate
+  }
+  return low;
+}
 
 RecordRange range_of(const std::vector<PulseRecord>& records) {
   RecordRange range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};

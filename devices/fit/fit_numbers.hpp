@@ -21,6 +21,13 @@ struct FitNumber {
   /// pulse comes near. A factor e^4 = 55 to either side fixes no more than the order of magnitude.
   double expected = 0, deviation = 4;
   bool of_table = false;  ///< value of a table, which leans on its neighbour: expected within a factor e
+
+  /// Scale on which devices differ about normally: ln |number| of numbers with a unit, the coordinate of others. number_at()
+  /// goes back, and has the sign of value().
+  double scaled(double coordinate) const;
+  double number_at(double scaled) const;
+  /// Coordinate of a number on that scale, within 30 of 0.
+  double coordinate_at(double scaled) const;
 };
 
 /// Range of the measured conductances, S.

@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
+#include <map>
 #include <sstream>
+#include <tuple>
 
 #include "devices/fit/fit_numbers.hpp"
+#include "devices/fit/population_likelihood.hpp"
 #include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
-#include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {
@@ -54,12 +55,18 @@ std::pair<double, double> repeat_of(const LabDevice& device, double window) {
 }
 
 std::string estimate_row(const char* name, const DeviceEstimate& e, Unit unit) {
-  const auto text = [&](double v) {
-    return unit == Unit::none ? fmt::format("{:.4g}", v) : format_quantity(v, unit, 4);
+  const auto text = [&](const std::optional<double>& v) {
+    if (!v) return std::string("?");
+    return unit == Unit::none ? fmt::format("{:.4g}", *v) : format_quantity(*v, unit, 4);
   };
-  if (e.n < 2) return fmt::format("  {:<12} {}\n", name, text(e.mean));
-  return fmt::format("  {:<12} {} [{}, {}], devices differ by {} [{}, {}]\n", name, text(e.mean), text(e.mean_low),
-                     text(e.mean_high), text(e.deviation), text(e.deviation_low), text(e.deviation_high));
+  const auto ends = [&](const std::optional<double>& low, const std::optional<double>& high) {
+    return low || high ? fmt::format(" [{}, {}]", text(low), text(high)) : std::string();
+  };
+  std::string out = fmt::format("  {:<12} {}{}", name, text(e.mean), ends(e.mean_low, e.mean_high));
+  if (e.n > 1) {
+    out += fmt::format(", devices differ by {}{}", text(e.deviation), ends(e.deviation_low, e.deviation_high));
+  }
+  return out + "\n";
 }
 
 /// Spec with its pulses and slopes at another reference conductance; the curve stays. Tables and label curves have no slopes.
@@ -143,27 +150,53 @@ void add_residuals(PulseFit& common, const std::vector<DeviceFit>& each) {
   }
 }
 
-/// Sets the estimates over the devices from their fits.
-void set_estimates(PopulationFit& fit) {
-  const auto over_devices = [&](const auto& value) {
-    std::vector<double> values;
-    for (const DeviceFit& one : fit.each) values.push_back(value(one.fit.spec));
-    return device_estimate(values);
-  };
-  fit.g_min_S = over_devices([](const DeviceSpec& s) { return s.g_min_S; });
-  fit.g_max_S = over_devices([](const DeviceSpec& s) { return s.g_max_S; });
-  fit.step_S = over_devices([](const DeviceSpec& s) { return s.window_S() / s.pulses; });
-  fit.asymmetry = over_devices([](const DeviceSpec& s) { return s.asymmetry; });
+/// Mean and deviation of a sample.
+DeviceEstimate sample_of(const std::vector<double>& values) {
+  DeviceEstimate out;
+  out.n = static_cast<int>(values.size());
+  const double n = out.n;
+  for (const double v : values) out.mean += v / n;
+  if (out.n < 2) return out;
+  double squares = 0;
+  for (const double v : values) squares += (v - out.mean) * (v - out.mean);
+  out.deviation = std::sqrt(squares / (n - 1));
+  return out;
 }
 
-PulseFit common_of(const PopulationFit& fit) {
-  if (fit.devices == 1) return fit.each.front().fit;
-  PulseFit common;
-  common.spec = fit.each.front().fit.spec;
-  set_mean_shape(common.spec, fit.each);
-  set_joint(common.spec, fit.each, fit.g_min_S.mean + 0.5 * (fit.g_max_S.mean - fit.g_min_S.mean));
-  add_residuals(common, fit.each);
-  return common;
+DeviceEstimate sample_of(const std::vector<DeviceFit>& each, double (*value)(const DeviceSpec&)) {
+  std::vector<double> values;
+  for (const DeviceFit& one : each) values.push_back(value(one.fit.spec));
+  return sample_of(values);
+}
+
+double g_min_of(const DeviceSpec& spec) { return spec.g_min_S; }
+double g_max_of(const DeviceSpec& spec) { return spec.g_max_S; }
+double pulse_of(const DeviceSpec& spec) { return spec.window_S() / spec.pulses; }
+double asymmetry_of(const DeviceSpec& spec) { return spec.asymmetry; }
+
+/// Sets the common fit and the estimates from the devices' fits. The means are those of the common spec.
+void set_common(PopulationFit& fit, const std::vector<DeviceFit>& each) {
+  fit.common = each.front().fit;
+  if (fit.devices > 1) {
+    const double low = sample_of(each, g_min_of).mean, high = sample_of(each, g_max_of).mean;
+    PulseFit& common = fit.common;
+    common = {};
+    common.spec = each.front().fit.spec;
+    set_mean_shape(common.spec, each);
+    set_joint(common.spec, each, low + 0.5 * (high - low));
+    add_residuals(common, each);
+  }
+  const auto estimate = [&](double (*value)(const DeviceSpec&)) {
+    DeviceEstimate out = sample_of(each, value);
+    out.mean = value(fit.common.spec);
+    return out;
+  };
+  fit.g_min_S = estimate(g_min_of);
+  fit.g_max_S = estimate(g_max_of);
+  fit.step_S = estimate(pulse_of);
+  fit.asymmetry = estimate(asymmetry_of);
+  if (std::isfinite(fit.repeat)) fit.common.spec.programming_error = fit.repeat;
+  fit.common.spec.validate();
 }
 
 DeviceFit fit_device(const LabDevice& device, const std::string& model, int points) {
@@ -175,26 +208,6 @@ DeviceFit fit_device(const LabDevice& device, const std::string& model, int poin
 }
 
 }  // namespace
-
-DeviceEstimate device_estimate(const std::vector<double>& values) {
-  DeviceEstimate out;
-  out.n = static_cast<int>(values.size());
-  if (values.empty()) return out;
-  const double n = out.n;
-  for (const double v : values) out.mean += v / n;
-  out.mean_low = out.mean_high = out.mean;
-  if (out.n < 2) return out;
-  double squares = 0;
-  for (const double v : values) squares += (v - out.mean) * (v - out.mean);
-  out.deviation = std::sqrt(squares / (n - 1));
-  const double half = student_t_half_width(out.deviation, out.n);
-  out.mean_low -= half;
-  out.mean_high += half;
-  const boost::math::chi_squared chi(n - 1);
-  out.deviation_low = out.deviation * std::sqrt((n - 1) / boost::math::quantile(chi, 0.975));
-  out.deviation_high = out.deviation * std::sqrt((n - 1) / boost::math::quantile(chi, 0.025));
-  return out;
-}
 
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points) {
   NUDGE_EXPECT(!records.empty());
@@ -213,22 +226,143 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
     squares += sum;
     pulses += counted;
   }
-  set_estimates(out);
   out.repeat = pulses > 0 ? std::sqrt(squares / pulses) : std::nan("");
-  out.common = common_of(out);
-  if (std::isfinite(out.repeat)) out.common.spec.programming_error = out.repeat;
-  out.common.spec.validate();
+  set_common(out, out.each);
   return out;
 }
 
+namespace {
+
+/// Number of a spec by its name; of noise of reads, absent.
+std::optional<double> number_of(const DeviceSpec& spec, const std::string& name) {
+  if (name == "g_min") return spec.g_min_S;
+  if (name == "g_max") return spec.g_max_S;
+  if (name == "pulse_up") return steps_of_spec(spec).first * spec.window_S();
+  if (name == "pulse_down") return steps_of_spec(spec).second * spec.window_S();
+  if (name == "update_noise") return spec.update_noise;
+  if (!name.starts_with(spec.model + ".")) return std::nullopt;
+  return spec.shape_value(name.substr(spec.model.size() + 1));
+}
+
+using Ends = std::pair<std::optional<double>, std::optional<double>>;
+
+/// Ends in ascending order, moved outwards to hold a value.
+Ends around(double value, Ends ends, bool falls) {
+  if (falls) std::swap(ends.first, ends.second);
+  if (ends.first) ends.first = std::min(*ends.first, value);
+  if (ends.second) ends.second = std::max(*ends.second, value);
+  return ends;
+}
+
+/// Adds mean and deviation of the numbers over devices, with their intervals. The deviation's is of first order in the number.
+void add_shared(PopulationFit& fit, const std::vector<DeviceFit>& among, const std::vector<SharedNumber>& shared) {
+  for (const auto& [number, over] : shared) {
+    const auto at = [&number = number](const std::optional<double>& scaled) {
+      return scaled ? std::optional<double>(number.number_at(*scaled)) : std::nullopt;
+    };
+    const bool falls = number.number_at(1) < number.number_at(0);
+    const double typical = number.number_at(over.mean);
+    const double slope = std::abs(number.number_at(over.mean + 1e-4) - typical) / 1e-4;
+    const auto in_units = [&](const std::optional<double>& scaled) {
+      return scaled ? std::optional<double>(*scaled * slope) : std::nullopt;
+    };
+    DeviceEstimate e{fit.devices, typical, over.deviation * slope};
+    if (const auto own = number_of(fit.common.spec, number.name)) {
+      std::vector<double> values;
+      for (const DeviceFit& one : among) values.push_back(*number_of(one.fit.spec, number.name));
+      e = sample_of(values);
+      e.mean = *own;
+    }
+    std::tie(e.mean_low, e.mean_high) = around(e.mean, {at(over.mean_low), at(over.mean_high)}, falls);
+    std::tie(e.deviation_low, e.deviation_high) =
+        around(e.deviation, {in_units(over.deviation_low), in_units(over.deviation_high)}, false);
+    fit.common.intervals.push_back({number.name, number.unit, e.mean, e.mean_low, e.mean_high});
+    fit.spreads.push_back(e);
+  }
+}
+
+const DeviceEstimate* spread_of(const PopulationFit& fit, const std::string& name) {
+  for (std::size_t k = 0; k < fit.spreads.size(); ++k) {
+    if (fit.common.intervals[k].name == name) return &fit.spreads[k];
+  }
+  return nullptr;
+}
+
+/// Asymmetry of pulses of which those down are exp(log_ratio) times those up.
+double asymmetry_at(double log_ratio) { return log_ratio < 0 ? 1 - std::exp(log_ratio) : std::exp(-log_ratio) - 1; }
+
+/// Estimates of the header from those of the numbers. The asymmetry has an interval where every device closes both pulses.
+void set_header(PopulationFit& fit) {
+  if (const auto* g = spread_of(fit, "g_min")) fit.g_min_S = *g;
+  if (const auto* g = spread_of(fit, "g_max")) fit.g_max_S = *g;
+  const DeviceEstimate *up = spread_of(fit, "pulse_up"), *down = spread_of(fit, "pulse_down");
+  if (up == nullptr || down == nullptr) return;
+  fit.step_S = up->mean > down->mean ? *up : *down;
+  std::vector<NumberProfile> ratios;
+  for (const DeviceFit& one : fit.each) {
+    if (auto profile = ratio_profile(one.fit)) ratios.push_back(std::move(*profile));
+  }
+  if (ratios.size() < fit.each.size() || fit.devices < 2) return;
+  const NumberOverDevices over = number_over_devices(ratios);
+  const auto at = [](const std::optional<double>& x) {
+    return x ? std::optional<double>(asymmetry_at(*x)) : std::nullopt;
+  };
+  DeviceEstimate& e = fit.asymmetry;
+  std::tie(e.mean_low, e.mean_high) = around(e.mean, {at(over.mean_low), at(over.mean_high)}, true);
+  const double slope = std::exp(-std::abs(over.mean));
+  const auto scaled = [slope](const std::optional<double>& x) {
+    return x ? std::optional<double>(*x * slope) : std::nullopt;
+  };
+  std::tie(e.deviation_low, e.deviation_high) =
+      around(e.deviation, {scaled(over.deviation_low), scaled(over.deviation_high)}, false);
+}
+
+/// Adds the warnings of devices that the population itself does not have, each kind once.
+void add_warnings(PopulationFit& fit) {
+  const auto kind = [](const std::string& warning) { return warning.substr(0, warning.find(" by ")); };
+  std::map<std::string, std::vector<std::string>> devices;
+  std::map<std::string, std::string> text;
+  for (const DeviceFit& one : fit.each) {
+    for (const std::string& warning : one.fit.warnings()) {
+      devices[kind(warning)].push_back(one.name);
+      text.emplace(kind(warning), warning);
+    }
+  }
+  for (const std::string& own : fit.common.warnings()) text.erase(kind(own));
+  for (const auto& [key, warning] : text) {
+    fit.common.of_devices.push_back(fmt::format("{} of {} devices (first: {}): {}", devices[key].size(), fit.devices,
+                                                devices[key].front(), warning));
+  }
+}
+
+}  // namespace
+
 void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records) {
-  if (fit.devices != 1) return;
-  DeviceFit& only = fit.each.front();
-  add_intervals(only.fit, by_device(records).front().cycles);
-  set_estimates(fit);  // the search for intervals may have met a better maximum
-  const double repeat = fit.common.spec.programming_error;
-  fit.common = only.fit;
-  fit.common.spec.programming_error = repeat;
+  const std::vector<LabDevice> devices = by_device(records);
+  parallel_for(static_cast<Index>(devices.size()), devices.size() > 1 ? 0 : 1, [&](Index d, int) {
+    const auto k = static_cast<std::size_t>(d);
+    add_intervals(fit.each[k].fit, devices[k].cycles);
+  });
+  if (fit.devices == 1) {
+    set_common(fit, fit.each);  // the search for intervals may have met a better maximum
+    for (const FittedNumber& n : fit.common.intervals) fit.spreads.push_back({1, n.value, 0, n.low, n.high});
+    set_header(fit);
+    return;
+  }
+  const std::vector<SharedNumber> shared = shared_numbers(fit.each, devices.front().cycles);
+  std::vector<DeviceFit> among(devices.size());
+  parallel_for(static_cast<Index>(devices.size()), 0, [&](Index d, int) {
+    const auto k = static_cast<std::size_t>(d);
+    among[k] = {fit.each[k].name, fit_among(fit.each[k].fit, devices[k].cycles, shared)};
+  });
+  set_common(fit, among);
+  RecordRange& range = fit.common.range = among.front().fit.range;
+  for (const DeviceFit& one : among) {
+    range = {std::min(range.low, one.fit.range.low), std::max(range.high, one.fit.range.high)};
+  }
+  add_shared(fit, among, shared);
+  set_header(fit);
+  add_warnings(fit);
 }
 
 std::string population_text(const PopulationFit& fit) {

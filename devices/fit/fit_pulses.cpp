@@ -78,15 +78,6 @@ void check_request(const std::string& model, int points) {
   }
 }
 
-void finish(PulseFit& fit, const std::vector<PulseRecord>& records) {
-  fit.spec = fit.likelihood.spec;
-  if (has_volts(fit.spec.model)) set_volt_pulses(fit.spec);
-  fit.range = range_of(records);
-  measure_residuals(fit, records);
-  fit.spec.update = PulseMode::pulsed;
-  fit.spec.validate();
-}
-
 /// Number with its interval, "12.3 uS (11.8 to 12.9)"; an open end is "?".
 std::string interval_of(const FittedNumber& n) {
   const auto text = [&](const std::optional<double>& v) {
@@ -128,7 +119,17 @@ std::vector<std::string> PulseFit::warnings() const {
         "another shape, or the noise is slow; intervals are too narrow",
         likelihood.innovation_correlation, 2 / std::sqrt(static_cast<double>(likelihood.values))));
   }
+  out.insert(out.end(), of_devices.begin(), of_devices.end());
   return out;
+}
+
+void refresh(PulseFit& fit, const std::vector<PulseRecord>& records) {
+  fit.spec = fit.likelihood.spec;
+  if (has_volts(fit.spec.model)) set_volt_pulses(fit.spec);
+  fit.range = range_of(records);
+  measure_residuals(fit, records);
+  fit.spec.update = PulseMode::pulsed;
+  fit.spec.validate();
 }
 
 PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points) {
@@ -136,13 +137,13 @@ PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string&
   check_request(model, points);
   PulseFit fit;
   fit.likelihood = largest_likelihood(first_guesses(records, model, points), records);
-  finish(fit, records);
+  refresh(fit, records);
   return fit;
 }
 
 void add_intervals(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.intervals = profile_intervals(fit.likelihood, records);
-  finish(fit, records);
+  refresh(fit, records);
 }
 
 std::string fit_toml(const PulseFit& fit, const std::string& source) {

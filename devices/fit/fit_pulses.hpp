@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct PulseFit {
   LikelihoodFit likelihood;
   RecordRange range = {};                    ///< range of the reads
   std::vector<FittedNumber> intervals = {};  ///< intervals found by add_intervals()
+  std::vector<std::string> of_devices = {};  ///< of a population: warnings of single devices that are not its own
 
   /// True if the curve beats a horizontal line by Akaike's criterion n ln(residual²) + 2 · numbers.
   bool better_than_mean() const;
@@ -42,22 +44,23 @@ const std::vector<std::string>& fitted_models();
 /// model (closest name) or records without a window.
 PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points = 9);
 
+/// Sets spec, range and residuals from the fit's likelihood.
+void refresh(PulseFit& fit, const std::vector<PulseRecord>& records);
+
 /// Adds the 95 % intervals of profile_intervals(), which take a few times as long as the fit.
 void add_intervals(PulseFit& fit, const std::vector<PulseRecord>& records);
 
 /// Fit as TOML for a configuration, with its residuals and intervals as comments.
 std::string fit_toml(const PulseFit& fit, const std::string& source);
 
-/// A number over n devices: mean m with the interval m ± t(0.975, n − 1) s/√n of Student's t, and standard deviation s with
-/// [s √((n−1)/χ²(0.975, n−1)), s √((n−1)/χ²(0.025, n−1))], both of 95 % where the devices are drawn from a normal population
-/// (Snedecor and Cochran, Statistical Methods, 8th ed. 1989, ch. 4 and 5). n = 1: no interval, s = 0.
+/// A number over n devices, with intervals of 95 %: mean, and standard deviation between devices (0 for one device). An end
+/// that the records do not determine is absent, as are all ends before add_intervals().
 struct DeviceEstimate {
   int n = 0;
-  double mean = 0, mean_low = 0, mean_high = 0;
-  double deviation = 0, deviation_low = 0, deviation_high = 0;
+  double mean = 0, deviation = 0;
+  std::optional<double> mean_low = {}, mean_high = {};
+  std::optional<double> deviation_low = {}, deviation_high = {};
 };
-
-DeviceEstimate device_estimate(const std::vector<double>& values);
 
 /// Fit of one device among several.
 struct DeviceFit {
@@ -71,6 +74,7 @@ struct PopulationFit {
   /// over devices, and the likelihood's deviance and numbers are summed.
   PulseFit common;
   std::vector<DeviceFit> each = {};
+  std::vector<DeviceEstimate> spreads = {};  ///< of several devices, beside each of common.intervals
   int devices = 0, records = 0;
   DeviceEstimate g_min_S, g_max_S;
   DeviceEstimate step_S;     ///< the larger of a device's two mean pulses
@@ -82,14 +86,15 @@ struct PopulationFit {
 /// the joint coordinates of devices/spreads.hpp, with the pulses of each at one reference, the middle of the mean
 /// window. The spec's bounds and pulses are the mean's, device.joint_covariance is the covariance, update_noise the rms over
 /// devices, and other numbers of the shape are their means. Errors of the single fits are in the covariance too (two-stage
-/// estimate; Davidian and Giltinan, Nonlinear Models for Repeated Measurement Data, 1995, ch. 5).
+/// estimate; Davidian and Giltinan, Nonlinear Models for Repeated Measurement Data, 1995, ch. 5), until add_intervals().
 ///
 /// programming_error is the repeatability of pulses sent blindly: the standard deviation over a device's cycles of the
 /// conductance reached by the same pulses, rms over pulses and devices, of the window. A device's cycles must have the same
 /// pulses for that; other devices are left out of it. UserError as fit_records(), naming the device.
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points = 9);
 
-/// Adds the intervals of the only device; nothing for several devices, whose spread says more.
+/// Adds the intervals of each device by profile_intervals(), and those of means and deviations by number_over_devices(). A device
+/// that leaves a number open takes the others' (fit_among()). Header, numbers and spec are of this one population.
 void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records);
 
 /// Population as TOML for a configuration, with the intervals as comments.

@@ -6,18 +6,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/device_config.hpp"
 #include "devices/fit/long_table.hpp"
 #include "devices/slow/relaxation_law.hpp"
+#include "sim/base/statistics.hpp"
 
 namespace nudge {
 namespace {
 
-constexpr std::size_t least_cells = 20;  // of a level: its sd is then known to 16 % (Gaussian)
+constexpr std::size_t least_cells = RelaxationFit::least_cells;
 constexpr std::size_t simulated_cells = 16000;
 constexpr int corrections = 5;
-constexpr double out_of_reach = 6;  // spreads from 0 S: what stays at 0 S is then no matter
-constexpr double one_time = 1.5;    // times closer than this factor are one time
+constexpr double out_of_reach = 6;     // spreads from 0 S: what stays at 0 S is then no matter
+constexpr double two_kinds = 5.0 / 9;  // (skewness² + 1)/kurtosis: that of a uniform distribution
+constexpr double far_wider = 1.5;
+constexpr std::size_t beside = 3;  // levels on either side
+constexpr double one_time = 1.5;   // times closer than this factor are one time
 
 enum Columns : std::size_t { cell_column, time_column, conductance_column, start_column, level_column, nominal_column };
 
@@ -123,6 +126,66 @@ std::vector<Moments> simulate(const RelaxationSpec& spec, const LevelCells& leve
   return out;
 }
 
+/// Takes out the levels that failed.
+std::vector<FailedLevel> take_failed(std::vector<LevelCells>& levels, std::size_t last) {
+  std::vector<Moments> moments;
+  for (const LevelCells& level : levels) moments.push_back(moments_of(changes_of(level.changes.at(last))));
+  std::vector<FailedLevel> failed;
+  std::vector<LevelCells> kept;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    std::vector<double> others;
+    for (std::size_t k = l - std::min(l, beside); k < std::min(levels.size(), l + beside + 1); ++k) {
+      if (k != l) others.push_back(moments[k].sd);
+    }
+    const Moments& m = moments[l];
+    const bool bimodal = m.skewness * m.skewness + 1 > two_kinds * m.kurtosis;
+    if (bimodal && others.size() > 1 && m.sd > far_wider * median(others)) {
+      failed.push_back({moments_of(levels[l].starts_S).mean, m.sd, levels[l].changes.at(last).size()});
+    } else {
+      kept.push_back(std::move(levels[l]));
+    }
+  }
+  levels = std::move(kept);
+  return failed;
+}
+
+/// Quantile of unordered values, between the two nearest.
+double quantile_of(std::vector<double> x, double share) {
+  const double at = share * static_cast<double>(x.size() - 1);
+  const auto k = static_cast<std::size_t>(at);
+  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(k), x.end());
+  const double low = x[k];
+  if (k + 1 == x.size()) return low;
+  const double high = *std::min_element(x.begin() + static_cast<std::ptrdiff_t>(k) + 1, x.end());
+  return low + (at - static_cast<double>(k)) * (high - low);
+}
+
+/// Standard error of the quantile of n cells of this law: half the way between those of `share` ± √(p (1 − p)/n).
+double quantile_error(const std::vector<double>& model, double share, std::size_t n) {
+  const double error = std::sqrt(share * (1 - share) / static_cast<double>(n));
+  return (quantile_of(model, std::min(share + error, 1.0)) - quantile_of(model, std::max(share - error, 0.0))) / 2;
+}
+
+/// Adds rows and pairs of a level, measured and simulated.
+void compare(const LevelCells& level, std::size_t number, RelaxationFit& fit) {
+  const RelaxationSpec& spec = fit.spec;
+  const auto model = simulated_changes(spec, level, number, 2, simulated_cells);
+  for (std::size_t k = 0; k < spec.time_s.size(); ++k) {
+    const std::vector<double> cells = changes_of(level.changes.at(k));
+    const Moments m = moments_of(cells), s = moments_of(model[k]);
+    fit.rows.push_back({spec.level_S[number], spec.time_s[k], cells.size(), m.sd, s.sd, m.mean, s.mean, m.tail, s.tail,
+                        quantile_of(cells, 0.01), quantile_of(model[k], 0.01), quantile_of(cells, 0.99),
+                        quantile_of(model[k], 0.99), quantile_error(model[k], 0.01, cells.size()),
+                        quantile_error(model[k], 0.99, cells.size())});
+    for (std::size_t j = k + 1; j < spec.time_s.size(); ++j) {
+      const PairedChanges both = paired(level.changes.at(k), level.changes.at(j));
+      if (both.early.size() < least_cells) continue;
+      fit.pairs.push_back({spec.level_S[number], spec.time_s[k], spec.time_s[j], both.early.size(),
+                           correlation_of(both), correlation_of({model[k], model[j]})});
+    }
+  }
+}
+
 /// Measured correlation of two times, √(V(s)/V(t)), and the decades between them.
 struct TimePair {
   double measured, nested, decades;
@@ -207,10 +270,11 @@ RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string&
   if (times < 2) {
     csv_fail(table.file, fmt::format("{} time after programming (at least 2 are needed, each longer than 0 s)", times));
   }
-  const std::vector<LevelCells> levels = gather_levels(table, which, times, fit.left_out);
+  std::vector<LevelCells> levels = gather_levels(table, which, times, fit.left_out);
   if (levels.empty()) {
     csv_fail(table.file, fmt::format("no level has {} cells at each of the {} times", least_cells, times));
   }
+  fit.failed = take_failed(levels, times - 1);
   std::vector<std::vector<Moments>> measured;
   for (const LevelCells& level : levels) {
     fit.spec.level_S.push_back(std::max(moments_of(level.starts_S).mean, 0.0));  // a reader's offset
@@ -234,46 +298,8 @@ RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string&
   fit_memory(levels, measured, fit);
   fit.volatility = fit_volatility(levels, fit.spec);
   for (int pass = 0; pass < corrections; ++pass) correct(levels, measured, fit.spec);
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    const std::vector<Moments> model = simulate(fit.spec, levels[l], l, 2);
-    for (std::size_t k = 0; k < times; ++k) {
-      const Moments& m = measured[l][k];
-      fit.rows.push_back({fit.spec.level_S[l], fit.spec.time_s[k], levels[l].changes.at(k).size(), m.sd, model[k].sd,
-                          m.mean, model[k].mean, m.tail, model[k].tail});
-    }
-  }
+  for (std::size_t l = 0; l < levels.size(); ++l) compare(levels[l], l, fit);
   return fit;
-}
-
-std::string relaxation_text(const RelaxationFit& fit) {
-  std::string out = fmt::format(
-      "{} cells, memory {:.3g} decades, correlations of two times within {:.2g} rms\n"
-      "memory of volatility {:.3g} decades, persistence of steps {:.3f} (measured {:.3f}), within {:.2g} rms\n"
-      "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | beyond 4 sd, %\n{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | "
-      "measured model\n",
-      fit.cells, fit.spec.memory_decades, fit.correlation_error, fit.spec.volatility_memory_decades,
-      fit.volatility.persistence_model, fit.volatility.persistence_measured, fit.volatility.persistence_error,
-      "level uS", "time s", "cells", "sd uS", "model", "mean uS", "model", "", "", "", "", "", "", "");
-  for (const RelaxationRow& r : fit.rows) {
-    out += fmt::format("{:9.3f} {:9.3g} {:6} | {:7.3f} {:7.3f} | {:7.3f} {:7.3f} | {:.2f} {:.2f}\n", 1e6 * r.level_S,
-                       r.time_s, r.cells, 1e6 * r.sd_measured_S, 1e6 * r.sd_model_S, 1e6 * r.mean_measured_S,
-                       1e6 * r.mean_model_S, 100 * r.tail_measured, 100 * r.tail_model);
-  }
-  if (fit.left_out > 0) {
-    out += fmt::format("{} measurements left out: their levels have fewer than {} cells at some time\n", fit.left_out,
-                       least_cells);
-  }
-  return out;
-}
-
-std::string relaxation_toml(const RelaxationFit& fit, const std::string& source) {
-  DeviceSpec spec;
-  spec.g_min_S = fit.spec.level_S.front();
-  spec.g_max_S = fit.spec.level_S.back();
-  spec.relaxation = fit.spec;
-  std::string out = fmt::format("# Relaxation fitted to {}: {} cells\n# g_min and g_max: lowest and highest level\n",
-                                source, fit.cells);
-  return out + device_toml(spec);
 }
 
 }  // namespace nudge

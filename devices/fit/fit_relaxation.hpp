@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ namespace nudge {
 
 /// Moments of the cells' changes.
 struct Moments {
-  double mean = 0, sd = 0, kurtosis = 3;
+  double mean = 0, sd = 0, kurtosis = 3, skewness = 0;
   double absolute = 0;  ///< mean distance from the mean
   double tail = 0;      ///< share of cells beyond 4 standard deviations
 };
@@ -66,22 +67,57 @@ struct RelaxationRow {
   double sd_measured_S = 0, sd_model_S = 0;
   double mean_measured_S = 0, mean_model_S = 0;
   double tail_measured = 0, tail_model = 0;  ///< share of the cells beyond 4 standard deviations
+  /// Quantiles 1 % and 99 % of the change, S.
+  double low_measured_S = 0, low_model_S = 0, high_measured_S = 0, high_model_S = 0;
+  double low_error_S = 0, high_error_S = 0;  ///< standard errors of the measured ones, from those of their shares
+};
+
+/// Pearson's correlation of the changes of a level's cells at two times, measured and of the law.
+struct RelaxationPair {
+  double level_S = 0, early_s = 0, late_s = 0;
+  std::size_t cells = 0;
+  double measured = 0, model = 0;
+};
+
+/// Level whose cells are of two kinds (failed_levels()): no part of the law.
+struct FailedLevel {
+  double level_S = 0, sd_S = 0;  ///< mean start, and standard deviation of the change at the last time
+  std::size_t cells = 0;
+};
+
+/// Distances of a law from the cells, over the times of one level or over all; of quantiles and correlations what their sampling
+/// errors leave.
+struct RelaxationErrors {
+  double sd = 0;  ///< rms of model/measured − 1
+  double quantile =
+      0;  ///< rms of the distance of the quantiles 1 % and 99 %, of the measured one or of sd where that is more
+  double correlation = 0;  ///< rms
+  /// True if the law describes the cells: 12 %, 30 % and 0.15.
+  bool describes() const { return sd <= 0.12 && quantile <= 0.3 && correlation <= 0.15; }
 };
 
 struct RelaxationFit {
+  static constexpr std::size_t least_cells = 20;  ///< of a level: its sd is then known to 16 % (Gaussian)
   RelaxationSpec spec;
-  std::vector<RelaxationRow> rows;  ///< level by level
+  std::vector<RelaxationRow> rows;         ///< level by level
+  std::vector<RelaxationPair> pairs = {};  ///< level by level, all pairs of times
+  std::vector<FailedLevel> failed = {};
   std::size_t cells = 0;
   std::size_t left_out = 0;  ///< measurements of levels with too few cells
   /// Root of the mean squared difference of the correlations of two times of a level, measured and √(V(s)/V(t)) exp(−Δ/memory).
   double correlation_error = 0;
   VolatilityFit volatility = {};
+
+  /// Distances over all levels, or over that of one start.
+  RelaxationErrors errors(std::optional<double> level_S = {}) const;
 };
 
 /// Fits the tables of RelaxationLaw to a long table. Columns: cell, time, conductance and, optionally, start (conductance as
 /// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal
-/// (intended time; else times less than a factor 1.5 apart are one). A table without a
-/// header has cell, time, resistance, conductance, start, level, nominal.
+/// (intended time; else times less than a factor 1.5 apart are one). Levels that failed are left out: their cells are of two kinds
+/// by (skewness² + 1)/kurtosis > 5/9 (SAS/STAT User's Guide, CLUSTER: bimodality coefficient), and their sd is more than 1.5 times
+/// the median of the six levels beside, all at the last time. A law between levels would lend their variance to the others. A
+/// table without a header has cell, time, resistance, conductance, start, level, nominal.
 ///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed) where cells that
 ///         would pass 0 S stay there, and for starts between levels;
 ///     volatility and its memory: fit_volatility();
@@ -94,7 +130,9 @@ RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string&
 
 /// Fit as TOML for a configuration, section [device], with the table as comments.
 std::string relaxation_toml(const RelaxationFit& fit, const std::string& source);
-/// Table of the fit for people, µS.
+/// Table of the fit for people, µS, with the verdict.
 std::string relaxation_text(const RelaxationFit& fit);
+/// Says whether the law describes the levels, and which it does not.
+std::string relaxation_verdict(const RelaxationFit& fit);
 
 }  // namespace nudge

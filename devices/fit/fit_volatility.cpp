@@ -74,15 +74,16 @@ Moments moments_of(const std::vector<double>& x) {
   const auto n = static_cast<double>(x.size());
   for (const double v : x) m.mean += v / n;
   double second = 0;
-  double fourth = 0;
+  double third = 0, fourth = 0;
   for (const double v : x) {
     const double d = (v - m.mean) * (v - m.mean);
     second += d / n;
+    third += d * (v - m.mean) / n;
     fourth += d * d / n;
     m.absolute += std::sqrt(d) / n;
   }
   m.sd = std::sqrt(second);
-  if (second > 0) m.kurtosis = fourth / (second * second);
+  if (second > 0) m.kurtosis = fourth / (second * second), m.skewness = third / (second * m.sd);
   for (const double v : x) m.tail += std::abs(v - m.mean) > 4 * m.sd ? 1 / n : 0;
   return m;
 }

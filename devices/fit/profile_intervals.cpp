@@ -36,7 +36,8 @@ class Profile {
         maxima_(maxima),
         k_(k),
         least_(deviance_of(maxima[0].at)),
-        lowest_(residuals.deviance(maxima[0].at, true)) {}
+        lowest_(residuals.deviance(maxima[0].at, true)),
+        met_({{maxima[0].at[k], 0}}) {}
 
   /// End of the interval: the coordinate where the rise is `allowed`, on the side of `sign` of the outermost maximum. Absent
   /// where the rise stays below up to the farthest coordinate. Narrow bends lead descents astray: an end counts where no
@@ -58,6 +59,8 @@ class Profile {
 
   bool improved() const { return improved_; }
   const Vector& point() const { return point_; }
+  /// Places met so far, coordinate and rise, that of the maximum first.
+  const std::vector<NumberProfile::Point>& met() const { return met_; }
 
  private:
   /// Rise of the deviance above its minimum where coordinate k is `at`, by a descent from x.
@@ -66,6 +69,7 @@ class Profile {
     residuals_.descend(x, 3);
     residuals_.hold(-1, 0);
     improved_ = residuals_.deviance(x, true) < lowest_ - better;
+    met_.push_back({at, std::max(deviance_of(x) - least_, 0.0)});
     return deviance_of(x) - least_;
   }
 
@@ -123,6 +127,7 @@ class Profile {
   const std::vector<Maximum>& maxima_;
   Index k_;
   double least_, lowest_, first_ = 0;
+  std::vector<NumberProfile::Point> met_;
   Vector along_, inside_, point_;
   bool improved_ = false;
 };
@@ -173,14 +178,10 @@ Region region_of(PulseResiduals residuals, const LikelihoodFit& fit, double dept
   return out;
 }
 
-/// Depth of a 95 % region: of `joint` numbers on which `counted` values depend linearly, −2 ln L rises by n ln(1 + j F/f) to its
-/// surface (j = 1: Student's interval). In short records the curve bends after noise of pulses, whose maximum is then too low for
-/// all numbers: their intervals are those of the region that a number has together with both noises. In long ones that do not reach
+/// Count of numbers of a region. In short records the curve bends after noise of pulses, whose maximum is then too low for all
+/// numbers: their intervals are those of the region that a number has together with both noises. In long ones that do not reach
 /// a bound it may lie at any of many outermost reads, the best of which gains by chance: a number counts together with that bound.
-double depth_of(int joint, double counted, double freedom) {
-  const double f = boost::math::quantile(boost::math::fisher_f(joint, freedom), 0.95);
-  return counted * std::log1p(joint * f / freedom);
-}
+int joint_numbers(bool is_long, bool reaches_bounds) { return is_long ? (reaches_bounds ? 1 : 2) : 3; }
 
 /// Number of coordinates that the record determines. A value of a table that the record tells no better than its expectation counts as none.
 double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
@@ -191,13 +192,6 @@ double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
     sum += number.of_table ? 1 - variance[k] / (number.deviation * number.deviation) : 1;
   }
   return sum;
-}
-
-/// Rise of −2 ln L from its maximum to the upper end of the interval of a noise σ. The rest of `counted` values after the fit has
-/// σ² χ² of `freedom`, so this is n (ln(n/χ²) + χ²/n − 1) with χ² the quantile 0.025: more than for other numbers in short records.
-double depth_above_noise(double counted, double freedom) {
-  const double least = boost::math::quantile(boost::math::chi_squared(freedom), 0.025);
-  return counted * (std::log(counted / least) + least / counted - 1);
 }
 
 /// Factor by which −2 ln L of noise rises too fast where prediction errors have heavier tails than normal ones: its score then varies
@@ -218,7 +212,7 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
   const auto n = static_cast<double>(fit.values);
   const double freedom = std::max(n - determined_numbers(residuals, fit.at), 1.0);
   const double counted = fit.is_long() ? freedom : n;
-  const double deepest = depth_of(fit.is_long() ? 2 : 3, counted, freedom);
+  const double deepest = depth_of(joint_numbers(fit.is_long(), false), counted, freedom);
   const auto is_noise = [&](std::size_t k) {
     return static_cast<Index>(k) >= residuals.noise_at() && numbers[k].name != "slow_read_pulses";
   };
@@ -232,10 +226,10 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
       take(fit, residuals, lowest->at);
       continue;
     }
-    const bool regular = fit.is_long() && region.reaches_bounds;
+    const int joint = joint_numbers(fit.is_long(), region.reaches_bounds);
     const double heavy = fit.is_long() ? heaviness_of_tails(residuals, fit.at) : 1;
-    const double allowed = heavy * (regular ? depth_of(1, counted, freedom) : deepest);
-    const double allowed_above_noise = std::max(allowed, depth_above_noise(counted, freedom));
+    const double allowed = heavy * depth_of(joint, counted, freedom);
+    const double allowed_above_noise = std::max(allowed, depth_of_noise(counted, freedom, 0.025));
     const double least = deviance(maxima[0]);
     std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + allowed; });
     std::vector<FittedNumber> all(numbers.size());
@@ -253,7 +247,13 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
         if (profile.improved() && round < most_rounds) improved[k] = profile.point();
       };
       found(all[k].low, -1, allowed);
-      found(all[k].high, 1, is_noise(k) ? allowed_above_noise : allowed);
+      const double above = is_noise(k) ? allowed_above_noise : allowed;
+      found(all[k].high, 1, above);
+      all[k].profile = {{}, !all[k].low, !all[k].high, joint, counted, freedom};
+      for (const auto& [coordinate, rise] : profile.met()) {
+        const double allowed_here = coordinate > fit.at[at] ? above : allowed;
+        all[k].profile.points.push_back({of.scaled(coordinate), rise * allowed / (allowed_here * heavy)});
+      }
       if (of.value(1) < of.value(0)) std::swap(all[k].low, all[k].high);
     };
     auto better_one = improved.end();
@@ -281,9 +281,21 @@ void join(FittedNumber& number, const FittedNumber& other) {
   };
   wider(number.low, other.low, [](double a, double b) { return std::min(a, b); });
   wider(number.high, other.high, [](double a, double b) { return std::max(a, b); });
+  number.profile.open_low |= other.profile.open_low;
+  number.profile.open_high |= other.profile.open_high;
 }
 
 }  // namespace
+
+double depth_of(int joint, double counted, double freedom) {
+  const double f = boost::math::quantile(boost::math::fisher_f(joint, freedom), 0.95);
+  return counted * std::log1p(joint * f / freedom);
+}
+
+double depth_of_noise(double counted, double freedom, double share) {
+  const double chi2 = boost::math::quantile(boost::math::chi_squared(freedom), share);
+  return counted * (std::log(counted / chi2) + chi2 / counted - 1);
+}
 
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
   const DeviceSpec shape = fit.spec;

@@ -15,6 +15,17 @@
 
 namespace nudge {
 
+/// Profile of the likelihood of one number of one device, on the scale of FitNumber::scaled().
+struct NumberProfile {
+  struct Point {
+    double at, rise;  ///< place, and rise of −2 ln L above its minimum
+  };
+  std::vector<Point> points = {};  ///< places that the search for the interval has met, unordered
+  bool open_low = false, open_high = false;
+  int joint = 1;                    ///< count of numbers that the interval's region holds together
+  double counted = 0, freedom = 0;  ///< values that count, and what the numbers leave of them
+};
+
 /// Number of a fit with its 95 % interval. An end that the record does not determine is absent: a bound that no pulse came
 /// near, noise that may be none.
 struct FittedNumber {
@@ -22,6 +33,7 @@ struct FittedNumber {
   std::string unit;
   double value = 0;
   std::optional<double> low = {}, high = {};
+  NumberProfile profile = {};  ///< of a single device
 };
 
 /// Noise of reads in a fit: white, or white and one SlowReadNoise.
@@ -72,6 +84,14 @@ LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const s
 /// Values of tables, which lean on their expected values, are left out. Moves `fit` should a better maximum be met.
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records);
 
+/// Depth of a 95 % region: of `joint` numbers on which `counted` values depend linearly, −2 ln L rises by n ln(1 + j F/f) to its
+/// surface (j = 1: Student's interval).
+double depth_of(int joint, double counted, double freedom);
+
+/// Rise of −2 ln L from its maximum to the end of the interval of a noise σ at the quantile `share` of χ². The rest of `counted`
+/// values has σ² χ² of `freedom`: n (ln(n/χ²) + χ²/n − 1).
+double depth_of_noise(double counted, double freedom, double share);
+
 /// Penalty of a likelihood's dependence on noise after the numbers of the model are integrated out: ln det of their information,
 /// as in restricted maximum likelihood (Patterson and Thompson, Biometrika 58:545 (1971); Cox and Reid, J. R. Stat. Soc. B 49:1
 /// (1987)). Without it a curve that bends after noise of pulses leaves too little of that noise, and intervals are too narrow.
@@ -116,6 +136,9 @@ class PulseResiduals : public ResidualVector {
 
   /// Adds, from now on, the penalty of noise around these coordinates.
   void penalise(const Eigen::VectorXd& all);
+
+  /// Expects coordinate k, from now on, as a normal number with this mean and deviation.
+  void expect(Index k, double mean, double deviation) { expected_[k] = mean, weight_[k] = 1 / deviation; }
 
   /// Holds coordinate k at a value; k = −1: none.
   void hold(Index k, double value) { held_ = k, held_value_ = value; }

@@ -69,7 +69,7 @@ def fit(csv, model="piecewise", points=9):
 
     - toml, config: the sections of a config, as text and as nested dicts. ``config["device"]`` is a device for ``Crossbar`` and ``characterize``.
     - the residuals of the fit.
-    - population (several devices): mean and deviation of g_min, g_max (S), step (S) and asymmetry, with their 95 % intervals.
+    - population (several devices): mean and deviation of g_min, g_max (S), step (S) and asymmetry, with their 95 % intervals; an end that the records leave open is None.
     - repeatability (several cycles): of the window.
     """
     found = _core.device_fit(os.fspath(csv), model, points)

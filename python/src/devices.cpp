@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nudge.devices: models, presets, virtual measurements and fits.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -50,7 +51,12 @@ nb::dict dict_of(const DeviceEstimate& estimate) {
 
 /// Fits one curve to all records, and where there are several devices their differences.
 nb::dict fit(const std::string& csv, const std::string& model, int points) {
-  const PopulationFit found = compute([&] { return fit_population(read_lab_csv(csv), model, points); });
+  const PopulationFit found = compute([&] {
+    const std::vector<LabRecord> records = read_lab_csv(csv);
+    PopulationFit fit = fit_population(records, model, points);
+    add_intervals(fit, records);
+    return fit;
+  });
   nb::dict out;
   out["model"] = model;
   out["devices"] = found.devices;
