@@ -302,6 +302,9 @@ CLI::App* add_import(CLI::App& app, const std::shared_ptr<ImportOptions>& option
   sub->add_option("--levels", options->levels, "States")->check(CLI::Range(3, 1001))->capture_default_str();
   sub->add_option("--read", options->read, "Voltage at which conductances are read")->capture_default_str();
   sub->add_option("--width", options->width, "Width of its pulses")->capture_default_str();
+  sub->add_option("--temperature", options->temperature,
+                  "Temperature of the device ($temperature of the model), which circuit.temperature has to be in a run")
+      ->capture_default_str();
   sub->add_option("--parameter", options->parameters, "NAME=VALUE of the model, may be given several times")
       ->allow_extra_args(false);
   sub->add_option("--step", options->step, "Step of a model that moves its state itself")->capture_default_str();
