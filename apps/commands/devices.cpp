@@ -220,6 +220,9 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<DevicesOptions>&
   sub->add_option("--interval", options->interval, "Time between two looks")->capture_default_str();
   sub->add_option("--points", options->measure.points, "Points of either branch of the staircase, at most")
       ->capture_default_str();
+  sub->add_option("--record", options->measure.record,
+                  "Pulses up, and pulses down, of the record of dynamic range and nonlinearity; 0: device.pulses")
+      ->capture_default_str();
   sub->add_flag("--one-by-one", options->measure.one_by_one, "Send the pulses of the staircase one at a time");
   sub->add_option("--cycles", options->measure.cycles, "Cycles from bound to bound")->capture_default_str();
   sub->add_option("--seed", options->measure.seed, "Seed of the devices")
