@@ -176,8 +176,6 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
   CHECK_THAT(errors("pulses = 1e8\n"), Contains("bad.toml:3:1: device.pulses = 1e+08 (must be <=") &&
                                            Contains("more levels than the window can hold"));
   CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 1\n"), Contains("bad.toml:4:20: crossbar.forward_adc_bits = 1"));
-  CHECK_THAT(errors("[crossbar]\ndriver_resistance = '10 Ohm'\n"),
-             Contains("bad.toml:4:1: crossbar.driver_resistance = 10 Ohm (must be 0 while crossbar.row_resistance"));
   CHECK_THAT(errors("pulses = 10\n[crossbar]\nprogramming = 'write_verify'\n"),
              Contains("bad.toml:3:1: crossbar.verify_tolerance = 0.01 (must be >= 0.05)"));
   CHECK_THAT(errors("stuck_low = 0.6\nstuck_high = 0.6\n"), Contains("bad.toml:3:1: device.stuck_low"));
