@@ -320,10 +320,8 @@ double pulses_of(const DeviceSpec& spec) {
   return std::clamp(spec.window_S() / std::max(step, 1e-9 * spec.window_S()), 2.0, 1e6);
 }
 
-}  // namespace
-
-ExitCode import_model(const ImportOptions& options) {
-  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+/// Question that the options ask, with 0 V and the read voltage among its voltages.
+ModelQuestion question_of(const ImportOptions& options, double read_V) {
   ModelQuestion question;
   question.file = options.file;
   question.module = options.module;
@@ -339,7 +337,6 @@ ExitCode import_model(const ImportOptions& options) {
   }
   const auto [low_V, high_V] = range_option("devices import: --volts", options.volts, Unit::volt);
   const auto [first, last] = range_option("devices import: --states", options.states, Unit::none);
-  const double read_V = quantity_option("devices import: --read", options.read, Unit::volt);
   if (!(low_V < 0 && high_V > 0)) throw UserError("devices import: --volts must reach from below 0 V to above it");
   question.volts = evenly(low_V, high_V, options.points);
   for (const double exact : {0.0, read_V}) question.volts.push_back(exact);
@@ -348,6 +345,16 @@ ExitCode import_model(const ImportOptions& options) {
   const auto same = [&](double a, double b) { return b - a < closest; };
   question.volts.erase(std::unique(question.volts.begin(), question.volts.end(), same), question.volts.end());
   question.states = evenly(first, last, options.levels);
+  return question;
+}
+
+}  // namespace
+
+ExitCode import_model(const ImportOptions& options) {
+  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+  const double read_V = quantity_option("devices import: --read", options.read, Unit::volt);
+  const auto [low_V, high_V] = range_option("devices import: --volts", options.volts, Unit::volt);
+  ModelQuestion question = question_of(options, read_V);
   ModelTable found = model_table(question);
   tabulated_device(found.table, read_V, options.levels);  // refuses conductances that do not tell the state
   for (int pass = 0; pass < refinements; ++pass) {
