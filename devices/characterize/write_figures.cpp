@@ -174,10 +174,10 @@ WriteFigures write_figures(const DeviceSpec& spec, double pulses, double slow_sh
 
 std::string figures_text(const WriteFigures& f, const DeviceSpec& spec) {
   const auto siemens = [](double g) { return format_quantity(g, Unit::siemens, 4); };
-  std::string out =
-      fmt::format("  {:.4g} pulses up, down    {} to {}, back to {}: dynamic range {:.4g}, {:.3g} % of the window\n",
-                  f.pulses, siemens(f.start_S), siemens(f.top_S), siemens(f.end_S), f.dynamic_range(),
-                  100 * (f.top_S - f.start_S) / spec.window_S());
+  const std::string range = f.start_S > 0 ? fmt::format("{:.4g}", f.dynamic_range()) : "infinite";
+  std::string out = fmt::format("  {:<22} {} to {}, back to {}: dynamic range {}, {:.3g} % of the window\n",
+                                fmt::format("{:.4g} pulses each way", f.pulses), siemens(f.start_S), siemens(f.top_S),
+                                siemens(f.end_S), range, 100 * (f.top_S - f.start_S) / spec.window_S());
   out += fmt::format("  NeuroSim's curves      A_LTP {}, A_LTD {}\n", curve_text(f.up, f.pulses),
                      curve_text(f.down, f.pulses));
   if (f.symmetry_S > 0) {
