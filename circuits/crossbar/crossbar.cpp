@@ -138,7 +138,7 @@ template <class S>
 std::vector<MapReading> Crossbar<S>::readings() const {
   std::vector<MapReading> all = pairs_.readings();
   all.push_back({"power", "W",
-                 "of the array while driven by numbers of rms 1: V^2 times the sum of all conductances",
+                 "of the array while driven by numbers of rms 1: heat of a read through wires and selectors",
                  unit_drive_power_W(view(), static_cast<double>(siemens_per_weight()), path_.circuit())});
   return all;
 }

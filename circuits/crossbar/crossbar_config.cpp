@@ -58,16 +58,16 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
   using param::real;
   const std::string key = "crossbar." + direction + "_";
   return {
-      field(param::zero_is("ideal", integer(key + "dac_bits", "ideal", zero_or_between(2, 24),
-                                            "Resolution of what drives a " + direction + " read.")),
+      field(param::zero_is("ideal", integer(key + "dac_bits", "ideal", zero_or_between(1, 24),
+                                            "Resolution of what drives a " + direction + " read; 1: two levels.")),
             &PortSpec::dac, &ConverterSpec::bits),
       field(param::zero_is(
                 "auto", real(key + "dac_range", "auto", at_least(0),
                              "Full scale of that drive, which clips there (also without rounding); auto: ranged by the "
                              "largest value of each drive.")),
             &PortSpec::dac, &ConverterSpec::range),
-      field(param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(2, 24),
-                                            "Resolution of the " + direction + " read-out.")),
+      field(param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(1, 24),
+                                            "Resolution of the " + direction + " read-out; 1: a comparator.")),
             &PortSpec::adc, &ConverterSpec::bits),
       field(param::zero_is("auto", real(key + "adc_range", "auto", at_least(0),
                                         "Full scale of that read-out, which clips there (also without rounding); auto: "
@@ -129,8 +129,8 @@ const Section<CrossbarSpec>& crossbar_section() {
               &CrossbarSpec::mapping, &MappingSpec::w_max),
         field(named("crossbar.scale", "keep",
                     "Whether the scale between weights and conductances stays, is chosen anew at every programming, or "
-                    "is one of "
-                    "every column: its largest weight at the start, a digital factor behind converters (column)."),
+                    "is one of every column: its largest weight at the start, a digital factor behind converters "
+                    "(column)."),
               scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
         field(
             param::texts(
