@@ -97,8 +97,9 @@ const Section<CircuitSpec>& circuit_section() {
       field(quantity("circuit.hold_offset", "0 V", Unit::volt, at_least(0),
                      "Standard deviation of the static offset of these holds, the same in all phases."),
             &CircuitSpec::hold_offset_V),
-      field(param::zero_is("ideal", param::integer("circuit.phase_adc_bits", "ideal", zero_or_between(2, 24),
-                                                   "Resolution with which the states of the phases are read out.")),
+      field(param::zero_is("ideal", param::integer("circuit.phase_adc_bits", "ideal", zero_or_between(1, 24),
+                                                   "Resolution with which the states of the phases are read out; 1: "
+                                                   "comparators.")),
             &CircuitSpec::phase_adc, &ConverterSpec::bits),
       field(param::zero_is("auto", real("circuit.phase_adc_range", "auto", at_least(0),
                                         "Full scale of that converter, in units of the state; auto: the range of "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/linear_map_factory.hpp"
 
+#include "circuits/crossbar/column_scale.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/rules/ruled_map.hpp"
 #include "circuits/token_maps.hpp"
@@ -17,6 +18,12 @@ constexpr Index most_replicas = Index{1} << 14;
 template <class S>
 std::unique_ptr<LinearMap<S>> make_array(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id,
                                          std::uint64_t seed) {
+  if (spec.mapping.scale == ScalePolicy::column) {
+    CrossbarSpec own = spec;
+    own.mapping.scale = ScalePolicy::keep;
+    const Matrix<S> scales = column_scales(weights);
+    return std::make_unique<ColumnScaledMap<S>>(make_array(own, without_scales(weights, scales), id, seed), scales);
+  }
   if (find_rule(spec.programming.update) != nullptr) return std::make_unique<RuledMap<S>>(spec, weights, id, seed);
   return std::make_unique<Crossbar<S>>(spec, weights, id, seed);
 }

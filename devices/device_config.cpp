@@ -104,6 +104,10 @@ DeviceSpec device_spec(const Config& config) {
   for (const DeviceParameter& parameter : device_model(spec.model).shape) {
     spec.shape[parameter.name] = config.real("device." + spec.model + "." + parameter.name);
   }
+  // A model that holds at one temperature is at it; a circuit then says its own, and the model's check compares.
+  if (const auto own = spec.shape.find("temperature"); own != spec.shape.end() && own->second > 0) {
+    spec.temperature_K = own->second;
+  }
   for (const DeviceList& list : device_model(spec.model).tables) {
     const std::vector<double>& values = config.reals("device." + spec.model + "." + list.name);
     if (!values.empty()) spec.tables[list.name] = values;

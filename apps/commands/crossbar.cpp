@@ -160,7 +160,8 @@ Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const N
     const Parameter& parameter = parameters[p];
     if (!parameter.on_devices || weights[p].size() == 0 || !is_wanted(options, parameter.name)) continue;
     const WireLine line(parameter.name);
-    const CrossbarSpec own = parameter_array(spec, parameter, largest);
+    CrossbarSpec own = parameter_array(spec, parameter, largest);
+    take_column_scales(own, weights[p]);
     const Crossbar<double> array(own, weights[p], static_cast<std::uint32_t>(p), seed);
     measure_one(options, parameter.name, array, weights[p], own, out);
   }
@@ -289,6 +290,9 @@ void print_answer(const CrossbarOptions& options, const Measured& measured, cons
     return;
   }
   print_facts(found.facts, spec.circuit, facts);
+  if (spec.mapping.scale == ScalePolicy::column) {
+    answer("crossbar.scale = column: all numbers are of weights over the largest of their column\n");
+  }
   if (found.netlist) print_netlist(options, *found.netlist, spec);
   if (!options.block.empty()) answer("{}: netlist of the network (ngspice -b)\n", options.block);
   if (!options.out.empty()) answer("{}\n", options.out);

@@ -9,6 +9,7 @@
 
 #include "apps/commands/crossbar_parts.hpp"
 #include "apps/streams.hpp"
+#include "circuits/crossbar/column_scale.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
@@ -67,11 +68,18 @@ DeviceSpec bare_device(const DeviceSpec& device, double largest_S) {
 
 }  // namespace
 
+void take_column_scales(CrossbarSpec& spec, Matrix<double>& weights) {
+  if (spec.mapping.scale != ScalePolicy::column) return;
+  spec.mapping.scale = ScalePolicy::keep;
+  weights = without_scales(weights, column_scales(weights));
+}
+
 LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed) {
   LoneArray out;
   out.nominal = read_matrix_file(path, "weights").values;
   if (out.nominal.isZero(0)) throw UserError(fmt::format("weights file \"{}\": all weights are 0", path));
   out.spec = lone_spec(spec, out.nominal.rows(), out.nominal.cols());
+  take_column_scales(out.spec, out.nominal);
   out.array = std::make_unique<Crossbar<double>>(out.spec, out.nominal, 0, seed);
   return out;
 }
@@ -92,6 +100,7 @@ LoneArray measured_array(const std::string& path, const std::string& unit, const
   own.device = bare_device(spec.device, g.maxCoeff());
   own.programming = {};
   own.mapping.kind = MappingKind::single;
+  own.mapping.scale = ScalePolicy::keep;
   if (own.mapping.w_max == 0) own.mapping.w_max = 1;
   out.spec = lone_spec(own, g.rows(), g.cols());
   if (const auto& stuck = out.spec.stuck.first_S) g = stuck->array().isNaN().select(g, *stuck);

@@ -71,6 +71,10 @@ struct LoneArray {
   std::unique_ptr<Crossbar<double>> array;
 };
 
+/// Divides the columns of the weights by their scales where crossbar.scale = column asks for that. The array then holds
+/// them with one scale.
+void take_column_scales(CrossbarSpec& spec, Matrix<double>& weights);
+
 /// Makes an array as `spec` has it and writes the weights of a file (CSV, .npy) into it. UserError naming file, place
 /// and rule.
 LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed);

@@ -43,7 +43,7 @@ ExitCode fit_bake_table(const TableFitOptions& options);
 struct ImportOptions {
   std::string file, module, state, out;
   std::string volts = "-1.5 V,1.5 V", states = "0,1", read = "0.1 V", step = "1 ps", width = "10 ns",
-              python = "python3";
+              temperature = "300 K", python = "python3";
   std::vector<std::string> parameters;
   int points = 61, levels = 65;
   double wait_s = 120;

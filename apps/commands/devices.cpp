@@ -220,6 +220,9 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<DevicesOptions>&
   sub->add_option("--interval", options->interval, "Time between two looks")->capture_default_str();
   sub->add_option("--points", options->measure.points, "Points of either branch of the staircase, at most")
       ->capture_default_str();
+  sub->add_option("--record", options->measure.record,
+                  "Pulses up, and pulses down, of the record of dynamic range and nonlinearity; 0: device.pulses")
+      ->capture_default_str();
   sub->add_flag("--one-by-one", options->measure.one_by_one, "Send the pulses of the staircase one at a time");
   sub->add_option("--cycles", options->measure.cycles, "Cycles from bound to bound")->capture_default_str();
   sub->add_option("--seed", options->measure.seed, "Seed of the devices")
@@ -302,6 +305,9 @@ CLI::App* add_import(CLI::App& app, const std::shared_ptr<ImportOptions>& option
   sub->add_option("--levels", options->levels, "States")->check(CLI::Range(3, 1001))->capture_default_str();
   sub->add_option("--read", options->read, "Voltage at which conductances are read")->capture_default_str();
   sub->add_option("--width", options->width, "Width of its pulses")->capture_default_str();
+  sub->add_option("--temperature", options->temperature,
+                  "Temperature of the device ($temperature of the model), which circuit.temperature has to be in a run")
+      ->capture_default_str();
   sub->add_option("--parameter", options->parameters, "NAME=VALUE of the model, may be given several times")
       ->allow_extra_args(false);
   sub->add_option("--step", options->step, "Step of a model that moves its state itself")->capture_default_str();

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <regex>
 #include <span>
 
 #include "apps/config_arguments.hpp"
@@ -46,6 +47,7 @@ struct ModelQuestion {
   std::map<std::string, double> parameters = {};  ///< parameters in place of their defaults
   std::vector<double> volts, states;              ///< voltages and states of the table, both ascending
   double step_s = 1e-12;                          ///< time step of a model that moves its state itself
+  double temperature_K = 300, width_s = 1e-8;     ///< temperature of the device, width of a pulse
   std::string python = "python3";
   double wait_s = 120;  ///< longest silence of Python: its program says something at every voltage
 };
@@ -167,6 +169,12 @@ ProcessEnd run_bounded(const std::vector<std::string>& words, const std::filesys
   return end;
 }
 
+/// Text without the escape sequences by which compilers colour it, ESC [ ... letter (ECMA-48, section 5.4).
+std::string without_colours(const std::string& text) {
+  static const std::regex sequence("\x1b\\[[0-?]*[ -/]*[@-~]");
+  return std::regex_replace(text, sequence, "");
+}
+
 void put(const std::filesystem::path& path, std::string_view text) {
   write_atomically(path, std::as_bytes(std::span(text.data(), text.size())), Overwrite::must_not_exist);
 }
@@ -203,8 +211,8 @@ nlohmann::json ask(const ModelQuestion& question, const std::string& text) {
   ProcessBounds bounds;
   bounds.output = most_bytes(question);
   bounds.silence_s = question.wait_s;
-  const ProcessEnd end =
-      run_bounded({question.python, (folder / "evaluate.py").string()}, folder / "question.json", bounds);
+  ProcessEnd end = run_bounded({question.python, (folder / "evaluate.py").string()}, folder / "question.json", bounds);
+  end.errors = without_colours(end.errors);
   const auto fail = [&question](const std::string& what) {
     throw UserError(fmt::format("devices import: --python = {}: {}", question.python, what));
   };
@@ -227,22 +235,37 @@ nlohmann::json ask(const ModelQuestion& question, const std::string& text) {
   return answer;
 }
 
+/// Table of a model, and the inner nodes with a charge that it holds at their steady state, with the longest time in
+/// which they reach it.
+struct ModelTable {
+  StateTable table;
+  std::vector<std::string> settled;
+  double time_constant_s = 0;
+};
+
 /// Computes current and speed of the model at all these voltages and states. It runs the Python package openvaf-py (an
 /// interpreter of what OpenVAF compiles) in a process of its own: apps/import/evaluate_model.py. UserError where Python
 /// or the package is missing, answers more than the table can be, or says nothing for wait_s. UserError also for
 /// unsupported models: random numbers, arrays of parameters, idt(), no state or several.
-StateTable model_table(const ModelQuestion& question) {
+ModelTable model_table(const ModelQuestion& question) {
   read_file_bytes(question.file, "Verilog-A model");  // UserError where there is none
-  const nlohmann::json wanted = {{"file", question.file},    {"module", question.module},
-                                 {"state", question.state},  {"parameters", question.parameters},
-                                 {"volts", question.volts},  {"states", question.states},
-                                 {"step_s", question.step_s}};
+  const nlohmann::json wanted = {{"file", question.file},
+                                 {"module", question.module},
+                                 {"state", question.state},
+                                 {"parameters", question.parameters},
+                                 {"volts", question.volts},
+                                 {"states", question.states},
+                                 {"step_s", question.step_s},
+                                 {"width_s", question.width_s},
+                                 {"temperature_K", question.temperature_K}};
   const nlohmann::json answer = ask(question, json_text(wanted));
   if (answer.contains("problem")) {
     throw UserError(fmt::format("{}: {}{}", question.file, answer["problem"].get<std::string>(),
                                 answer.contains("compiler") ? "\n" + answer["compiler"].get<std::string>() : ""));
   }
-  return {question.volts, question.states, numbers(answer.at("rate")), numbers(answer.at("current"))};
+  return {{question.volts, question.states, numbers(answer.at("rate")), numbers(answer.at("current"))},
+          answer.value("settled", std::vector<std::string>{}),
+          answer.value("time_constant_s", 0.0)};
 }
 
 // Each brings the states nearer to equal steps of the conductance, by linear interpolation of the last table.
@@ -278,6 +301,13 @@ std::map<std::string, double> parameters_of(const std::vector<std::string>& sett
   return out;
 }
 
+/// Sentence on inner nodes with a charge; empty where there is none.
+std::string settled_text(const ModelTable& found) {
+  if (found.settled.empty()) return {};
+  return fmt::format("held where they settle, within {}: inner nodes {}",
+                     format_quantity(found.time_constant_s, Unit::second, 3), fmt::join(found.settled, ", "));
+}
+
 /// Number of pulses across the window, as many as the mean of those up and down in its middle takes.
 double pulses_of(const DeviceSpec& spec) {
   DeviceArray<double> array(spec, 1, 2, {});
@@ -290,10 +320,8 @@ double pulses_of(const DeviceSpec& spec) {
   return std::clamp(spec.window_S() / std::max(step, 1e-9 * spec.window_S()), 2.0, 1e6);
 }
 
-}  // namespace
-
-ExitCode import_model(const ImportOptions& options) {
-  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+/// Question that the options ask, with 0 V and the read voltage among its voltages.
+ModelQuestion question_of(const ImportOptions& options, double read_V) {
   ModelQuestion question;
   question.file = options.file;
   question.module = options.module;
@@ -302,9 +330,13 @@ ExitCode import_model(const ImportOptions& options) {
   question.wait_s = options.wait_s;
   question.parameters = parameters_of(options.parameters);
   question.step_s = quantity_option("devices import: --step", options.step, Unit::second);
+  question.width_s = quantity_option("devices import: --width", options.width, Unit::second);
+  question.temperature_K = quantity_option("devices import: --temperature", options.temperature, Unit::kelvin);
+  if (!(question.temperature_K > 0)) {
+    throw UserError(fmt::format("devices import: --temperature {} (must be above 0 K)", options.temperature));
+  }
   const auto [low_V, high_V] = range_option("devices import: --volts", options.volts, Unit::volt);
   const auto [first, last] = range_option("devices import: --states", options.states, Unit::none);
-  const double read_V = quantity_option("devices import: --read", options.read, Unit::volt);
   if (!(low_V < 0 && high_V > 0)) throw UserError("devices import: --volts must reach from below 0 V to above it");
   question.volts = evenly(low_V, high_V, options.points);
   for (const double exact : {0.0, read_V}) question.volts.push_back(exact);
@@ -313,35 +345,54 @@ ExitCode import_model(const ImportOptions& options) {
   const auto same = [&](double a, double b) { return b - a < closest; };
   question.volts.erase(std::unique(question.volts.begin(), question.volts.end(), same), question.volts.end());
   question.states = evenly(first, last, options.levels);
-  StateTable table = model_table(question);
-  tabulated_device(table, read_V, options.levels);  // refuses conductances that do not tell the state
+  return question;
+}
+
+}  // namespace
+
+ExitCode import_model(const ImportOptions& options) {
+  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+  const double read_V = quantity_option("devices import: --read", options.read, Unit::volt);
+  const auto [low_V, high_V] = range_option("devices import: --volts", options.volts, Unit::volt);
+  ModelQuestion question = question_of(options, read_V);
+  ModelTable found = model_table(question);
+  tabulated_device(found.table, read_V, options.levels);  // refuses conductances that do not tell the state
   for (int pass = 0; pass < refinements; ++pass) {
-    question.states = even_states(table, read_V);
-    table = model_table(question);
+    question.states = even_states(found.table, read_V);
+    found = model_table(question);
   }
-  DeviceSpec spec = tabulated_device(table, read_V, options.levels);
+  DeviceSpec spec = tabulated_device(found.table, read_V, options.levels);
   spec.shape = {{"pulse_up", high_V},
                 {"pulse_down", low_V},
-                {"pulse_width", quantity_option("devices import: --width", options.width, Unit::second)}};
+                {"pulse_width", question.width_s},
+                {"temperature", question.temperature_K}};
+  spec.temperature_K = question.temperature_K;
   spec.pulses = pulses_of(spec);
   spec.validate();
-  const std::string toml = fmt::format("# {}\n{}", options.file, device_toml(spec));
+  const std::string held = settled_text(found);
+  const std::string toml = fmt::format("# {} at {}{}\n{}[circuit]\ntemperature = '{} K'\n", options.file,
+                                       format_quantity(question.temperature_K, Unit::kelvin, 6),
+                                       held.empty() ? "" : "; " + held, device_toml(spec), question.temperature_K);
   if (!options.out.empty()) write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
   if (options.json) {
     answer("{}\n", json_text(nlohmann::json{{"model", spec.model},
                                             {"g_min_S", spec.g_min_S},
                                             {"g_max_S", spec.g_max_S},
                                             {"pulses", spec.pulses},
+                                            {"temperature_K", question.temperature_K},
+                                            {"settled", found.settled},
+                                            {"time_constant_s", found.time_constant_s},
                                             {"voltages", question.volts.size()},
                                             {"states", options.levels}},
                              2));
   } else if (options.out.empty()) {
     answer("{}", toml);
   } else {
-    answer("{}: {} to {} at {}, {:.3g} pulses of {} and {} for {}\n", options.out,
+    answer("{}: {} to {} at {} and {}, {:.3g} pulses of {} and {} for {}{}\n", options.out,
            format_quantity(spec.g_min_S, Unit::siemens, 4), format_quantity(spec.g_max_S, Unit::siemens, 4),
-           format_quantity(read_V, Unit::volt, 3), spec.pulses, format_quantity(high_V, Unit::volt, 3),
-           format_quantity(low_V, Unit::volt, 3), options.width);
+           format_quantity(read_V, Unit::volt, 3), format_quantity(question.temperature_K, Unit::kelvin, 6),
+           spec.pulses, format_quantity(high_V, Unit::volt, 3), format_quantity(low_V, Unit::volt, 3), options.width,
+           held.empty() ? "" : "\n" + held);
   }
   return ExitCode::ok;
 }

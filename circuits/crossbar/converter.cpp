@@ -11,8 +11,8 @@ namespace nudge {
 
 void ConverterSpec::validate(const std::string& key) const {
   constexpr int largest = 24;  // beyond the significand of float
-  if (bits < 0 || bits == 1 || bits > largest) {
-    throw UserError(fmt::format("{}_bits = {} (must be 0, no rounding, or 2 to {})", key, bits, largest));
+  if (bits < 0 || bits > largest) {
+    throw UserError(fmt::format("{}_bits = {} (must be 0, no rounding, or 1 to {})", key, bits, largest));
   }
   if (!(range >= 0 && std::isfinite(range))) {
     throw UserError(
@@ -35,6 +35,11 @@ std::uint64_t convert(const ConverterSpec& spec, MatrixRef<S> x) {
     auto values = x.row(row).array();
     const S range = spec.range > 0 ? static_cast<S>(spec.range) : values.abs().maxCoeff();
     if (!(range > S(0)) || !std::isfinite(range)) continue;
+    if (spec.bits == 1) {
+      const S half = range / S(2);
+      values = values.unaryExpr([half](S one) { return std::isnan(one) ? one : std::copysign(half, one + S(0)); });
+      continue;
+    }
     values = (values.max(-range).min(range) * (steps / range)).round() * (range / steps);
   }
   return clipped;

@@ -12,6 +12,11 @@ namespace {
 
 void check(const CrossbarSpec& spec, Index rows, Index cols, std::size_t scalar_bytes) {
   spec.validate();
+  if (spec.mapping.scale == ScalePolicy::column) {
+    throw UserError(
+        "crossbar.scale = column: this array is of one matrix alone. Divide its columns by their largest weights, and "
+        "multiply what is read; networks and `nudge crossbar` do that");
+  }
   check_array_memory(rows, cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes());
 }
 
@@ -132,7 +137,8 @@ std::unique_ptr<LinearMap<double>> Crossbar<S>::noise_free() const {
 template <class S>
 std::vector<MapReading> Crossbar<S>::readings() const {
   std::vector<MapReading> all = pairs_.readings();
-  all.push_back({"power", "W", "of the array while driven by numbers of rms 1: V^2 times the sum of all conductances",
+  all.push_back({"power", "W",
+                 "of the array while driven by numbers of rms 1: heat of a read through wires and selectors",
                  unit_drive_power_W(view(), static_cast<double>(siemens_per_weight()), path_.circuit())});
   return all;
 }

@@ -14,7 +14,8 @@ const Choices<MappingKind> mappings{{"differential", MappingKind::differential},
                                     {"reference_column", MappingKind::reference_column},
                                     {"offset", MappingKind::offset},
                                     {"one_sided", MappingKind::one_sided}};
-const Choices<ScalePolicy> scale_policies{{"keep", ScalePolicy::keep}, {"renew", ScalePolicy::renew}};
+const Choices<ScalePolicy> scale_policies{
+    {"keep", ScalePolicy::keep}, {"renew", ScalePolicy::renew}, {"column", ScalePolicy::column}};
 const Choices<LineEnds> line_end_kinds{{"one", LineEnds::one}, {"both", LineEnds::both}};
 const Choices<ProgrammingScheme> programming_schemes{{"open_loop_error", ProgrammingScheme::open_loop_error},
                                                      {"open_loop_pulses", ProgrammingScheme::open_loop_pulses},
@@ -57,16 +58,16 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
   using param::real;
   const std::string key = "crossbar." + direction + "_";
   return {
-      field(param::zero_is("ideal", integer(key + "dac_bits", "ideal", zero_or_between(2, 24),
-                                            "Resolution of what drives a " + direction + " read.")),
+      field(param::zero_is("ideal", integer(key + "dac_bits", "ideal", zero_or_between(1, 24),
+                                            "Resolution of what drives a " + direction + " read; 1: two levels.")),
             &PortSpec::dac, &ConverterSpec::bits),
       field(param::zero_is(
                 "auto", real(key + "dac_range", "auto", at_least(0),
                              "Full scale of that drive, which clips there (also without rounding); auto: ranged by the "
                              "largest value of each drive.")),
             &PortSpec::dac, &ConverterSpec::range),
-      field(param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(2, 24),
-                                            "Resolution of the " + direction + " read-out.")),
+      field(param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(1, 24),
+                                            "Resolution of the " + direction + " read-out; 1: a comparator.")),
             &PortSpec::adc, &ConverterSpec::bits),
       field(param::zero_is("auto", real(key + "adc_range", "auto", at_least(0),
                                         "Full scale of that read-out, which clips there (also without rounding); auto: "
@@ -126,10 +127,11 @@ const Section<CrossbarSpec>& crossbar_section() {
                        "Largest weight the window can hold, the same for every matrix; auto: from the weights and "
                        "crossbar.headroom.")),
               &CrossbarSpec::mapping, &MappingSpec::w_max),
-        field(
-            named("crossbar.scale", "keep",
-                  "Whether the scale between weights and conductances stays, or is chosen anew at every programming."),
-            scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
+        field(named("crossbar.scale", "keep",
+                    "Whether the scale between weights and conductances stays, is chosen anew at every programming, or "
+                    "is one of every column: its largest weight at the start, a digital factor behind converters "
+                    "(column)."),
+              scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
         field(
             param::texts(
                 "device.stuck_map", "[]", {},

@@ -24,6 +24,12 @@ void MappingSpec::validate() const {
                     "can hold, or 0 to choose it from the weights",
                     w_max));
   }
+  if (scale == ScalePolicy::column && w_max > 0) {
+    throw UserError(
+        fmt::format("crossbar.scale = column with crossbar.w_max = {:g} (must be auto): every column has the largest "
+                    "weight of its own",
+                    w_max));
+  }
 }
 
 void PeripherySpec::validate() const {
@@ -50,6 +56,11 @@ void CrossbarSpec::validate() const {
         fmt::format("device.selector_voltage = {:g} V (must be <= circuit.read_voltage = {:g} V): a threshold selector "
                     "that a read does not open lets nothing through",
                     device.selector.voltage_V, circuit.read_voltage_V));
+  }
+  if (mapping.scale == ScalePolicy::column && periphery.directions == Directions::simultaneous) {
+    throw UserError(
+        "crossbar.scale = column together with crossbar.directions = simultaneous: the factor of a column is digital, "
+        "and lines that are driven and sensed at once have no converter between; take sequential");
   }
   if (device.lines.bias != WriteBias::isolated && programming.update == UpdateScheme::coincidence) {
     throw UserError(

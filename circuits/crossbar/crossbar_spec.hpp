@@ -28,8 +28,9 @@ enum class MappingKind {
 
 /// Treatment of the scale between weights and conductances by program().
 enum class ScalePolicy {
-  keep,   ///< the scale of construction stays: weights beyond w_max are clipped by the devices
-  renew,  ///< every programming chooses w_max = headroom · max|W| anew
+  keep,    ///< the scale of construction stays: weights beyond w_max are clipped by the devices
+  renew,   ///< every programming chooses w_max = headroom · max|W| anew
+  column,  ///< every column has a digital factor of its own (ColumnScaledMap), chosen at construction and kept
 };
 
 /// Scale by which weights become conductances.

@@ -31,10 +31,10 @@ std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const M
   const Index rows = g.rows();
   const Index cols = g.cols();
   const auto row_node = [&](Index i, Index j) {
-    return w.row_ohm > 0 ? fmt::format("r{}_{}", i, j) : fmt::format("in{}", i);
+    return w.rows_ideal() ? fmt::format("in{}", i) : fmt::format("r{}_{}", i, w.row_ohm > 0 ? j : 0);
   };
   const auto column_node = [&](Index i, Index j) {
-    return w.column_ohm > 0 ? fmt::format("c{}_{}", i, j) : fmt::format("out{}", j);
+    return w.columns_ideal() ? fmt::format("out{}", j) : fmt::format("c{}_{}", w.column_ohm > 0 ? i : 0, j);
   };
   std::string text = fmt::format("crossbar of {} x {} devices, written by nudge\n", rows, cols);
   const auto line = [&text](const std::string& one) { text += one + "\n"; };
@@ -46,21 +46,21 @@ std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const M
   for (Index j = 0; j < cols; ++j) {
     if (!column_open(j)) line(fmt::format("vs{0} out{0} 0 dc 0", j));
   }
-  for (Index i = 0; i < rows && w.row_ohm > 0; ++i) {
-    line(fmt::format("rd{0} in{0} r{0}_0 {1:.17g}", i, w.row_ohm + w.driver_ohm));
-    for (Index j = 0; j + 1 < cols; ++j)
+  for (Index i = 0; i < rows && !w.rows_ideal(); ++i) {
+    line(fmt::format("rd{0} in{0} {1} {2:.17g}", i, row_node(i, 0), w.row_ohm + w.driver_ohm));
+    for (Index j = 0; j + 1 < cols && w.row_ohm > 0; ++j)
       line(fmt::format("rr{0}_{1} r{0}_{1} r{0}_{2} {3:.17g}", i, j, j + 1, w.row_ohm));
     if (w.rows_driven == LineEnds::both) {
-      line(fmt::format("re{0} in{0} r{0}_{1} {2:.17g}", i, cols - 1, w.row_ohm + w.driver_ohm));
+      line(fmt::format("re{0} in{0} {1} {2:.17g}", i, row_node(i, cols - 1), w.row_ohm + w.driver_ohm));
     }
   }
-  for (Index j = 0; j < cols && w.column_ohm > 0; ++j) {
-    for (Index i = 0; i + 1 < rows; ++i) {
+  for (Index j = 0; j < cols && !w.columns_ideal(); ++j) {
+    for (Index i = 0; i + 1 < rows && w.column_ohm > 0; ++i) {
       line(fmt::format("rc{0}_{1} c{0}_{1} c{2}_{1} {3:.17g}", i, j, i + 1, w.column_ohm));
     }
-    line(fmt::format("rs{0} c{1}_{0} out{0} {2:.17g}", j, rows - 1, w.column_ohm + w.sense_ohm));
+    line(fmt::format("rs{0} {1} out{0} {2:.17g}", j, column_node(rows - 1, j), w.column_ohm + w.sense_ohm));
     if (w.columns_sensed == LineEnds::both) {
-      line(fmt::format("rt{0} c0_{0} out{0} {1:.17g}", j, w.column_ohm + w.sense_ohm));
+      line(fmt::format("rt{0} {1} out{0} {2:.17g}", j, column_node(0, j), w.column_ohm + w.sense_ohm));
     }
   }
   for (Index i = 0; i < rows; ++i) {

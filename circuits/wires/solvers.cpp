@@ -41,10 +41,10 @@ LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec
     : spec_(spec) {
   spec.validate();
   check_conductance(conductance_S, sign);
-  if (open.any() && (spec.row_ohm == 0 || spec.column_ohm == 0)) {
+  if (open.any() && (spec.rows_ideal() || spec.columns_ideal())) {
     throw UserError(
-        "crossbar: floating lines need wires with resistance. Set crossbar.row_resistance and column_resistance "
-        "above 0");
+        "crossbar: floating lines need rows and columns with resistance. Set crossbar.row_resistance or "
+        "driver_resistance, and crossbar.column_resistance or sense_resistance, above 0");
   }
   conductance_ = conductance_S.array();
   transposed_ = conductance_S.transpose().array();
@@ -55,18 +55,18 @@ void LineSolver::add_wires(const OpenLines& open) {
   const auto far = [](LineEnds ends, const LineSet::Ends& near) -> LineSet::Ends {
     return ends == LineEnds::both ? near : LineSet::Ends::Zero(near.size());
   };
-  if (spec_.row_ohm > 0) {
+  if (!spec_.rows_ideal()) {
     driver_ = line_ends(conductance_.rows(), 1.0 / (spec_.row_ohm + spec_.driver_ohm), open.rows);
-    rows_ = std::make_unique<LineSet>(transposed_, 1.0 / spec_.row_ohm, driver_, far(spec_.rows_driven, driver_));
+    rows_ = std::make_unique<LineSet>(transposed_, spec_.row_ohm, driver_, far(spec_.rows_driven, driver_));
   }
-  if (spec_.column_ohm > 0) {
+  if (!spec_.columns_ideal()) {
     sense_ = line_ends(conductance_.cols(), 1.0 / (spec_.column_ohm + spec_.sense_ohm), open.columns);
-    columns_ =
-        std::make_unique<LineSet>(conductance_, 1.0 / spec_.column_ohm, far(spec_.columns_sensed, sense_), sense_);
+    columns_ = std::make_unique<LineSet>(conductance_, spec_.column_ohm, far(spec_.columns_sensed, sense_), sense_);
   }
 }
 
 LineSolver::Array LineSolver::driven(const Matrix<double>& volts) const {
+  if (rows_ == nullptr) return {};
   Array into = Array::Zero(transposed_.rows(), transposed_.cols());
   into.row(0) += driver_ * volts.row(0).array();
   if (spec_.rows_driven == LineEnds::both) into.row(into.rows() - 1) += driver_ * volts.row(0).array();
@@ -115,27 +115,31 @@ WireSolution LineSolver::solve(const Matrix<double>& volts, double tolerance, in
     b = eliminate_rows(Array::Zero(conductance_.rows(), conductance_.cols()), &pushed);
   }
   const Array u = reduced_solve(b, tolerance, max_iterations, out);
-  Array sum = sense_ * u.row(u.rows() - 1);
-  if (spec_.columns_sensed == LineEnds::both) sum += sense_ * u.row(0);
-  out.currents_A = sum.matrix();
+  out.currents_A = sensed(u);
   return out;
 }
 
+Matrix<double> LineSolver::sensed(const Array& columns) const {
+  Array sum = sense_ * columns.row(columns.rows() - 1);
+  if (spec_.columns_sensed == LineEnds::both) sum += sense_ * columns.row(0);
+  return sum.matrix();
+}
+
+// C p is not formed: g times the difference of two close voltages would leave no digits where g is large. It follows from
+// C z = r instead, as p itself follows from z.
 LineSolver::Array LineSolver::reduced_solve(const Array& b, double tolerance, int max_iterations,
                                             WireSolution& out) const {
   Array u = b;
   columns_->solve(u);
   const double size = std::sqrt((b * u).sum());  // ‖b‖ in the norm of C⁻¹
   if (rows_ == nullptr || size == 0) return u;
-  Array image(u.rows(), u.cols());
   Array r = eliminate_rows(u, nullptr);  // b − (C − G A⁻¹ G) C⁻¹ b
   Array z = r;
   columns_->solve(z);
-  Array p = z;
+  Array p = z, wires = r;  // C p
   double rho = (r * z).sum();
   while (std::sqrt(std::max(rho, 0.0)) > tolerance * size && out.iterations < max_iterations) {
-    columns_->multiply(p, image);
-    image -= eliminate_rows(p, nullptr);
+    const Array image = wires - eliminate_rows(p, nullptr);
     const double alpha = rho / (p * image).sum();
     u += alpha * p;
     r -= alpha * image;
@@ -143,6 +147,7 @@ LineSolver::Array LineSolver::reduced_solve(const Array& b, double tolerance, in
     columns_->solve(z);
     const double next = (r * z).sum();
     p = z + (next / rho) * p;
+    wires = r + (next / rho) * wires;
     rho = next;
     ++out.iterations;
   }
@@ -219,7 +224,8 @@ Matrix<double> LineSolver::effective_matrix(double tolerance, int threads) const
 
 namespace {
 
-double greatest(const LineSet::Ends& ends) { return ends.size() > 0 ? ends.maxCoeff() : 0; }
+/// Tolerance of each linear solve: below it the order of convergence would show the inner error.
+constexpr double kInner = 1e-13;
 
 }  // namespace
 
@@ -237,84 +243,74 @@ NonlinearSolver::NonlinearSolver(Matrix<double> g, const CellLaw& law, const Wir
                       law.curve.sinh_V, law.curve.cubic_per_V2));
     }
   }
-  const Index rows = conductance_.rows(), columns = conductance_.cols();
-  if (wires_.row_ohm > 0) {
-    driver_ = line_ends(rows, 1.0 / (wires_.row_ohm + wires_.driver_ohm), open_.rows);
-    const LineSet::Ends far = wires_.rows_driven == LineEnds::both ? driver_ : LineSet::Ends::Zero(rows);
-    row_wires_ = std::make_unique<LineSet>(Array::Zero(columns, rows), 1.0 / wires_.row_ohm, driver_, far);
-  }
-  if (wires_.column_ohm > 0) {
-    sense_ = line_ends(columns, 1.0 / (wires_.column_ohm + wires_.sense_ohm), open_.columns);
-    const LineSet::Ends far = wires_.columns_sensed == LineEnds::both ? sense_ : LineSet::Ends::Zero(columns);
-    column_wires_ = std::make_unique<LineSet>(Array::Zero(rows, columns), 1.0 / wires_.column_ohm, far, sense_);
-  }
 }
 
 NonlinearSolver::Array NonlinearSolver::currents_of(const Array& across) const {
   return conductance_.array().binaryExpr(across, [this](double g, double v) { return law_.current(g, v); });
 }
 
-NonlinearSolver::Imbalance NonlinearSolver::imbalance(const State& at, const Matrix<double>& volts) const {
-  const Array across = at.rows.transpose() - at.columns;
-  const Array device = currents_of(across);
-  Imbalance out{Array::Zero(at.rows.rows(), at.rows.cols()), Array::Zero(at.columns.rows(), at.columns.cols())};
-  if (row_wires_ != nullptr) {
-    row_wires_->multiply(at.rows, out.rows);
-    out.rows = -out.rows - device.transpose();
-    out.rows.row(0) += driver_ * volts.row(0).array();
-    if (wires_.rows_driven == LineEnds::both) out.rows.row(out.rows.rows() - 1) += driver_ * volts.row(0).array();
-  }
-  if (column_wires_ != nullptr) {
-    column_wires_->multiply(at.columns, out.columns);
-    out.columns = device - out.columns;
-  }
-  out.size = std::sqrt(out.rows.square().sum() + out.columns.square().sum());
-  return out;
+NonlinearSolver::Array NonlinearSolver::slopes_of(const Array& across) const {
+  return conductance_.array().binaryExpr(across, [this](double g, double v) { return law_.slope(g, v); });
+}
+
+LineSolver NonlinearSolver::tangent(const Array& slopes) const {
+  return {slopes.matrix(), wires_, DeviceSign::positive, open_};
 }
 
 Matrix<double> NonlinearSolver::currents(const State& at) const {
-  if (column_wires_ == nullptr) {
-    const Array v = at.rows.transpose() - at.columns;
-    return currents_of(v).colwise().sum().matrix();
-  }
-  Array sum = sense_ * at.columns.row(at.columns.rows() - 1);
-  if (wires_.columns_sensed == LineEnds::both) sum += sense_ * at.columns.row(0);
-  return sum.matrix();
+  if (wires_.columns_ideal()) return currents_of(at.across()).colwise().sum().matrix();
+  return LineSolver(conductance_, wires_, DeviceSign::positive, open_).sensed(at.columns);
+}
+
+NonlinearSolver::State NonlinearSolver::start(const Matrix<double>& volts) const {
+  const Index rows = conductance_.rows(), columns = conductance_.cols();
+  State at{Array::Zero(columns, rows), Array::Zero(rows, columns), {}};
+  if (wires_.rows_ideal()) at.rows.rowwise() += volts.row(0).array();  // they follow their drivers
+  at.carried = currents_of(at.across());
+  const Array slopes = slopes_of(at.across());
+  if (wires_.ideal() || !slopes.allFinite()) return at;
+  const LineSolver linear = tangent(slopes);
+  Array into_rows = -at.carried.transpose();
+  if (!wires_.rows_ideal()) into_rows += linear.driven(volts);
+  const auto step = linear.solve_nodes(into_rows, at.carried, kInner);
+  at.rows += step.rows;
+  at.columns += step.columns;
+  at.carried += slopes * (step.rows.transpose() - step.columns);
+  return at;
 }
 
 NonlinearSolution NonlinearSolver::solve(const Matrix<double>& volts, double tolerance, int max_steps) const {
   NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == conductance_.rows());
-  constexpr double inner = 1e-13;  // of each linear solve: below it the order of convergence would show the inner error
   constexpr int halvings = 40;
-  // Rounding of the node equations: a current balance cannot be better than some ulps of the largest term in it.
   const double largest = volts.cwiseAbs().maxCoeff();
-  const double floor = 1e-13 * std::max(greatest(driver_), greatest(sense_)) * largest *
-                       std::sqrt(static_cast<double>(conductance_.size()));
+  const auto size = [](const Array& imbalance) { return std::sqrt(imbalance.square().sum()); };
   NonlinearSolution out;
-  State at{Array::Zero(conductance_.cols(), conductance_.rows()),
-           Array::Zero(conductance_.rows(), conductance_.cols())};
-  if (row_wires_ == nullptr) at.rows.rowwise() += volts.row(0).array();  // ideal wires follow their drivers
-  Imbalance now = imbalance(at, volts);
-  if (largest == 0 || (row_wires_ == nullptr && column_wires_ == nullptr)) out.status = Status::converged;
+  State at = start(volts);
+  Array now = at.carried - currents_of(at.across());
+  if (largest == 0 || wires_.ideal()) {
+    out.status = Status::converged;
+  } else {
+    out.steps.push_back(std::max(at.rows.abs().maxCoeff(), at.columns.abs().maxCoeff()) / largest);
+  }
   while (out.status == Status::max_steps && static_cast<int>(out.steps.size()) < max_steps) {
-    const Array across = at.rows.transpose() - at.columns;
-    const Array slopes =
-        conductance_.array().binaryExpr(across, [this](double g, double v) { return law_.slope(g, v); });
-    if (!slopes.allFinite() || !std::isfinite(now.size)) {
+    const Array slopes = slopes_of(at.across());
+    if (!slopes.allFinite() || !now.allFinite()) {
       out.status = Status::diverged;
       break;
     }
-    const auto step =
-        LineSolver(slopes.matrix(), wires_, DeviceSign::positive, open_).solve_nodes(now.rows, now.columns, inner);
+    const auto step = tangent(slopes).solve_nodes(now.transpose(), -now, kInner);
+    const Array carried = slopes * (step.rows.transpose() - step.columns) - now;
+    // Rounding: a balance of currents cannot be better than some ulps of the largest of them.
+    const double floor = 1e-13 * at.carried.abs().maxCoeff() * std::sqrt(static_cast<double>(conductance_.size()));
     double share = 1;
     State next;
-    Imbalance there;
+    Array there;
     int tries = 0;
     do {
-      next = {at.rows + share * step.rows, at.columns + share * step.columns};
-      there = imbalance(next, volts);
+      next = {at.rows + share * step.rows, at.columns + share * step.columns, at.carried + share * carried};
+      there = next.carried - currents_of(next.across());
       share /= 2;
-    } while (!(there.size < now.size || there.size <= floor) && ++tries < halvings);
+    } while (!(size(there) < size(now) || size(there) <= floor) && ++tries < halvings);
     if (tries == halvings) {
       out.status = Status::stalled;
       break;
@@ -326,7 +322,7 @@ NonlinearSolution NonlinearSolver::solve(const Matrix<double>& volts, double tol
     if (moved <= tolerance) out.status = Status::converged;
   }
   out.currents_A = currents(at);
-  out.across_V = (at.rows.transpose() - at.columns).matrix();
+  out.across_V = at.across().matrix();
   return out;
 }
 

@@ -18,7 +18,7 @@ namespace nudge {
 class LineSolver {
  public:
   /// Takes conductance_S (N, M), finite and, unless any is allowed, ≥ 0. UserError otherwise and for an invalid spec. Open
-  /// lines need wires with resistance and devices that conduct; their terminals' voltages are not read.
+  /// lines need wires or terminals with resistance and devices that conduct; their terminals' voltages are not read.
   LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign = DeviceSign::positive,
              const OpenLines& open = {});
 
@@ -35,8 +35,8 @@ class LineSolver {
   Matrix<double> device_voltages(const Matrix<double>& row_volts, const Matrix<double>& column_volts, double tolerance,
                                  int max_iterations = 2000) const;
 
-  /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V. rows (M, N): row wires in their
-  /// own layout, position along the wire first; columns (N, M). An ideal wire is a terminal: its nodes stay at 0.
+  /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V: rows (M, N) for row wires in their
+  /// own layout (position along the wire first), columns (N, M). An ideal wire with an ideal terminal stays at 0.
   struct Nodes {
     LineSet::Array rows, columns;
     int iterations = 0;
@@ -45,6 +45,11 @@ class LineSolver {
   Nodes solve_nodes(const LineSet::Array& into_rows, const LineSet::Array& into_columns, double tolerance = 1e-10,
                     int max_iterations = 2000) const;
 
+  /// Current from the drivers into the nodes of the row wires (M, N), all nodes at 0 V; empty where rows are ideal.
+  LineSet::Array driven(const Matrix<double>& volts) const;
+  /// Currents (1, M) into the terminals of columns that are not ideal, at these voltages of their nodes (N, M).
+  Matrix<double> sensed(const LineSet::Array& columns) const;
+
   /// Matrix M (N, M) in siemens with currents = v M, one solve per row in parallel; it tells a WireWatch its progress.
   /// Reading the same array backward through the same line ends gives Mᵀ exactly (reciprocity).
   Matrix<double> effective_matrix(double tolerance = 1e-10, int threads = 0) const;
@@ -52,8 +57,6 @@ class LineSolver {
  private:
   using Array = LineSet::Array;
   void add_wires(const OpenLines& open);
-  /// Current from the drivers into the nodes of the row wires (M, N), all nodes at 0 V.
-  Array driven(const Matrix<double>& volts) const;
   /// Current from the terminals of the columns into their nodes (N, M), all nodes at 0 V.
   Array driven_columns(const Matrix<double>& volts) const;
   Array eliminate_rows(const Array& column_layout, const Array* driven) const;
@@ -64,8 +67,8 @@ class LineSolver {
   WireSpec spec_;
   Array conductance_;                 ///< (N, M)
   Array transposed_;                  ///< (M, N)
-  std::unique_ptr<LineSet> rows_;     ///< null: ideal row wires
-  std::unique_ptr<LineSet> columns_;  ///< null: ideal column wires
+  std::unique_ptr<LineSet> rows_;     ///< null: ideal rows
+  std::unique_ptr<LineSet> columns_;  ///< null: ideal columns
   LineSet::Ends driver_, sense_;      ///< conductance of the end segment of every row and column; 0: open
 };
 
@@ -82,8 +85,9 @@ struct CellLaw {
 };
 
 /// Solution of a crossbar of devices with a curved I–V characteristic behind wires with resistance, by Newton's method on the
-/// node voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver. Steps are
-/// halved while they do not lower the current imbalance of the nodes. Converges quadratically.
+/// node voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver. Wires are
+/// straight, so each step leaves known what they carry to every device: that less the device's own current is its imbalance,
+/// whatever the wires' resistance. Steps are halved while they do not lower it. Converges quadratically.
 struct NonlinearSolution {
   Matrix<double> currents_A;          ///< (1, M), into the sense amplifiers
   Matrix<double> across_V;            ///< (N, M), voltages across the devices
@@ -107,22 +111,22 @@ class NonlinearSolver {
   using Array = LineSet::Array;
   struct State {
     Array rows, columns;  ///< node voltages, (M, N) and (N, M)
+    Array carried;        ///< (N, M): current that the wires carry to every device
+    Array across() const { return rows.transpose() - columns; }
   };
-  struct Imbalance {
-    Array rows, columns;  ///< unbalanced current into every node
-    double size = 0;
-  };
-  Imbalance imbalance(const State& at, const Matrix<double>& volts) const;
+  /// Linear circuit of the slopes at a state.
+  LineSolver tangent(const Array& slopes) const;
+  Array currents_of(const Array& across) const;
+  Array slopes_of(const Array& across) const;
+  /// State of wires at rest, moved by one whole step.
+  State start(const Matrix<double>& volts) const;
+  /// Currents into the sense amplifiers.
   Matrix<double> currents(const State& at) const;
 
   Matrix<double> conductance_;
-  Array currents_of(const Array& across) const;
-
   CellLaw law_;
   WireSpec wires_;
   OpenLines open_;
-  std::unique_ptr<LineSet> row_wires_, column_wires_;  ///< without devices; null: ideal
-  LineSet::Ends driver_, sense_;
 };
 
 }  // namespace nudge

@@ -98,8 +98,7 @@ DeviceRead read_devices(const Matrix<double>& g, const WireSpec& wires, const Ti
   const CellLaw law(curve, selector);
   const Matrix<double> ideal_A = g.unaryExpr([&](double one) { return law.current(one, volts); }).colwise().sum();
   DeviceRead read{Matrix<double>::Zero(g.rows(), g.cols()), Matrix<double>::Zero(1, g.cols()), ideal_A};
-  const bool ideal = wires.row_ohm == 0 && wires.column_ohm == 0;
-  if (ideal || g.size() == 0) {
+  if (wires.ideal() || g.size() == 0) {
     read.currents_A = read.ideal_A;
     return read;
   }
@@ -153,8 +152,8 @@ double sneak_share(const Matrix<double>& g, const CellLaw& law, const WireSpec& 
   // Devices alone hold a floating line: what currents in wires of least_ohm are rounded by, 1e-13 A, moves it by 1e-8 of the read voltage.
   constexpr double tolerance = 1e-7;
   WireSpec all = wires;
-  all.row_ohm = std::max(wires.row_ohm, least_ohm);
-  all.column_ohm = std::max(wires.column_ohm, least_ohm);
+  if (all.rows_ideal()) all.row_ohm = least_ohm;
+  if (all.columns_ideal()) all.column_ohm = least_ohm;
   Matrix<double> drive = Matrix<double>::Zero(1, g.rows());
   drive(0, 0) = volts;
   const auto current = [&](const OpenLines& open) {

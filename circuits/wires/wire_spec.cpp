@@ -19,14 +19,6 @@ void WireSpec::validate() const {
   check("column_resistance", column_ohm);
   check("driver_resistance", driver_ohm);
   check("sense_resistance", sense_ohm);
-  const auto together = [](const char* end, double end_ohm, const char* wire, double wire_ohm) {
-    if (end_ohm == 0 || wire_ohm > 0) return;
-    throw UserError(
-        fmt::format("crossbar.{} = {:g} Ohm (must be 0 while crossbar.{} = 0 Ohm: an ideal wire has no end resistance)",
-                    end, end_ohm, wire));
-  };
-  together("driver_resistance", driver_ohm, "row_resistance", row_ohm);
-  together("sense_resistance", sense_ohm, "column_resistance", column_ohm);
 }
 
 namespace {
@@ -65,37 +57,24 @@ double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S)
   return heat / total;
 }
 
-LineSet::LineSet(const Array& load, double segment, const Ends& first, const Ends& last)
-    : segment_(segment), diagonal_(load), inverse_pivot_(load.rows(), load.cols()) {
-  const Index length = load.rows();
-  diagonal_.row(0) += first;
-  diagonal_.row(length - 1) += last;
-  for (Index k = 0; k + 1 < length; ++k) {
-    diagonal_.row(k) += segment;
-    diagonal_.row(k + 1) += segment;
+LineSet::LineSet(const Array& load, double segment_ohm, const Ends& first, const Ends& last)
+    : segment_ohm_(segment_ohm), passed_(load.rows(), load.cols()) {
+  const Index end = load.rows() - 1;
+  Ends seen = load.row(0) + first;  // e_k
+  for (Index k = 0; k < end; ++k) {
+    passed_.row(k) = (1 + segment_ohm * seen).inverse();
+    seen = load.row(k + 1) + seen * passed_.row(k);
   }
-  inverse_pivot_.row(0) = diagonal_.row(0).inverse();
-  for (Index k = 1; k < length; ++k) {
-    inverse_pivot_.row(k) = (diagonal_.row(k) - segment * segment * inverse_pivot_.row(k - 1)).inverse();
-  }
+  passed_.row(end) = (seen + last).inverse();
 }
 
-// Thomas' algorithm for a symmetric matrix with constant off-diagonal −g: y_k = (b_k + g y_{k−1})/p_k, then
-// x_k = y_k + (g/p_k) x_{k+1}.
+// Thomas' algorithm with the current c_k = (b_k + c_{k−1})/(1 + R e_k) that node k passes on in place of a voltage; then
+// x_k = R c_k + x_{k+1}/(1 + R e_k).
 void LineSet::solve(Array& x) const {
-  const Index length = x.rows();
-  x.row(0) *= inverse_pivot_.row(0);
-  for (Index k = 1; k < length; ++k) x.row(k) = (x.row(k) + segment_ * x.row(k - 1)) * inverse_pivot_.row(k);
-  for (Index k = length - 2; k >= 0; --k) x.row(k) += segment_ * inverse_pivot_.row(k) * x.row(k + 1);
-}
-
-void LineSet::multiply(const Array& x, Array& y) const {
-  const Index length = x.rows();
-  y = diagonal_ * x;
-  for (Index k = 0; k + 1 < length; ++k) {
-    y.row(k) -= segment_ * x.row(k + 1);
-    y.row(k + 1) -= segment_ * x.row(k);
-  }
+  const Index end = x.rows() - 1;
+  x.row(0) *= passed_.row(0);
+  for (Index k = 1; k <= end; ++k) x.row(k) = (x.row(k) + x.row(k - 1)) * passed_.row(k);
+  for (Index k = end - 1; k >= 0; --k) x.row(k) = segment_ohm_ * x.row(k) + passed_.row(k) * x.row(k + 1);
 }
 
 }  // namespace nudge

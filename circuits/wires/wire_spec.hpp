@@ -15,8 +15,9 @@ enum class LineEnds { one, both };
 
 /// Wires of a crossbar of N rows and M columns. Device (i, j) joins row wire i and column wire j. Neighbouring devices on a
 /// wire are `row_ohm` or `column_ohm` apart. The segment from a connected end to the first device has the same resistance.
-/// Rows, held at v_i, add the driver's resistance to it; columns, held at 0 V, the sense amplifier's. One end: rows are
-/// driven at j = 0 and columns sensed at i = N − 1. Typical metal: 0.15–0.35 ohm per cell relaxed, 1–5 ohm at 50–22 nm.
+/// Rows, held at v_i, add the driver's resistance to it; columns, held at 0 V, the sense amplifier's. A wire without
+/// resistance is one node, behind its driver or amplifier. One end: rows are driven at j = 0 and columns sensed at
+/// i = N − 1. Typical metal: 0.15–0.35 ohm per cell relaxed, 1–5 ohm at 50–22 nm.
 struct WireSpec {
   double row_ohm = 0;
   double column_ohm = 0;
@@ -25,10 +26,11 @@ struct WireSpec {
   LineEnds rows_driven = LineEnds::one;
   LineEnds columns_sensed = LineEnds::one;
 
-  bool ideal() const { return row_ohm == 0 && column_ohm == 0; }
+  bool rows_ideal() const { return row_ohm == 0 && driver_ohm == 0; }
+  bool columns_ideal() const { return column_ohm == 0 && sense_ohm == 0; }
+  bool ideal() const { return rows_ideal() && columns_ideal(); }
 
-  /// Throws UserError naming the field if a resistance is negative or not finite, or if an ideal wire (0) has a driver
-  /// or sense resistance.
+  /// Throws UserError naming the field if a resistance is negative or not finite.
   void validate() const;
 };
 
@@ -63,27 +65,26 @@ struct WireSolution {
 
 /// Parallel wires of equal length as tridiagonal systems, factored once and solved side by side. Position k along the
 /// wire is a row of every array, so one SIMD instruction advances many wires.
-///     (g_{k-1} + g_k + G_k) x_k − g_{k-1} x_{k-1} − g_k x_{k+1} = b_k,   g = 1/segment, ends to the connected terminals
-/// which is symmetric positive definite as soon as one end is connected or a load is not 0.
+///     (g_{k-1} + g_k + G_k) x_k − g_{k-1} x_{k-1} − g_k x_{k+1} = b_k,   g = 1/R, ends to the connected terminals
+/// which is symmetric positive definite as soon as one end is connected or a load is not 0. Elimination in the form of
+/// resistances in series and parallel: e_k = G_k + e_{k−1}/(1 + R e_{k−1}) is the conductance of node k and of all before
+/// it. No number is the difference of two others (as in Grassmann, Taksar and Heyman, Operations Research 33, 1985), so
+/// every R ≥ 0 keeps all digits. R = 0: a wire is one node.
 class LineSet {
  public:
   using Array = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Ends = Eigen::Array<double, 1, Eigen::Dynamic>;
 
-  /// Factors the wires. load (length, wires): conductance from each node to the other set. first, last: conductance from
-  /// the end segments of every wire to their terminals (0: not connected). segment: conductance between neighbours.
-  LineSet(const Array& load, double segment, const Ends& first, const Ends& last);
+  /// Factors the wires. load (length, wires): conductance from each node to the other set. first, last: conductance of the
+  /// end segments of every wire to their terminals (0: not connected). segment_ohm: resistance R between neighbours.
+  LineSet(const Array& load, double segment_ohm, const Ends& first, const Ends& last);
 
-  /// Solves x ← (tridiagonal)⁻¹ x, all wires, in place.
+  /// Solves x ← (tridiagonal)⁻¹ x, all wires, in place: node voltages of the currents x that are pushed into the nodes.
   void solve(Array& x) const;
 
-  /// Multiplies y = (tridiagonal) x.
-  void multiply(const Array& x, Array& y) const;
-
  private:
-  double segment_;
-  Array diagonal_;
-  Array inverse_pivot_;
+  double segment_ohm_;
+  Array passed_;  ///< (length, wires): 1/(1 + R e_k); of the last node 1/e
 };
 
 }  // namespace nudge

@@ -141,6 +141,8 @@ void CharacterizeOptions::validate() const {
   require(samples >= 64 && samples <= 1000000, "samples", samples, "in [64, 1e6]");
   require(std::isfinite(interval_s) && interval_s > 0, "interval", interval_s, "> 0 seconds");
   require(points >= 1 && points <= 10000, "points", points, "in [1, 10000]");
+  require(record == 0 || (record >= 2 && record <= 1e6 && record == std::round(record)), "record", record,
+          "a whole number in [2, 1e6]");
   require(cycles >= 1 && cycles <= 10000, "cycles", cycles, "in [1, 10000]");
   if (static_cast<double>(devices) * samples > 1e7) {
     throw UserError(fmt::format(
@@ -152,13 +154,14 @@ void CharacterizeOptions::validate() const {
 Characterization characterize(const DeviceSpec& spec, const CharacterizeOptions& options) {
   spec.validate();
   options.validate();
-  Characterization c{spec, options, {}, {}, {}, {}};
+  Characterization c{spec, options, {}, {}, {}, {}, {}};
+  c.retained = retained(c);
+  c.noise = noise_record(c.spec, c.options);
   if (device_model(spec.model).make(spec)->bounded()) {
     c.staircase = staircase(c);
     c.endurance = endurance(c);
+    c.figures = write_figures(c.spec, c.options.record, c.noise.slow_std);
   }
-  c.retained = retained(c);
-  c.noise = noise_record(c.spec, c.options);
   return c;
 }
 
@@ -242,6 +245,7 @@ std::string noise_text(const NoiseRecord& n, double record_s) {
 
 void write(H5Document& file, const Characterization& c) {
   write_staircase(file, c.staircase);
+  if (!c.staircase.pulse.empty()) write_figures(file, c.figures);
   write_endurance(file, c.endurance);
   const Retained& r = c.retained;
   file.group("drift", "conductance seen at times after programming");
@@ -278,6 +282,7 @@ std::string summary_json(const Characterization& c, const std::string& name) {
                         {"high_S", c.endurance.high_S.back()},
                         {"high_std_S", c.endurance.high_spread_S.back()},
                         {"pulses", c.endurance.pulses.back()}};
+    out["figures"] = figures_json(c.figures);
   }
   out["drift"] = {{"first_s", c.retained.time_s.front()}, {"last_s", c.retained.time_s.back()}};
   out["drift"]["levels"] = levels_json(c.retained);
@@ -293,6 +298,7 @@ std::string summary_text(const Characterization& c, const std::string& name) {
     out += fmt::format("  after {} cycles        low {} +- {}, high {} +- {} ({:.4g} pulses per device)\n",
                        e.cycle.size(), siemens(e.low_S.back()), siemens(e.low_spread_S.back()),
                        siemens(e.high_S.back()), siemens(e.high_spread_S.back()), e.pulses.back());
+    out += figures_text(c.figures, c.spec);
   }
   const Retained& r = c.retained;
   out += fmt::format("  {:>12} {:>12} {:>12} {:>14} {:>12} {:>10}\n", "programmed", "at 1 s", "std", "at 1e8 s", "std",

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/characterize/write_figures.hpp"
 #include "devices/device_spec.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/io/h5_document.hpp"
@@ -17,6 +18,7 @@ struct CharacterizeOptions {
   double interval_s = 1e-3;  ///< time between two looks, over which a look integrates  [> 0]
   int cycles = 20;           ///< cycles between the bounds  [1 to 10000]
   int points = 200;          ///< limit on the points of either branch of the staircase  [1 to 10000]
+  double record = 0;         ///< pulses of either branch of the record of figures; 0: DeviceSpec::pulses  [2 to 1e6]
   bool one_by_one = false;   ///< send the pulses of the staircase one at a time, not those of a point at once
   std::uint64_t seed = 1;
 
@@ -77,6 +79,7 @@ struct Characterization {
   Endurance endurance;
   Retained retained;
   NoiseRecord noise;
+  WriteFigures figures;
 };
 
 /// Measures devices as one would on a prober: every number comes from DeviceArray, nothing from the formulas.

@@ -51,6 +51,13 @@ void check_memristor_table(const DeviceSpec& spec) {
     fail(fmt::format("rate has {} and current {} numbers: both need the same, two or more for each of {} voltages",
                      rate.size(), current.size(), volts.size()));
   }
+  const double made_K = spec.shape_value("temperature");
+  if (made_K > 0 && made_K != spec.temperature_K) {
+    fail(fmt::format(
+        "temperature = {0:g} K: the tables hold at this temperature, and circuit.temperature is {1:g} K. Import the "
+        "model with --temperature \"{1:g} K\", or set the key to 0 to use the tables at any temperature",
+        made_K, spec.temperature_K));
+  }
   for (const char* pulse : {"pulse_up", "pulse_down"}) {
     const double v = spec.shape_value(pulse);
     if (v >= volts.front() && v <= volts.back()) continue;
@@ -77,10 +84,12 @@ DeviceModel memristor_table_model() {
   model.limits =
       "rectangular pulses within the voltages of the tables; one state; all devices see the same voltage (no line "
       "drop). device.pulses is the step that the controller assumes";
-  model.not_modelled = "further states (temperature among them), stochastic switching";
+  model.not_modelled = "further states (a temperature that lags behind the pulse among them), stochastic switching";
   model.shape = {{"pulse_up", "V", 0, 100, true, false, 1, "amplitude of an up pulse", ours},
                  {"pulse_down", "V", -100, 0, false, true, -1, "amplitude of a down pulse", ours},
-                 {"pulse_width", "s", 0, 1e6, true, false, 1e-8, "width of both pulses", ours}};
+                 {"pulse_width", "s", 0, 1e6, true, false, 1e-8, "width of both pulses", ours},
+                 {"temperature", "K", 0, 1e4, false, true, 0,
+                  "temperature of the tables, which circuit.temperature has to be; 0: they hold at any", ours}};
   model.tables = {
       {"volts", "V", "voltages of the rows of both tables, ascending; empty: linear drift", "to be given: empty"},
       {"rate", "1", "dx/dt in 1/s, row by row: at each voltage from state 0 to state 1", "to be given: empty"},

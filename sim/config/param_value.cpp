@@ -50,7 +50,12 @@ Scalar in_range(const ParamRow& row, ParamValue value, double number) {
   if (!std::isfinite(number)) return {value, "must be a finite number"};
   Range range = row.range;
   if (!row.zero.empty() && worded_number(row) < 0) range.minimum = 0;  // what lies below is written by its word
-  if (!contains(range, number)) return {value, "must be " + describe(range, row.unit) + or_word(row)};
+  if (!contains(range, number)) {
+    std::string rule = "must be " + describe(range, row.unit) + or_word(row);
+    const bool percent = element_kind(row.kind) == ParamKind::real && row.unit == Unit::none && range.maximum == 1;
+    if (percent && number > 1 && number <= 100) rule += fmt::format("; did you mean \"{:g} %\"?", number);
+    return {value, rule};
+  }
   return {value, {}};
 }
 

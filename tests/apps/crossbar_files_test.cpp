@@ -86,6 +86,21 @@ TEST_CASE("measured conductances behind resistances: one device against the clos
   CHECK(json["arrays"].at(0)["weight_error"].get<double>() == Approx(1 / 51.0).epsilon(1e-12));
 }
 
+// 2 x 2 devices of 100 uS behind drivers of 1 kOhm at 0.2 V: 2 V G/(1 + R_d 2 G) = 33.3333 uA per column. Wires of R change
+// that by R/R_d at most, and rounding does not, however short they are.
+TEST_CASE("drivers without wires, and wires as short as can be", "[apps]") {
+  const Folder folder;
+  folder.write("g22.csv", "100,100\n100,100\n");
+  for (const std::string ohm : {"0", "1e-3", "1e-9", "1e-13", "1e-14", "1e-16"}) {
+    CAPTURE(ohm);
+    const auto json =
+        json_of(folder, "--conductances g22.csv --spice a" + ohm + ".cir --volts 0.2 --set crossbar.row_resistance='" +
+                            ohm + " Ohm' --set crossbar.driver_resistance='1 kOhm'");
+    for (const double current : currents_of(json)) CHECK(current == Approx(100e-6 / 3).epsilon(2e-6));
+    CHECK(json["arrays"].at(0)["power_W"].get<double>() > 0);
+  }
+}
+
 TEST_CASE("units and orders of a measured matrix", "[apps]") {
   const Folder folder;
   folder.write("u.csv", "1,2\n3,4\n");

@@ -172,12 +172,13 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
   CHECK_THAT(errors("[crossbar]\nrow_resistance = '-1 Ohm'\n"), Contains("bad.toml:4") && Contains("row_resistance"));
   CHECK_THAT(errors("drift_start = '20 S'\n"), Contains("bad.toml:3"));
   CHECK_THAT(errors("pulsess = 3\n"), Contains("pulses"));
+  CHECK_THAT(errors("programming_error = 5\n"), Contains("must be in [0, 1]; did you mean \"5 %\"?"));
+  CHECK_THAT(errors("stuck_low = 2.5\n"), Contains("did you mean \"2.5 %\"?"));
+  CHECK_THAT(errors("stuck_low = 250\n"), !Contains("did you mean"));
   // Rules that join several numbers: reported where one of them was set, whatever the command.
   CHECK_THAT(errors("pulses = 1e8\n"), Contains("bad.toml:3:1: device.pulses = 1e+08 (must be <=") &&
-                                           Contains("below the resolution of a conductance"));
-  CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 1\n"), Contains("bad.toml:4:20: crossbar.forward_adc_bits = 1"));
-  CHECK_THAT(errors("[crossbar]\ndriver_resistance = '10 Ohm'\n"),
-             Contains("bad.toml:4:1: crossbar.driver_resistance = 10 Ohm (must be 0 while crossbar.row_resistance"));
+                                            Contains("below the resolution of a conductance"));
+  CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 25\n"), Contains("bad.toml:4:20: crossbar.forward_adc_bits = 25"));
   CHECK_THAT(errors("pulses = 10\n[crossbar]\nprogramming = 'write_verify'\n"),
              Contains("bad.toml:3:1: crossbar.verify_tolerance = 0.01 (must be >= 0.05)"));
   CHECK_THAT(errors("stuck_low = 0.6\nstuck_high = 0.6\n"), Contains("bad.toml:3:1: device.stuck_low"));

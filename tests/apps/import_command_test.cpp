@@ -53,7 +53,114 @@ module vteam(p, n, x);
 endmodule
 )";
 
+/// Cell of a linear ion drift memristor between p and m, and what is between m and n.
+std::string cell_source(const std::string& declared, const std::string& below) {
+  return "`include \"disciplines.vams\"\nmodule one_t(p, n, x);\n  inout p, n, x;\n  electrical p, n, x, m;\n" +
+         declared +
+         "  analog begin\n    I(p, m) <+ V(p, m) * (1e-5 + 9e-5 * V(x));\n"
+         "    I(x) <+ ddt(V(x)) - 1e6 * V(p, m);\n" +
+         below + "  end\nendmodule\n";
+}
+
+/// Device that an import makes of a source, or its messages.
+struct Imported {
+  Outcome run;
+  DeviceSpec spec;
+};
+Imported imported(const std::string& source, const std::string& options) {
+  const Folder folder;
+  folder.write("cell.va", source);
+  Imported out{
+      run_nudge(folder, "devices import cell.va --volts \"-1 V,1 V\" --levels 33 --width \"100 ns\" --out cell.toml " +
+                            options + " --python " + interpreter()),
+      {}};
+  if (out.run.exit_code == 0) out.spec = device_spec(load_program_config(folder.file("cell.toml"), {}));
+  return out;
+}
+
 }  // namespace
+
+// An inner node is where Kirchhoff's law puts it: a memristor of 10 to 100 uS above a resistance r is g/(1 + g r), and sees 1/(1 + g r)
+// of the voltage. A node that was held at 0 V left the resistance out.
+TEST_CASE("import: inner nodes of a cell are solved", "[apps]") {
+  if (!openvaf_installed()) return;
+  for (const double r : {3e4, 3e2}) {
+    const auto [run, spec] = imported(cell_source("  parameter real r = 1;\n", "    I(m, n) <+ V(m, n) / r;\n"),
+                                      fmt::format("--parameter r={}", r));
+    CAPTURE(run.errors);
+    REQUIRE(run.exit_code == 0);
+    const auto cell = [r](double g) { return g / (1 + g * r); };
+    // A linear circuit takes Newton one step: rounding of a table that is printed with 17 digits.
+    CHECK(spec.g_min_S == Approx(cell(1e-5)).epsilon(1e-12));
+    CHECK(spec.g_max_S == Approx(cell(1e-4)).epsilon(1e-12));
+    const std::vector<double> volts = spec.table("volts"), rate = spec.table("rate");
+    const std::size_t states = rate.size() / volts.size();
+    // du/dt at the lower end: dg_cell/dg dg/dx dx/dt over the window.
+    const double slope = 9e-5 / std::pow(1 + 1e-5 * r, 2) / (spec.g_max_S - spec.g_min_S);
+    // The table takes dg/dx at its end from 33 states of a curve, to second order of a 32nd: 1 %.
+    CHECK(rate[(volts.size() - 1) * states] == Approx(slope * 1e6 / (1 + 1e-5 * r)).epsilon(0.01));
+  }
+}
+
+// A diode above the memristor has i = I0 (exp(v/V0) - 1): v + i/g = V, solved by bisection here.
+TEST_CASE("import: inner nodes behind an exponential converge", "[apps]") {
+  if (!openvaf_installed()) return;
+  const auto [run, spec] = imported(
+      cell_source("", "    I(m, n) <+ 1e-9 * (exp(V(m, n) / 0.03) - 1) + 1e-6 * V(m, n);\n"), "--read \"1 V\"");
+  CAPTURE(run.errors);
+  REQUIRE(run.exit_code == 0);
+  double low = 0, high = 1;
+  for (int k = 0; k < 60; ++k) {
+    const double m = 0.5 * (low + high);
+    (1e-9 * (std::exp(m / 0.03) - 1) + 1e-6 * m < 1e-4 * (1 - m) ? low : high) = m;
+  }
+  CHECK(spec.g_max_S == Approx(1e-4 * (1 - low)).epsilon(1e-9));  // Newton stops at 1e-8 of a step, squared by the next
+}
+
+// A node of heat beside the state: --state holds it where it settles, P R_th above $temperature, and says so; a pulse too short for
+// that is refused.
+TEST_CASE("import: a node of heat settles, or is refused", "[apps]") {
+  if (!openvaf_installed()) return;
+  const auto source = [](double heat_capacity) {
+    return cell_source("  electrical t;\n",
+                       fmt::format("    I(m, n) <+ V(m, n) / 10 * (1 + V(t) / $temperature);\n"
+                                   "    I(t) <+ ddt({} * V(t)) + V(t) / 1e6 - V(p, n) * I(p, m);\n",
+                                   heat_capacity));
+  };
+  const auto unnamed = imported(source(1e-15), "");
+  CHECK(unnamed.run.exit_code == 2);
+  CHECK_THAT(unnamed.run.errors, Contains("(x, t)") && Contains("held where they settle"));
+  const auto fast = imported(source(1e-15), "--state x");
+  CAPTURE(fast.run.errors);
+  REQUIRE(fast.run.exit_code == 0);
+  CHECK_THAT(fast.run.output, Contains("inner nodes t"));
+  const auto slow =
+      imported(source(1e-12), "--state x");  // 1 MOhm-like 1e6 K/W times 1e-12 J/K: 1 us of a pulse of 100 ns
+  CHECK(slow.run.exit_code == 2);
+  CHECK_THAT(slow.run.errors, Contains("settle with a time constant of") && Contains("--width"));
+}
+
+TEST_CASE("import: the tables hold at one temperature", "[apps]") {
+  if (!openvaf_installed()) return;
+  const std::string source = cell_source("", "    I(m, n) <+ V(m, n) / (100 * $temperature);\n");
+  const auto [run, spec] = imported(source, "--temperature \"350 K\"");
+  CAPTURE(run.errors);
+  REQUIRE(run.exit_code == 0);
+  CHECK(spec.g_max_S == Approx(1e-4 / (1 + 1e-4 * 35000)).epsilon(1e-12));
+  CHECK(spec.shape_value("temperature") == 350);
+  const Folder folder;
+  folder.write("cell.va", source);
+  REQUIRE(run_nudge(folder,
+                    "devices import cell.va --volts \"-1 V,1 V\" --temperature \"350 K\" --out cell.toml --python " +
+                        interpreter())
+              .exit_code == 0);
+  CHECK(run_nudge(folder, "devices characterize cell.toml --devices 2").exit_code == 0);
+  const auto warm = run_nudge(folder, "config check cell.toml --set circuit.temperature='300 K'");
+  CHECK(warm.exit_code == 2);
+  CHECK_THAT(warm.errors,
+             Contains("device.memristor_table.temperature = 350 K") && Contains("circuit.temperature is 300 K"));
+  CHECK_THAT(run_nudge(folder, "devices import cell.va --temperature \"0 K\"").errors, Contains("must be above 0 K"));
+}
 
 TEST_CASE("import: a VTEAM of Verilog-A moves as the built-in one", "[apps]") {
   if (!openvaf_installed()) return;
@@ -162,6 +269,18 @@ TEST_CASE("import: an interpreter that says too much, nothing, or something else
   refused("echo '{\"rate\": [1], \"current\": 2}'", "has not answered with the table");
   refused("echo '{\"problem\": 1}'", "has not answered with the table");
   refused("kill -9 $$", "does not run");
+}
+
+TEST_CASE("import: messages of a compiler have no colours", "[apps]") {
+  const Folder folder;
+  folder.write("vteam.va", vteam_source);
+  const std::string python = folder.write("python",
+                                          "#!/bin/sh\nprintf '\\033[1m\\033[38;5;12merror\\033[0m: here\\n' >&2\necho "
+                                          "'{\"problem\": \"does not compile\"}'\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const auto run = run_nudge(folder, "devices import vteam.va --python ./python");
+  CHECK(run.exit_code == 2);
+  CHECK_THAT(run.errors, Contains("does not compile\nerror: here"));
 }
 
 TEST_CASE("import: what cannot be had is refused with the reason", "[apps]") {

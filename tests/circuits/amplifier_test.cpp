@@ -120,8 +120,8 @@ TEST_CASE("amplifier: bad input names its key", "[amplifier]") {
   spec.periphery.transposed.amplifier.offset_V = -1;
   CHECK_THROWS_WITH(spec.validate(), Catch::Contains("crossbar.transposed_offset = -1"));
   spec = {};
-  spec.periphery.forward.adc.bits = 1;
-  CHECK_THROWS_WITH(spec.validate(), Catch::Contains("crossbar.forward_adc_bits = 1"));
+  spec.periphery.forward.adc.bits = 25;
+  CHECK_THROWS_WITH(spec.validate(), Catch::Contains("crossbar.forward_adc_bits = 25"));
   spec = {};
   spec.circuit.read_voltage_V = 0;
   CHECK_THROWS_WITH(spec.validate(), Catch::Contains("circuit.read_voltage = 0"));

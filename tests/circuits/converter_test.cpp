@@ -29,6 +29,21 @@ TEST_CASE("converter: a fixed full scale has 2^bits - 1 equidistant levels and c
   }
 }
 
+// A comparator: two levels, the middles of the halves of the range, so that no value within it is off by more than half of it.
+TEST_CASE("converter: one bit is a comparator", "[converter]") {
+  Matrix<double> x(2, 5);
+  x << -4, -0.1, 0, 0.1, 3, 0, 0, 0, 0, 0;
+  Matrix<double> fixed = x, ranged = x;
+  CHECK(convert<double>({1, 1.5}, fixed) == 2);
+  CHECK(fixed.row(0) == (Matrix<double>(1, 5) << -0.75, -0.75, 0.75, 0.75, 0.75).finished());
+  convert<double>({1, 0}, ranged);
+  CHECK(ranged.row(0) == (Matrix<double>(1, 5) << -2, -2, 2, 2, 2).finished());
+  CHECK(ranged.row(1).isZero(0));  // nothing to range by
+  CHECK_NOTHROW(ConverterSpec{1, 0}.validate("crossbar.forward_adc"));
+  CHECK_THROWS_WITH((ConverterSpec{-1, 0}.validate("crossbar.forward_adc")),
+                    Catch::Contains("crossbar.forward_adc_bits = -1"));
+}
+
 TEST_CASE("converter: autoranging keeps the relative error of small signals", "[converter]") {
   const Matrix<double> x = test::random_matrix<double>(3, 500, 1, 1.0);
   for (const double scale : {1.0, 1e-6}) {
@@ -86,7 +101,7 @@ TEST_CASE("converter: without rounding a full scale still clips", "[converter]")
 }
 
 TEST_CASE("converter: bad input", "[converter]") {
-  CHECK_THROWS_AS((ConverterSpec{1, 0}.validate("crossbar.forward_adc")), UserError);
+  CHECK_THROWS_AS((ConverterSpec{25, 0}.validate("crossbar.forward_adc")), UserError);
   CHECK_THROWS_WITH((ConverterSpec{30, 0}.validate("crossbar.forward_adc")),
                     Catch::Contains("crossbar.forward_adc_bits = 30"));
   CHECK_THROWS_AS((ConverterSpec{8, -1}.validate("crossbar.forward_dac")), UserError);
@@ -97,7 +112,7 @@ TEST_CASE("converter: the rows of the config allow what the converter takes, and
   for (const ParamRow& row : crossbar_section().rows()) {
     if (row.key.find("_bits") == std::string::npos) continue;
     ++rows;
-    CHECK(describe_values(row) == "ideal or whole number in [2, 24]");
+    CHECK(describe_values(row) == "ideal or whole number in [1, 24]");
     for (int bits = -1; bits <= 26; ++bits) {
       CAPTURE(row.key, bits);
       bool taken = true;

@@ -36,7 +36,10 @@ std::vector<CrossbarSpec> specs() {
     spec.device.update_noise = 0.3;
     out.push_back(spec);
   }
-  CrossbarSpec written = out.back();
+  CrossbarSpec scaled = out.back();
+  scaled.mapping.scale = ScalePolicy::column;
+  out.push_back(scaled);
+  CrossbarSpec written = out[out.size() - 2];
   written.device.model = "soft_bounds";
   written.programming.scheme = ProgrammingScheme::open_loop_pulses;
   written.programming.update = UpdateScheme::write_verify;

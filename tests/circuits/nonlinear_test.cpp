@@ -80,7 +80,8 @@ TEST_CASE("nonlinear: straight characteristics give the linear solver's currents
           "[nonlinear]") {
   const Matrix<double> g = conductances(9, 6);
   const Matrix<double> v = test::random_matrix<double>(1, 9, 2, 0.2);
-  for (const WireSpec& wires : {WireSpec{}, WireSpec{3, 0}, WireSpec{0, 3}, WireSpec{2, 3, 10, 20},
+  for (const WireSpec& wires : {WireSpec{}, WireSpec{3, 0}, WireSpec{0, 3}, WireSpec{0, 0, 900, 0},
+                                WireSpec{0, 0, 900, 800}, WireSpec{1e-13, 1e-15, 900, 800}, WireSpec{2, 3, 10, 20},
                                 WireSpec{2, 3, 10, 20, LineEnds::both, LineEnds::both}}) {
     const auto solution = NonlinearSolver(g, {}, wires).solve(v);
     CHECK(solution.status == Status::converged);
@@ -88,7 +89,7 @@ TEST_CASE("nonlinear: straight characteristics give the linear solver's currents
     // Both solve to 1e-12 of node voltages that are not more than 100 times the voltage across a wire segment.
     CHECK(test::relative_error(solution.currents_A, LineSolver(g, wires).solve(v, 1e-13).currents_A) < 1e-10);
     // Without wires the current is that of the characteristic.
-    if (wires.row_ohm + wires.column_ohm > 0) continue;
+    if (!wires.ideal()) continue;
     const CurrentCurve curve{0.05, 2};
     const auto curved = NonlinearSolver(g, curve, wires).solve(v);
     Matrix<double> expected = Matrix<double>::Zero(1, 6);
@@ -109,6 +110,24 @@ TEST_CASE("nonlinear: an independent dense Newton finds the same currents", "[no
     // through 80 ohm as 0.3 · 1e-16/80 = 4e-19 A per segment, 1e-13 of microamperes, summed over a dozen segments.
     CHECK(test::relative_error(solution.currents_A, expected) < 1e-10);
     CHECK(test::relative_error(solution.currents_A, LineSolver(g, wires).solve(v).currents_A) > 0.01);
+  }
+}
+
+// One row of devices behind its driver: V = v + R_d Σ G f(v), a single equation.
+TEST_CASE("nonlinear: curved devices behind a driver without wires", "[nonlinear]") {
+  const Matrix<double> g = conductances(1, 5);
+  const CurrentCurve curve{0.05, 0};
+  for (const double ohm : {0.0, 1e-14, 1e-9}) {
+    const auto solution =
+        NonlinearSolver(g, curve, WireSpec{ohm, 0, 1e3, 0}).solve(Matrix<double>::Constant(1, 1, 0.3));
+    REQUIRE(solution.status == Status::converged);
+    double low = 0, high = 0.3;
+    for (int k = 0; k < 60; ++k) {
+      const double v = 0.5 * (low + high);
+      (v + 1e3 * g.sum() * curve.current(v) < 0.3 ? low : high) = v;
+    }
+    // Newton's last step is below 1e-10; 5 segments of 1e-9 Ohm change 1e3 Ohm by less.
+    CHECK(test::relative_error(solution.currents_A, g * curve.current(low)) < 1e-9);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/characterize/characterize.hpp"
+#include "devices/models/label_curve.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
@@ -69,6 +70,65 @@ TEST_CASE("characterize: pulses from a bound to half the window are those of the
   // A look every pulse, linear between: below (q/2)^2.
   CHECK(c.staircase.half_up == Approx(pulses(up)).epsilon(1e-3));
   CHECK(c.staircase.half_down == Approx(pulses(down)).epsilon(1e-3));
+}
+
+// Soft bounds: a pulse takes the share q of what is left, so after P pulses 1 - (1 - q)^P of the way is gone: A = -1/ln(1 - q),
+// and pulses up and down are equal where q_up (g_max - g) = q_down (g - g_min).
+TEST_CASE("characterize: figures of soft bounds are those of the law", "[devices]") {
+  const double asymmetry = GENERATE(0.0, -0.07, 0.3);
+  CAPTURE(asymmetry);
+  DeviceSpec spec;
+  spec.model = "soft_bounds";
+  spec.g_min_S = 1e-6;
+  spec.g_max_S = 21e-6;
+  spec.pulses = 100;
+  spec.asymmetry = asymmetry;
+  spec.update_noise = 0.3;  // of arrays: figures are of the mean device
+  spec.step_spread = 0.2;
+  spec.read_noise = 0.01;
+  spec.endurance = 1e6;
+  CharacterizeOptions options = small();
+  options.record = 60;
+  const WriteFigures f = characterize(spec, options).figures;
+  const double up = 0.02 * (asymmetry < 0 ? 1 + asymmetry : 1), down = 0.02 * (asymmetry > 0 ? 1 - asymmetry : 1);
+  // Rounding of 60 pulses of 1e-16; the minimum of squares of 1e-16 is found to 1e-8, A with it.
+  CHECK(f.start_S == Approx(1e-6).epsilon(1e-12));
+  CHECK(f.top_S == Approx(21e-6 - 20e-6 * std::pow(1 - up, 60)).epsilon(1e-12));
+  CHECK(f.end_S == Approx(1e-6 + (f.top_S - 1e-6) * std::pow(1 - down, 60)).epsilon(1e-12));
+  CHECK(f.dynamic_range() == Approx(f.top_S / 1e-6).epsilon(1e-12));
+  CHECK(f.up.pulses == Approx(-1 / std::log(1 - up)).epsilon(1e-5));
+  CHECK(f.down.pulses == Approx(-1 / std::log(1 - down)).epsilon(1e-5));
+  CHECK(f.up.rms < 1e-6);
+  CHECK(f.symmetry_S == Approx((up * 21e-6 + down * 1e-6) / (up + down)).epsilon(1e-9));
+  CHECK(f.states == Approx(1 + 1 / (6 * 0.01)).epsilon(1e-9));  // 6 times 1 % of the window
+  CHECK(f.endurance == 1e6);
+}
+
+// The exponential law is linear in v = exp(-gamma z): equal pulses where A_up e^(gamma z) = A_down e^(-gamma z), to first order in
+// a pulse. Label curves are NeuroSim's own: A = N/k.
+TEST_CASE("characterize: figures of exponential laws", "[devices]") {
+  DeviceSpec spec;
+  spec.model = "exponential_step";
+  spec.pulses = 1e5;
+  spec.shape = {{"A_up", 0.2}, {"A_down", 0.1}, {"gamma_up", 2}, {"gamma_down", 2}, {"a", 0.5}, {"b", 0}};
+  const WriteFigures f = characterize(spec, small()).figures;
+  const double z = std::log(0.1 / 0.2) / 4;  // = w over the window, as 2 a = 1
+  const double symmetric = 0.5 * (spec.g_min_S + spec.g_max_S) + z * spec.window_S();
+  CHECK(f.symmetry_S == Approx(symmetric).epsilon(1e-4));  // gamma of a pulse of 1e-5 of the window
+  DeviceSpec label;
+  label.model = "label_curve";
+  label.pulses = 200;
+  label.shape = {{"label_up", 2.4}, {"label_down", -1}};
+  const WriteFigures own = characterize(label, small()).figures;
+  CHECK(own.up.pulses == Approx(200 / curvature_of_label(2.4)).epsilon(1e-5));
+  CHECK(own.down.pulses == Approx(200 / curvature_of_label(1)).epsilon(1e-5));
+  DeviceSpec straight;
+  straight.model = "constant_step";
+  straight.pulses = 50;
+  const WriteFigures constant = characterize(straight, small()).figures;
+  CHECK(std::isinf(constant.up.pulses));
+  CHECK(constant.symmetric);
+  CHECK(constant.symmetry_S == 0);
 }
 
 TEST_CASE("characterize: every model and preset, as text, JSON and a file", "[devices]") {

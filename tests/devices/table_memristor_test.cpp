@@ -151,6 +151,11 @@ TEST_CASE("tables of a device that do not fit are refused", "[devices]") {
   CHECK_NOTHROW(spec.validate());
   spec.shape["pulse_up"] = 2;
   CHECK_THROWS_WITH(spec.validate(), Contains("pulse_up = 2 V"));
+  spec.shape["pulse_up"] = 1;
+  spec.shape["temperature"] = 350;  // of the tables; the devices are at 300 K
+  CHECK_THROWS_WITH(spec.validate(), Contains("temperature = 350 K") && Contains("--temperature \"300 K\""));
+  spec.temperature_K = 350;
+  CHECK_NOTHROW(spec.validate());
   spec.tables["volts"] = {-1, 1, 0};
   CHECK_THROWS_WITH(spec.validate(), Contains("must ascend"));
 }
