@@ -32,12 +32,15 @@ struct TableFitOptions {
   std::string activation = {};  ///< value of --activation; empty: not given
   std::string columns = {};     ///< value of --columns; empty: not given
   bool json = false;
+  std::string model = "auto";  ///< law of --iv
 };
 
 /// Fits a long table, writes TOML where a file is named for it, and prints measured beside model.
 ExitCode fit_relaxation_table(const TableFitOptions& options);
 ExitCode fit_noise_table(const TableFitOptions& options);
 ExitCode fit_bake_table(const TableFitOptions& options);
+ExitCode fit_iv_table(const TableFitOptions& options);
+ExitCode fit_endurance_table(const TableFitOptions& options);
 
 /// Options of `nudge devices import`.
 struct ImportOptions {

@@ -40,7 +40,7 @@ struct DevicesOptions {
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
-  bool json = false, all = false, relaxation = false, noise = false, bake = false;
+  bool json = false, all = false, relaxation = false, noise = false, bake = false, iv = false, endurance = false;
 };
 
 /// Device to measure, and the laboratory's record that it was fitted to, if any.
@@ -187,12 +187,19 @@ ExitCode characterize_command(DevicesOptions options) {
   return ExitCode::ok;
 }
 
-ExitCode fit_command(const DevicesOptions& options) {
-  if (int{options.relaxation} + int{options.noise} + int{options.bake} > 1) {
-    throw UserError("devices fit: one of --relaxation, --noise and --bake");
+ExitCode fit_command(const DevicesOptions& options, bool model_given) {
+  if (int{options.relaxation} + int{options.noise} + int{options.bake} + int{options.iv} + int{options.endurance} > 1) {
+    throw UserError("devices fit: one of --relaxation, --noise, --bake, --iv and --endurance");
   }
-  const TableFitOptions table{options.csv,        options.out,     options.rate,
-                              options.activation, options.columns, options.json};
+  const TableFitOptions table{options.csv,
+                              options.out,
+                              options.rate,
+                              options.activation,
+                              options.columns,
+                              options.json,
+                              model_given ? options.model : "auto"};
+  if (options.iv) return fit_iv_table(table);
+  if (options.endurance) return fit_endurance_table(table);
   if (options.relaxation) return fit_relaxation_table(table);
   if (options.noise) return fit_noise_table(table);
   if (options.bake) return fit_bake_table(table);
@@ -251,11 +258,11 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       "fit",
       "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down); columns device and "
       "cycle give a population, voltage and width pulses that differ. aihwkit's two columns (after pulses up, after "
-      "pulses down) and CrossSim's set.csv and reset.csv are read too");
+      "pulses down), LTP and LTD as records or files of their own, and CrossSim's set.csv and reset.csv are read too");
   sub->footer("Example: nudge devices fit pulses.csv --model linear_step --out device.toml");
-  sub->add_option(
-         "CSV", options->csv,
-         "One row per pulse, numbered one by one; conductance in S or with a unit. Two files: SET.csv RESET.csv")
+  sub->add_option("CSV", options->csv,
+                  "One row per pulse, numbered one by one; conductance in S or with a unit. Two files: LTP.csv "
+                  "LTD.csv, or CrossSim's SET.csv RESET.csv")
       ->required()
       ->expected(1, 2);
   sub->add_option("--window", options->window, kWindowHelp);
@@ -271,12 +278,22 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       "--noise", options->noise,
       "The file has successive reads of cells (.gz too): columns time, conductance and, if known, cell, level; or "
       "rows of a level, an offset and its reads; fits white, 1/f^a and telegraph noise over level");
-  sub->add_option("--rate", options->rate, "Reads per second of such rows, \"400 Hz\" if not given");
+  sub->add_option(
+      "--rate", options->rate,
+      "Reads per second of such rows, \"400 Hz\" if not given; of --iv: rows per second of sweeps without times");
   sub->add_flag(
       "--bake", options->bake,
       "The file is a table of cells after times at temperatures (.gz too): columns cell, time, conductance, "
       "temperature_C or temperature_K and, if known, start, level; a second file may have the same cells at 300 K; "
       "fits relaxation with an activation energy");
+  sub->add_flag(
+      "--iv", options->iv,
+      "The file has I-V sweeps (.gz too): columns voltage, current and, if known, time, device, cycle; finds set "
+      "and reset voltages, on/off ratio and curvature of the read, and fits vteam or yakopcic");
+  sub->add_flag(
+      "--endurance", options->endurance,
+      "The file is a table of both states after numbers of cycles (.gz too): columns cycle (or pulse), LRS and "
+      "HRS (or g_on, g_off) and, if known, device; finds how many pulses devices last, and drifts");
   sub->add_option("--activation", options->activation, "Activation energy of --bake if it is known, \"1.2 eV\"");
   sub->add_option("--model", options->model,
                   "soft_bounds, linear_step, constant_step, power_step, label_curve, exponential_step, piecewise, of "
@@ -341,7 +358,7 @@ std::function<ExitCode()> add_devices(CLI::App& app) {
     if (from_model->parsed()) return import_model(*imported);
     if (spice->parsed()) return spice_command(*options);
     if (measure->parsed()) return characterize_command(*options);
-    if (fit->parsed()) return fit_command(*options);
+    if (fit->parsed()) return fit_command(*options, fit->count("--model") > 0);
     if (show->parsed()) {
       answer("{}", options->json ? device_show_json(options->name) : show_text(options->name, options->all));
     } else if (list->parsed() || options->json) {

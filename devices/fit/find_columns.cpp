@@ -49,7 +49,12 @@ std::vector<std::string> words_of(const std::string& column) {
       {"device", {"dut", "deviceid", "address", "cell", "chip"}},
       {"cycle", {"cycle#", "cyclenumber", "loop", "run"}},
       {"cell", {"cellid", "address", "device", "dut"}},
-      {"time", {"t", "elapsed", "timeafterprogramming"}},
+      {"time", {"t", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime"}},
+      {"programming_time", {"programmedat", "timeofprogramming", "tprog", "starttime", "writetime"}},
+      {"r_on", {"lrs", "rlrs", "rlow", "lowresistance", "on"}},
+      {"r_off", {"hrs", "rhrs", "rhigh", "highresistance", "off"}},
+      {"g_on", {"glrs", "ghigh", "highconductance", "gmax", "lrs", "on"}},
+      {"g_off", {"ghrs", "glow", "lowconductance", "gmin", "hrs", "off"}},
       {"start", {"initial", "gstart", "g0", "programmed"}},
       {"level", {"state"}},
       {"nominal", {"nominaltime"}}};
@@ -269,7 +274,27 @@ std::string Understood::text(const std::string& mark) const {
   out += fmt::format("{}columns: {}\n", mark, fmt::join(taken, ", "));
   if (!left_columns.empty()) out += fmt::format("{}columns left aside: {}\n", mark, fmt::join(left_columns, ", "));
   if (!left_lines.empty()) out += fmt::format("{}lines left aside: {}\n", mark, fmt::join(left_lines, ", "));
+  if (!missing_lines.empty()) {
+    const std::size_t shown = std::min<std::size_t>(missing_lines.size(), 10);
+    out +=
+        fmt::format("{}{} readings are missing (an instrument's overflow): lines {}{}\n", mark, missing_lines.size(),
+                    fmt::join(missing_lines.begin(), missing_lines.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                    shown < missing_lines.size() ? ", ..." : "");
+  }
+  for (const std::string& note : notes) out += fmt::format("{}note: {}\n", mark, note);
   return out;
+}
+
+bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known) {
+  bool reading = false;
+  std::size_t found = 0;
+  for (const LongColumn& one : known) {
+    const auto named = [&](const std::string& name) { return rank_of(name, one).has_value(); };
+    if (!std::any_of(text.header.cells.begin(), text.header.cells.end(), named)) continue;
+    ++found;
+    reading = reading || one.name == "conductance" || one.name == "resistance" || one.name == "current";
+  }
+  return reading && found > 1;
 }
 
 ConductanceColumns add_conductance(std::vector<LongColumn>& known) {
@@ -284,24 +309,8 @@ ConductanceColumns add_conductance(std::vector<LongColumn>& known) {
           place("read_voltage", Unit::volt)};
 }
 
-FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
-                          const std::string& hint) {
-  Finder finder(text, known);
-  finder.choose(look.columns);
-  finder.find();
-  std::vector<std::string> needed = finder.missing_needed();
-  const FoundColumns found = finder.done(hint);
-  if (conductance_found(known, found)) std::erase(needed, "conductance");
-  if (!needed.empty()) {
-    csv_fail(text.place(text.header),
-             fmt::format("column \"{}\" is missing (known: {})", needed.front(), fmt::join(column_names(known), ", ")));
-  }
-  Understood said = finder.understood();
-  for (std::size_t k = 0; k < known.size(); ++k) {
-    if ((known[k].name == "device" || known[k].name == "cell") && found.has(k)) {
-      check_devices(text, found.place[k], said.left_columns);
-    }
-  }
+Understood layout_of(const MeasuredText& text) {
+  Understood said;
   said.file = text.file;
   said.encoding = text.encoding;
   said.separator = text.separator == '\t'  ? "separated by tabs"
@@ -314,6 +323,29 @@ FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn
   said.first_line = text.empty() ? 0 : text.line(0);
   said.last_line = text.empty() ? 0 : text.line(text.size() - 1);
   said.left_lines = text.aside;
+  return said;
+}
+
+FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
+                          const std::string& hint) {
+  Finder finder(text, known);
+  finder.choose(look.columns);
+  finder.find();
+  std::vector<std::string> needed = finder.missing_needed();
+  const FoundColumns found = finder.done(hint);
+  if (conductance_found(known, found)) std::erase(needed, "conductance");
+  if (!needed.empty()) {
+    csv_fail(text.place(text.header),
+             fmt::format("column \"{}\" is missing (known: {})", needed.front(), fmt::join(column_names(known), ", ")));
+  }
+  Understood said = layout_of(text);
+  said.columns = finder.understood().columns;
+  said.left_columns = finder.understood().left_columns;
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if ((known[k].name == "device" || known[k].name == "cell") && found.has(k)) {
+      check_devices(text, found.place[k], said.left_columns);
+    }
+  }
   look.understood.push_back(std::move(said));
   return found;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "devices/fit/pulse_law.hpp"
 #include "sim/base/decompositions.hpp"
@@ -171,7 +172,12 @@ bool ends_at_bound(const PulseRecord& record, std::size_t i, double g_min_S, dou
 
 std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points) {
   if (has_volts(model)) return {first_volt_guess(model, records)};
-  const Steps up = steps_of(records, Direction::up), down = steps_of(records, Direction::down);
+  const std::optional<Direction> none = unmeasured_direction(records);
+  const auto steps = [&](Direction direction) {
+    return none == direction ? steps_of(records, direction == Direction::up ? Direction::down : Direction::up)
+                             : steps_of(records, direction);
+  };
+  const Steps up = steps(Direction::up), down = steps(Direction::down);
   const RecordRange range = range_of(records);
   DeviceSpec spec;
   spec.model = model;
@@ -183,6 +189,11 @@ std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, c
     if (sign < 0 && model != "exponential_step") break;
     guesses.push_back(spec);
     guess_shape(guesses.back(), up, down, points, sign);
+    if (!none) continue;
+    const auto [rise, fall] = steps_of_spec(guesses.back());
+    const double step = none == Direction::up ? fall : rise;
+    set_steps(guesses.back(), step, step);
+    mirror_direction(guesses.back(), *none);
   }
   return guesses;
 }

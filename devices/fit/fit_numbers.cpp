@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "devices/fit/pulse_law.hpp"
@@ -79,6 +80,46 @@ struct Adder {
 
 }  // namespace
 
+std::optional<Direction> unmeasured_direction(const std::vector<PulseRecord>& records) {
+  bool up = false, down = false;
+  for (const PulseRecord& record : records) {
+    for (std::size_t i = 1; i < record.direction.size(); ++i) (record.direction[i] == Direction::up ? up : down) = true;
+  }
+  if (up == down) return {};
+  return up ? Direction::down : Direction::up;
+}
+
+void mirror_direction(DeviceSpec& spec, Direction unmeasured) {
+  const std::string to = unmeasured == Direction::up ? "up" : "down",
+                    from = unmeasured == Direction::up ? "down" : "up";
+  const auto turned = [&](const std::string& stem) {
+    return stem == "pulse_" || stem == "label_" || (stem == "threshold_" && spec.model == "vteam");
+  };
+  const std::map<std::string, double> shape = spec.shape;
+  for (const auto& [name, value] : shape) {
+    if (!name.ends_with("_" + from)) continue;
+    const std::string stem = name.substr(0, name.size() - from.size());
+    spec.shape[stem + to] = turned(stem) ? -value : value;
+  }
+  if (const auto own = spec.tables.find(from); own != spec.tables.end()) {
+    spec.tables[to].assign(own->second.rbegin(), own->second.rend());
+  }
+  spec.asymmetry = 0;
+}
+
+namespace {
+
+/// Measured directions, with the ends of their names.
+std::vector<std::pair<Direction, std::string>> measured_directions(const std::vector<PulseRecord>& records) {
+  const std::optional<Direction> none = unmeasured_direction(records);
+  std::vector<std::pair<Direction, std::string>> all;
+  if (none != Direction::up) all.emplace_back(Direction::up, "up");
+  if (none != Direction::down) all.emplace_back(Direction::down, "down");
+  return all;
+}
+
+}  // namespace
+
 DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRecord>& records) {
   for (const PulseRecord& record : records) {
     if (record.volts.empty() || record.width_s.empty()) {
@@ -91,7 +132,7 @@ DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRec
   spec.shape.clear();
   const bool vteam = model == "vteam";
   std::vector<double> widths;
-  for (const auto& [direction, name] : {std::pair{Direction::up, "up"}, std::pair{Direction::down, "down"}}) {
+  for (const auto& [direction, name] : measured_directions(records)) {
     const VoltSide side = side_of(records, direction);
     const double sign = direction == Direction::up ? 1 : -1;
     const std::string end = std::string("_") + name;
@@ -105,6 +146,7 @@ DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRec
     if (!vteam) spec.shape["x" + end] = 0.5;
     widths.insert(widths.end(), side.widths.begin(), side.widths.end());
   }
+  if (const auto none = unmeasured_direction(records)) mirror_direction(spec, *none);
   if (vteam) spec.shape["window"] = 1;
   spec.shape["pulse_width"] = upper_median(widths);
   return spec;
@@ -146,18 +188,18 @@ void add_bounds(FitNumbers& out, const RecordRange& range) {
 void add_steps(FitNumbers& out, const DeviceSpec& first, const std::vector<PulseRecord>& records, double size) {
   const auto [up, down] = steps_of_spec(first);
   const auto in_S = [size](double x) { return size * std::exp(x); };
-  const double level_up = std::log(4 / longest_run(records, Direction::up));
-  const double level_down = std::log(4 / longest_run(records, Direction::down));
-  out.numbers.push_back({"pulse_up", "S", {std::log(up), level_up}, in_S, level_up});
-  out.numbers.push_back({"pulse_down", "S", {std::log(down), level_down}, in_S, level_down});
+  for (const auto& [direction, name] : measured_directions(records)) {
+    const double step = direction == Direction::up ? up : down, level = std::log(4 / longest_run(records, direction));
+    out.numbers.push_back({"pulse_" + name, "S", {std::log(step), level}, in_S, level});
+  }
 }
 
-void add_shape(FitNumbers& out, const DeviceSpec& first) {
+void add_shape(FitNumbers& out, const DeviceSpec& first, const std::vector<PulseRecord>& records) {
   const std::string& model = first.model;
   const auto add = [&](const std::string& name, double start, double level, double (*value)(double)) {
     out.numbers.push_back({model + "." + name, "1", {start, level}, value, level});
   };
-  for (const std::string side : {"up", "down"}) {
+  for (const auto& [direction, side] : measured_directions(records)) {
     if (model == "linear_step") {
       add("gamma_" + side, logit(inside(first.shape_value("gamma_" + side))), 0, share);
     } else if (model == "power_step") {
@@ -176,7 +218,7 @@ void add_shape(FitNumbers& out, const DeviceSpec& first) {
     } else if (model == "piecewise") {
       const std::vector<double> table = first.table(side);
       for (std::size_t k = 1; k < table.size(); ++k) {
-        const auto held = [&](std::size_t j) { return std::log(std::clamp(table[j], 2e-3, 5e2)); };
+        const auto held = [&table](std::size_t j) { return std::log(std::clamp(table[j], 2e-3, 5e2)); };
         add(side + "[" + std::to_string(k) + "]/[" + std::to_string(k - 1) + "]", held(k) - held(k - 1), 0,
             [](double x) { return std::exp(x); });
         out.numbers.back().deviation = 1;
@@ -201,9 +243,13 @@ std::vector<double> table_of(const double* differences, std::size_t size) {
 
 void apply_shape(const FitNumbers& all, const double* x, DeviceSpec& spec) {
   if (spec.model == "piecewise") {
-    const std::size_t size = spec.tables["up"].size();  // both behind the bounds and the pulses
-    spec.tables["up"] = table_of(x + 4, size);
-    spec.tables["down"] = table_of(x + 3 + size, size);
+    for (const std::string side : {"up", "down"}) {
+      const auto first = std::find_if(all.numbers.begin(), all.numbers.end(), [&](const FitNumber& number) {
+        return number.of_table && number.name.starts_with("piecewise." + side);
+      });
+      if (first == all.numbers.end()) continue;
+      spec.tables[side] = table_of(x + (first - all.numbers.begin()), spec.tables[side].size());
+    }
     return;
   }
   const std::string prefix = spec.model + ".";
@@ -219,7 +265,7 @@ void apply_shape(const FitNumbers& all, const double* x, DeviceSpec& spec) {
 void add_volt_numbers(FitNumbers& out, const DeviceSpec& first, const std::vector<PulseRecord>& records) {
   const Adder adder{out, first};
   const bool vteam = first.model == "vteam";
-  for (const auto& [direction, name] : {std::pair{Direction::up, "up"}, std::pair{Direction::down, "down"}}) {
+  for (const auto& [direction, name] : measured_directions(records)) {
     const VoltSide side = side_of(records, direction);
     const std::string end = std::string("_") + name;
     adder.add_speed((vteam ? "k" : "A") + end);
@@ -288,15 +334,17 @@ FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& 
     add_volt_numbers(out, first, records);
   } else {
     add_steps(out, first, records, range.size());
-    add_shape(out, first);
+    add_shape(out, first, records);
   }
   const FitNumbers own = out;
-  out.apply = [own, volts](const double* x, DeviceSpec& spec) {
+  const std::optional<Direction> none = unmeasured_direction(records);
+  out.apply = [own, volts, none](const double* x, DeviceSpec& spec) {
     spec.g_min_S = own.numbers[0].value(x[0]);
     spec.g_max_S = own.numbers[1].value(x[1]);
-    if (!volts)
-      set_steps(spec, own.numbers[2].value(x[2]) / spec.window_S(), own.numbers[3].value(x[3]) / spec.window_S());
+    const auto step = [&](std::size_t k) { return own.numbers[k].value(x[k]) / spec.window_S(); };
+    if (!volts) set_steps(spec, step(2), step(none ? 2 : 3));
     apply_shape(own, x, spec);
+    if (none) mirror_direction(spec, *none);
   };
   return out;
 }

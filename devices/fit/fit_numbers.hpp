@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,13 @@ struct RecordRange {
 /// Range over all reads of the records. UserError where the conductance never changes.
 RecordRange range_of(const std::vector<PulseRecord>& records);
 
+/// Direction that no pulse of the records has.
+std::optional<Direction> unmeasured_direction(const std::vector<PulseRecord>& records);
+
+/// Gives the direction that was not measured the law of the other one, mirrored about the middle of the window: numbers and
+/// tables of the shape, and an asymmetry of 0.
+void mirror_direction(DeviceSpec& spec, Direction unmeasured);
+
 /// Coordinates of a fitted model, and the function that writes them to a spec. The first two are g_min and g_max. Then come
 /// the mean pulses up and down at the reference, in models that have them, then the shape.
 struct FitNumbers {
@@ -47,7 +55,7 @@ struct FitNumbers {
   std::function<void(const double* coordinates, DeviceSpec& spec)> apply;
 };
 
-/// Coordinates of a model. The first search begins at `first`, a guess of first_guesses(). The second begins with level
+/// Coordinates of a model; a direction without pulses has none, and follows the other (mirror_direction()). The first search begins at `first`, a guess of first_guesses(). The second begins with level
 /// curves and with pulses of which a run leaves about e^-4 of the window.
 FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& records);
 

@@ -105,6 +105,12 @@ bool PulseFit::better_than_mean() const {
 
 std::vector<std::string> PulseFit::warnings() const {
   std::vector<std::string> out;
+  if (unmeasured) {
+    const bool up = *unmeasured == Direction::up;
+    out.push_back(
+        fmt::format("pulses {0} were not measured: the device has the law of pulses {1}, mirrored (asymmetry 0)",
+                    up ? "up" : "down", up ? "down" : "up"));
+  }
   for (const FittedNumber& n : intervals) {
     const bool upper = n.name == "g_max" && !(n.high && *n.high < range.high + range.size());
     const bool lower =
@@ -127,6 +133,7 @@ void refresh(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.spec = fit.likelihood.spec;
   if (has_volts(fit.spec.model)) set_volt_pulses(fit.spec);
   fit.range = range_of(records);
+  fit.unmeasured = unmeasured_direction(records);
   measure_residuals(fit, records);
   fit.spec.update = PulseMode::pulsed;
   fit.spec.validate();

@@ -26,12 +26,14 @@ struct PulseFit {
   double autocorrelation = 0;
   LikelihoodFit likelihood;
   RecordRange range = {};                    ///< range of the reads
+  std::optional<Direction> unmeasured = {};  ///< direction without a pulse, of which the spec has the other's law
   std::vector<FittedNumber> intervals = {};  ///< intervals found by add_intervals()
   std::vector<std::string> of_devices = {};  ///< of a population: warnings of single devices that are not its own
 
   /// True if the curve beats a horizontal line by Akaike's criterion n ln(residual²) + 2 · numbers.
   bool better_than_mean() const;
-  /// Warnings to read before believing the fit: bounds that were never approached, errors that are not white.
+  /// Warnings to read before believing the fit: a direction that was not measured, bounds that were never approached, errors
+  /// that are not white.
   std::vector<std::string> warnings() const;
 };
 

@@ -11,9 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/io/time_stamp.hpp"
 #include "sim/io/unpacked.hpp"
 
 namespace nudge {
@@ -67,14 +69,74 @@ void check_negative(const std::vector<GroupedReading>& readings) {
 
 namespace {
 
-/// Numbers of one row, in SI units.
-void add_row(const CsvRow& row, const std::vector<LongColumn>& known, const FoundColumns& found, LongTable& table) {
+/// Numbers of devices and cells that are named by words, -1, -2, ... in the order of the file.
+class NamesAsNumbers {
+ public:
+  static bool may_be_named(const std::string& column) { return column == "cell" || column == "device"; }
+  double of(const std::string& name) {
+    return -static_cast<double>(numbers_.emplace(name, numbers_.size() + 1).first->second);
+  }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+};
+
+/// Numbers of one row, in SI units; dates as seconds since 1970.
+void add_row(const CsvRow& row, const std::vector<LongColumn>& known, const FoundColumns& found, NamesAsNumbers& names,
+             LongTable& table) {
   const std::string where = fmt::format("{}:{}", table.file, row.line);
   for (std::size_t k = 0; k < known.size(); ++k) {
-    if (found.has(k)) {
-      table.columns[k].push_back(long_table_number(row.cells[found.place[k]], known[k], found.factor[k], where));
+    if (!found.has(k)) continue;
+    const std::string& cell = row.cells[found.place[k]];
+    if (NamesAsNumbers::may_be_named(known[k].name) && !cell.empty() && !is_measured_number(cell)) {
+      table.columns[k].push_back(names.of(cell));
+      continue;
     }
+    const std::optional<double> stamp = known[k].unit == Unit::second ? time_stamp_s(cell) : std::nullopt;
+    table.columns[k].push_back(stamp ? *stamp : long_table_number(cell, known[k], found.factor[k], where));
   }
+}
+
+bool has_overflow(const CsvRow& row, const FoundColumns& found) {
+  return std::any_of(found.place.begin(), found.place.end(),
+                     [&](std::size_t place) { return place != FoundColumns::absent && is_overflow(row.cells[place]); });
+}
+
+std::size_t place_among(const std::vector<LongColumn>& known, const char* name) {
+  const auto own = std::find_if(known.begin(), known.end(), [&](const LongColumn& one) { return one.name == name; });
+  return static_cast<std::size_t>(own - known.begin());
+}
+
+/// Counts times that are stamps from the programming of their cell: a column, or the cell's first row.
+void count_from_programming(const std::vector<LongColumn>& known, LongTable& table, Understood& said) {
+  const std::size_t time_place = place_among(known, "time"), cell_place = place_among(known, "cell");
+  if (time_place == known.size()) return;
+  std::vector<double>& time = table.columns[time_place];
+  const std::vector<double>& from = table.columns[place_among(known, "programming_time")];
+  const auto stamps = std::count_if(time.begin(), time.end(), is_unix_time);
+  if (stamps == 0 && from.empty()) return;
+  const auto where = [&](std::size_t i) { return fmt::format("{}:{}", table.file, table.lines[i]); };
+  std::map<double, double> first;
+  for (std::size_t i = 0; i < time.size(); ++i) {
+    const bool stamp = is_unix_time(time[i]);
+    if (stamp != (stamps > 0) || (!from.empty() && is_unix_time(from[i]) != stamp)) {
+      csv_fail(where(i), fmt::format("time {:.10g} s {} a date: write dates (2026-01-31 14:05:09, or Unix seconds) in "
+                                     "all rows of time and programming_time, or seconds in all",
+                                     stamp ? from.empty() ? time[i] : from[i] : time[i], stamp ? "beside" : "is not"));
+    }
+    const double cell =
+        cell_place < known.size() && !table.columns[cell_place].empty() ? table.columns[cell_place][i] : 0;
+    const auto [at, fresh] = first.emplace(cell, time[i]);
+    at->second = std::min(at->second, time[i]);
+  }
+  for (std::size_t i = 0; i < time.size(); ++i) {
+    const double cell =
+        cell_place < known.size() && !table.columns[cell_place].empty() ? table.columns[cell_place][i] : 0;
+    time[i] -= from.empty() ? first.at(cell) : from[i];
+    if (time[i] < 0) csv_fail(where(i), fmt::format("this row is {:.6g} s before its programming_time", -time[i]));
+  }
+  said.notes.push_back(fmt::format(
+      "times count from {}", from.empty() ? "the first row of their cell, as its programming" : "programming_time"));
 }
 
 /// Puts conductances from resistances, or from currents and the voltages at which they were read.
@@ -99,7 +161,9 @@ void derive_conductance(const ConductanceColumns& at, LongTable& table) {
 
 LongTable parse_long_table(std::string_view bytes, const std::string& file, std::vector<LongColumn> known,
                            const std::vector<std::string>& bare, TableLook& look) {
-  const ConductanceColumns at = add_conductance(known);
+  const bool conductances = place_among(known, "conductance") < known.size();
+  const ConductanceColumns at = conductances ? add_conductance(known) : ConductanceColumns{};
+  if (place_among(known, "time") < known.size()) known.push_back({"programming_time", Unit::second, false});
   MeasuredText text = read_measured_text(bytes, file);
   if (text.header.cells.empty() && !text.empty()) {
     text.refuse_two_readings();
@@ -114,6 +178,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
   const FoundColumns found = find_columns(text, known, look);
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
+  NamesAsNumbers names;
   CsvRow row;
   for (std::size_t i = 0; i < text.size(); ++i) {
     text.row(i, row);
@@ -121,13 +186,18 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
       csv_fail(text.place(row),
                fmt::format("{} cells, the table has {} columns", row.cells.size(), text.header.cells.size()));
     }
+    if (has_overflow(row, found)) {
+      look.understood.back().missing_lines.push_back(row.line);
+      continue;
+    }
     table.lines.push_back(row.line);
-    add_row(row, known, found, table);
+    add_row(row, known, found, names, table);
   }
   if (table.lines.empty()) {
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
   }
-  derive_conductance(at, table);
+  count_from_programming(known, table, look.understood.back());
+  if (conductances) derive_conductance(at, table);
   return table;
 }
 

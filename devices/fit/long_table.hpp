@@ -33,10 +33,15 @@ struct Understood {
   std::vector<Column> columns;
   std::vector<std::string> left_columns;  ///< further columns, which are not read
   std::vector<int> left_lines;            ///< lines of an instrument around the table
+  std::vector<int> missing_lines = {};    ///< lines whose reading is an instrument's overflow
+  std::vector<std::string> notes = {};    ///< what was concluded from the numbers, and what looks odd
 
-  /// Up to four lines, each after `mark`.
+  /// Up to five lines and the notes, each after `mark`.
   std::string text(const std::string& mark) const;
 };
+
+/// How a text was read, without its columns.
+Understood layout_of(const MeasuredText& text);
 
 /// What a user says of the columns of files, and what was read in them.
 struct TableLook {
@@ -79,9 +84,15 @@ struct LongTable {
 /// Reads a table of measured_text.hpp whose columns are found by find_columns(). A conductance may stand as a resistance or as
 /// a current and its read_voltage. A table without a header has the columns `bare`, in that order. UserError with file:line
 /// for what those two refuse, another number of cells, a cell that is not a finite number (a unit in a cell too: units of a
-/// column cannot differ from row to row), an instrument's overflow, a negative time, or a conductance beyond 0.1 S.
+/// column cannot differ from row to row), a negative time, or a conductance beyond 0.1 S.
+///
+/// Rows with an instrument's overflow are left out, and counted. Times may be stamps (time_stamp.hpp): dates, or seconds of
+/// Unix. They are then counted from the column programming_time, or from the first row of their cell.
 LongTable parse_long_table(std::string_view text, const std::string& file, std::vector<LongColumn> known,
                            const std::vector<std::string>& bare, TableLook& look);
+
+/// True if a text has a header that names a reading (conductance, resistance or current) and another of the known columns.
+bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known);
 
 /// Text of a table's file, inflated if it is a .gz.
 std::string read_table_text(const std::string& path);

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -25,8 +27,8 @@ double finite_number(const std::string& cell, const std::string& where) {
   return value;
 }
 
-/// Columns of a table, each up to its first empty cell.
-std::vector<std::vector<double>> columns_of(const MeasuredText& text, const Convert& convert) {
+/// Columns of a table from the first that counts, each up to its first empty cell.
+std::vector<std::vector<double>> columns_of(const MeasuredText& text, std::size_t first, const Convert& convert) {
   const std::size_t width = text.header.cells.empty() ? text.row(0).cells.size() : text.header.cells.size();
   std::vector<std::vector<double>> columns(width);
   std::vector<int> ended(width, 0);  // line of the first empty cell
@@ -36,7 +38,7 @@ std::vector<std::vector<double>> columns_of(const MeasuredText& text, const Conv
     const std::string where = text.place(row);
     if (row.cells.size() != width)
       csv_fail(where, fmt::format("{} cells, the first row has {}", row.cells.size(), width));
-    for (std::size_t c = 0; c < width; ++c) {
+    for (std::size_t c = first; c < width; ++c) {
       if (row.cells[c].empty()) {
         if (ended[c] == 0) ended[c] = row.line;
       } else if (ended[c] > 0) {
@@ -59,13 +61,33 @@ PulseRecord joined(const std::vector<double>& up, const std::vector<double>& dow
   return record;
 }
 
+/// Columns of conductances after pulses up, and after pulses down; their unit, where it is told.
+struct UpDownColumns {
+  std::size_t up = 0, down = 1;
+  std::string up_unit = {}, down_unit = {};
+};
+
 /// True if a cell is a stem such as "up", "up (uS)" or "up_data"; sets `unit`.
-bool names_column(const std::string& cell, const std::string& stem, std::string& unit) {
-  if (cell == stem || cell == stem + "_data") return true;
+bool names_column(const std::string& cell, const std::vector<std::string>& stems, std::string& unit) {
   const NamedUnit named = named_unit(cell);
-  if (named.name != stem) return false;
-  unit = named.unit;
-  return true;
+  for (const std::string& stem : stems) {
+    if (cell == stem || cell == stem + "_data") return true;
+    if (boost::to_lower_copy(named.name) != stem) continue;
+    unit = named.unit;
+    return true;
+  }
+  return false;
+}
+
+/// Columns by their names; nothing: they have others.
+std::optional<UpDownColumns> named_up_down(const std::vector<std::string>& names) {
+  if (names.size() != 2 && names.size() != 3) return {};
+  UpDownColumns at{names.size() - 2, names.size() - 1};
+  std::string none;
+  if (at.up == 1 && !names_column(names[0], {"pulse", "pulses", "pulse number", "pulse #", "n", "#"}, none)) return {};
+  const bool up = names_column(names[at.up], {"up", "ltp", "potentiation"}, at.up_unit);
+  const bool down = names_column(names[at.down], {"down", "ltd", "depression"}, at.down_unit);
+  return up && down ? std::optional(at) : std::nullopt;
 }
 
 /// True if the first column counts pulses, 0, 1, 2, ..., and is no conductance.
@@ -94,10 +116,7 @@ double up_down_conductance(const std::string& cell, const std::string& unit, con
 bool is_up_down_csv(const MeasuredText& text) {
   const std::vector<std::string>& names = text.header.cells;
   if (names.empty()) return !text.empty() && text.row(0).cells.size() == 2;
-  if (names.size() != 2) return false;
-  std::string unit;
-  return (names_column(names[0], "up", unit) && names_column(names[1], "down", unit)) ||
-         (names[0] == "up_pulse" && names[1] == "down_pulse");
+  return named_up_down(names) || (names.size() == 2 && names[0] == "up_pulse" && names[1] == "down_pulse");
 }
 
 std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScale& scale) {
@@ -105,28 +124,23 @@ std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScal
   const bool named = !text.header.cells.empty();
   const std::string where = text.place(named ? text.header.line : text.line(0));
   text.refuse_two_readings();
-  std::string unit, other;
   if (named && text.header.cells[0] == "up_pulse") {
     csv_fail(where,
              "up_pulse,down_pulse are sizes of steps per segment, not conductances after pulses (fit the measured "
              "response, columns up,down; or write the sizes into device.piecewise.up and down)");
   }
-  if (named) {
-    names_column(text.header.cells[0], "up", unit);
-    names_column(text.header.cells[1], "down", other);
-    if (unit != other) csv_fail(where, "the two columns have different units");
-  }
-  if (counts_pulses(text)) {
+  const UpDownColumns at = named ? named_up_down(text.header.cells).value() : UpDownColumns{};
+  if (at.up_unit != at.down_unit) csv_fail(where, "the two columns have different units");
+  if (at.up == 0 && counts_pulses(text)) {
     csv_fail(where,
              "the first column counts pulses, but two columns are conductances after pulses up and after pulses "
              "down (give the file the header pulse,conductance,direction)");
   }
   const bool normalised = scale.high_S > 0;
-  auto columns = columns_of(text, [&](const std::string& cell, const std::string& at) {
-    return normalised ? finite_number(cell, at) : up_down_conductance(cell, unit, at);
+  auto columns = columns_of(text, at.up, [&](const std::string& cell, const std::string& place) {
+    return normalised ? finite_number(cell, place) : up_down_conductance(cell, at.up_unit, place);
   });
-  PulseRecord record = joined(columns[0], columns[1]);
-  check_record(record, name);
+  PulseRecord record = joined(columns[at.up], columns[at.down]);
   if (!normalised) return {{"", "", std::move(record)}};
   const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
   const double from = *low, to = *high;
@@ -147,7 +161,7 @@ Runs runs_of(std::string_view bytes, const std::string& name, double volts, Dire
   const std::vector<std::string>& names = text.header.cells;
   if (text.empty()) csv_fail(name, "empty (a column of currents per run is needed)");
   Runs runs;
-  runs.conductance_S = columns_of(text, [volts](const std::string& cell, const std::string& where) {
+  runs.conductance_S = columns_of(text, 0, [volts](const std::string& cell, const std::string& where) {
     const double current = finite_number(cell, where), conductance = current / volts;
     if (conductance < 0) csv_fail(where, fmt::format("{:g} A at {:g} V is a negative conductance", current, volts));
     return csv_conductance(fmt::format("{}", conductance), "", where);
@@ -187,16 +201,25 @@ std::vector<LabRecord> parse_set_reset_csv(std::string_view set, const std::stri
   std::vector<LabRecord> records;
   for (std::size_t c = 0; c < up.names.size(); ++c) {
     records.push_back({"", up.names[c], joined(up.conductance_S[c], down.conductance_S[c])});
-    check_record(records.back().pulses, fmt::format("{}, {}: run {}", set_name, reset_name, up.names[c]));
   }
+  check_records(records, fmt::format("{}, {}", set_name, reset_name));
   return records;
 }
 
 std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale, TableLook* look) {
-  if (paths.size() > 2) throw UserError("one CSV file, or CrossSim's two (SET.csv RESET.csv), are read");
-  if (paths.size() == 1) return parse_lab_csv(read_table_text(paths[0]), paths[0], scale, look);
+  if (paths.size() > 2)
+    throw UserError("one CSV file, or two (LTP.csv LTD.csv; CrossSim's SET.csv RESET.csv), are read");
+  const std::string first = read_table_text(paths.at(0));
+  if (paths.size() == 1) return parse_lab_csv(first, paths[0], scale, look);
   if (scale.high_S > 0) throw UserError("--window is for one file of two columns, up and down");
-  return parse_set_reset_csv(read_table_text(paths.at(0)), paths[0], read_table_text(paths[1]), paths[1], scale);
+  const std::string second = read_table_text(paths[1]);
+  if (!is_pulse_csv(first, paths[0])) return parse_set_reset_csv(first, paths[0], second, paths[1], scale);
+  TableLook unasked;
+  TableLook& seen = look != nullptr ? *look : unasked;
+  std::vector<LabRecord> records = parse_lab_rows(first, paths[0], scale, seen);
+  for (LabRecord& one : parse_lab_rows(second, paths[1], scale, seen)) records.push_back(std::move(one));
+  check_records(records, fmt::format("{}, {}", paths[0], paths[1]));
+  return records;
 }
 
 }  // namespace nudge

@@ -118,8 +118,12 @@ TEST_CASE("pulse CSV: voltage and width", "[devices]") {
     }
     return std::string("accepted");
   };
-  CHECK_THAT(problem("pulse,conductance_uS,voltage_V\n0,1,\n"),
-             Contains("v.csv:1") && Contains("\"width\" is missing"));
+  // Volts without a width are directions alone; a model of voltages asks for both.
+  const std::vector<LabRecord> signs =
+      parse_lab_csv("pulse,conductance_uS,voltage_V\n0,1,\n1,2,1\n2,3,1\n3,2,-1\n4,1,-1\n", "v.csv");
+  CHECK(signs.at(0).pulses.volts.empty());
+  CHECK(signs.at(0).pulses.direction[3] == Direction::down);
+  CHECK_THROWS_WITH(fit_records({signs[0].pulses}, "vteam"), Contains("voltage_V and width_s"));
   const std::string head = "pulse,conductance_uS,voltage_V,width_s\n0,1,,\n";
   CHECK_THAT(problem(head + "1,2,0,1e-7\n"), Contains("v.csv:3: voltage 0 V is no pulse"));
   CHECK_THAT(problem(head + "1,2,1,-1e-7\n"), Contains("v.csv:3: width -1e-07 s"));

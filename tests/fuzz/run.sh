@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the libFuzzer targets of a build with NUDGE_FUZZ for so many seconds each (default 60), or RUNS executions each where these
 # are done sooner; ends at the first finding.
-#   bash tests/fuzz/run.sh build/fuzz 600 [config contents csv netlist run_file samples spec]
+#   bash tests/fuzz/run.sh build/fuzz 600 [config contents csv netlist run_file samples spec tables]
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 build=$1
 seconds=${2:-60}
 shift $(($# < 2 ? $# : 2))
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(config contents csv netlist run_file samples spec); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(config contents csv netlist run_file samples spec tables); fi
 
 work=$build/fuzzing
 mkdir -p "$work"
