@@ -342,7 +342,7 @@ IvFit fit_iv(const IvData& data, const std::string& model) {
                    [](const IvLaw& a, const IvLaw& b) { return a.akaike < b.akaike; });
   const IvLaw& best = fit.laws.front();
   // A device that does not move leaves half of ln(on/off). Loops whose thresholds wander from cycle to cycle come near it.
-  if (!(best.rms < 0.3 * 0.5 * std::log(fit.reads.ratio.value))) {
+  if (!(best.rms < 0.15 * 0.5 * std::log(fit.reads.ratio.value))) {
     fit.why_no_law = fmt::format(
         "{} leaves an rms of {:.3g} of ln(current), a device that never switches {:.3g}: these laws "
         "do not describe the loops (do thresholds differ from cycle to cycle? Fit one cycle)",

@@ -34,7 +34,7 @@ struct IvFit {
 /// the off state's at the peak, by Levenberg–Marquardt from four starts. Rows at the instrument's limit count only as voltages.
 /// Intervals are those of the curvature at the minimum with Student's t; a number within a factor e^3 is open. A set at
 /// negative voltages turns both signs. The widths and volts of device pulses are chosen: the set and reset voltages, 1 % of the
-/// window. No law where the best leaves 30 % of the rms of a device that does not move. UserError for another model, or as look_at_sweeps().
+/// window. No law where the best leaves 15 % of the rms of a device that does not move. UserError for another model, or as look_at_sweeps().
 IvFit fit_iv(const IvData& data, const std::string& model);
 
 /// Fit as a table for people, and as TOML.

@@ -209,9 +209,9 @@ std::vector<LabRecord> parse_set_reset_csv(std::string_view set, const std::stri
 std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale, TableLook* look) {
   if (paths.size() > 2)
     throw UserError("one CSV file, or two (LTP.csv LTD.csv; CrossSim's SET.csv RESET.csv), are read");
+  if (paths.size() == 2 && scale.high_S > 0) throw UserError("--window is for one file of two columns, up and down");
   const std::string first = read_table_text(paths.at(0));
   if (paths.size() == 1) return parse_lab_csv(first, paths[0], scale, look);
-  if (scale.high_S > 0) throw UserError("--window is for one file of two columns, up and down");
   const std::string second = read_table_text(paths[1]);
   if (!is_pulse_csv(first, paths[0])) return parse_set_reset_csv(first, paths[0], second, paths[1], scale);
   TableLook unasked;
