@@ -162,7 +162,9 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
   if (!options.out.empty()) throw UserError("netlist: -o goes with --trained RUN.h5: nothing else is written");
   const NodalEquations equations(read_netlist(options.file, {options.elements_limit, "--elements-limit"}));
-  for (const std::string& note : equations.netlist().notes) say("nudge: note: {}: {}\n", options.file, note);
+  for (const std::string& note : equations.netlist().notes) {
+    say("nudge: note: {}{}\n", note.starts_with(options.file) ? "" : options.file + ": ", note);
+  }
   if (options.waves && options.tran.empty()) throw UserError("netlist: --waves goes with --tran TIME");
   if (!options.tran.empty()) return print_transient(options, equations);
   if (!options.op) {
