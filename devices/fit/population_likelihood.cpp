@@ -229,6 +229,26 @@ NumberOverDevices number_over_devices(const std::vector<NumberProfile>& devices)
   return out;
 }
 
+namespace {
+
+/// Moves the ends of the mean into the range that the number can have in some device: a bound lies beyond the middle of the reads.
+void keep_in_domain(SharedNumber& shared, const std::vector<DeviceFit>& each) {
+  constexpr double farthest_coordinate = 30;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const DeviceFit& one : each) {
+    for (const FitNumber& number : one.fit.likelihood.coordinates.numbers) {
+      if (number.name != shared.number.name) continue;
+      low = std::min(low, number.scaled(-farthest_coordinate));
+      high = std::max(high, number.scaled(farthest_coordinate));
+    }
+  }
+  if (!(low < high)) return;  // noise, which has no other range
+  if (shared.over.mean_low) shared.over.mean_low = std::max(*shared.over.mean_low, low);
+  if (shared.over.mean_high) shared.over.mean_high = std::min(*shared.over.mean_high, high);
+}
+
+}  // namespace
+
 std::vector<SharedNumber> shared_numbers(const std::vector<DeviceFit>& each, const std::vector<PulseRecord>& cycles) {
   std::vector<SharedNumber> out;
   std::vector<std::vector<NumberProfile>> profiles;
@@ -248,6 +268,7 @@ std::vector<SharedNumber> shared_numbers(const std::vector<DeviceFit>& each, con
   parallel_for(static_cast<Index>(out.size()), 0, [&](Index k, int) {
     const auto at = static_cast<std::size_t>(k);
     out[at].over = number_over_devices(profiles[at]);
+    keep_in_domain(out[at], each);
   });
   return out;
 }

@@ -207,7 +207,7 @@ double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
 
 /// Profile intervals of all numbers; moves `fit` should a better maximum be met.
 std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals) {
-  residuals.descend(fit.at, 4);
+  take(fit, residuals, fit.at);
   const std::vector<FitNumber> numbers = residuals.all_numbers();
   const auto n = static_cast<double>(fit.values);
   const double freedom = std::max(n - determined_numbers(residuals, fit.at), 1.0);

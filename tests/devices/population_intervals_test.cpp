@@ -109,6 +109,18 @@ TEST_CASE("populations: records that reach less than half of the window keep the
   }
 }
 
+TEST_CASE("populations: two devices, whose interval is wide, keep numbers in their domain", "[devices]") {
+  // Student's t of one degree of freedom is 12.7: in uS, and not on a logarithm, it reaches below zero.
+  const std::vector<LabRecord> records = partial_records(2, 15, 3);
+  PopulationFit fit = fit_population(records, "soft_bounds");
+  add_intervals(fit, records);
+  REQUIRE(fit.g_max_S.mean_low);
+  CHECK(*fit.g_max_S.mean_low > 5e-6);  // the middle of the reads
+  CHECK(fit.g_min_S.mean_high.value_or(0) < 6e-6);
+  CHECK(fit.g_min_S.mean_low.value_or(0) >= 0);
+  CHECK(holds(fit.g_max_S, 20e-6));
+}
+
 TEST_CASE("populations: the shared records hold their truth", "[measured]") {
   const auto path = test::shared_file("reports/devices/population_five.csv");
   if (!path) return;
