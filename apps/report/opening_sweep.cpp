@@ -220,7 +220,8 @@ Opening with_finer(const Table& points, const std::string& finer, const std::vec
   if (found == effects.end()) return out;
   const std::string value = fmt::format("{} = {}", found->key, found->to);
   const std::string does = does_text(points, finer, found->difference.mean);
-  out.sentence = fmt::format("{} {}{}. {}. {}", value, does, interval_text(finer, found->difference), out.title, out.sentence);
+  out.sentence =
+      fmt::format("{} {}{}. {}. {}", value, does, interval_text(finer, found->difference), out.title, out.sentence);
   out.title = fmt::format("{} {}", value, does);
   return out;
 }

@@ -177,7 +177,7 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
   CHECK_THAT(errors("stuck_low = 250\n"), !Contains("did you mean"));
   // Rules that join several numbers: reported where one of them was set, whatever the command.
   CHECK_THAT(errors("pulses = 1e8\n"), Contains("bad.toml:3:1: device.pulses = 1e+08 (must be <=") &&
-                                            Contains("below the resolution of a conductance"));
+                                           Contains("below the resolution of a conductance"));
   CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 25\n"), Contains("bad.toml:4:20: crossbar.forward_adc_bits = 25"));
   CHECK_THAT(errors("pulses = 10\n[crossbar]\nprogramming = 'write_verify'\n"),
              Contains("bad.toml:3:1: crossbar.verify_tolerance = 0.01 (must be >= 0.05)"));

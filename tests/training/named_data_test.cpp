@@ -71,9 +71,11 @@ TEST_CASE("R data: refusals name the column and what to do") {
   const std::string bytes = unpacked(from_hex(kFrame), "t.rda");
   CHECK_THROWS_WITH(frame(bytes, "knd"), Contains("has no column data.labels = \"knd\"") && Contains("kind"));
   CHECK_THROWS_WITH(frame(bytes, "n"), Contains("column \"kind\", row 1 is the level \"b\""));
-  CHECK_THROWS_WITH(parse_rdata(bytes, "t.rda", {"t.rda", "other", "kind"}, Target::label), Contains("name the data frame"));
+  CHECK_THROWS_WITH(parse_rdata(bytes, "t.rda", {"t.rda", "other", "kind"}, Target::label),
+                    Contains("name the data frame"));
   // Every truncation is refused, and none reads beyond the end.
-  for (std::size_t n = 0; n < bytes.size(); ++n) CHECK_THROWS_WITH(frame(bytes.substr(0, n), "kind"), Contains("t.rda"));
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    CHECK_THROWS_WITH(frame(bytes.substr(0, n), "kind"), Contains("t.rda"));
   CHECK_THROWS_WITH(unpacked(from_hex(kFrame).substr(0, 200), "t.xz"), Contains("t.xz: the .xz is truncated"));
   std::string damaged = from_hex(kFrame);
   damaged[150] = static_cast<char>(damaged[150] ^ 1);
@@ -84,8 +86,9 @@ TEST_CASE("R data: refusals name the column and what to do") {
 TEST_CASE("a set called by its name comes with its published test split") {
   // Class counts of the Statlog project's training and test files; of letter the published sizes.
   const std::map<std::string, std::pair<std::map<int, int>, std::map<int, int>>> published = {
-      {"satellite", {{{0, 1072}, {1, 479}, {2, 961}, {3, 415}, {4, 470}, {5, 1038}},
-                     {{0, 461}, {1, 224}, {2, 397}, {3, 211}, {4, 237}, {5, 470}}}},
+      {"satellite",
+       {{{0, 1072}, {1, 479}, {2, 961}, {3, 415}, {4, 470}, {5, 1038}},
+        {{0, 461}, {1, 224}, {2, 397}, {3, 211}, {4, 237}, {5, 470}}}},
       {"dna", {{{0, 464}, {1, 485}, {2, 1051}}, {{0, 303}, {1, 280}, {2, 603}}}}};
   for (const NamedData& set : named_data_sets()) {
     if (set.package != "r-cran-mlbench") continue;
@@ -97,7 +100,8 @@ TEST_CASE("a set called by its name comes with its published test split") {
     if (set.name == "letter") {
       CHECK(data.training.count() == 16000);
       CHECK(data.test.count() == 4000);
-      CHECK(data.training.labels.front() == 'T' - 'A');  // the first line of UCI's file: T,2,8,3,5,1,8,13,0,6,6,10,8,0,8,0,8
+      CHECK(data.training.labels.front() ==
+            'T' - 'A');  // the first line of UCI's file: T,2,8,3,5,1,8,13,0,6,6,10,8,0,8,0,8
       CHECK(data.training.features(0, 6) == 13);
     }
     const auto found = published.find(set.name);
@@ -119,19 +123,21 @@ TEST_CASE("CIFAR-10 is read from its binary files, five of training and one of t
   CHECK(data.training.shape == std::vector<Index>{3, 32, 32});
   CHECK(data.training.labels[37] == 7);
   CHECK(data.training.features(37, 3071) == 17);
-    std::filesystem::resize_file(folder.path() / "test_batch.bin", 3000);
+  std::filesystem::resize_file(folder.path() / "test_batch.bin", 3000);
   CHECK_THROWS_WITH(set->read(folder.path(), Target::label), Contains("test_batch.bin") && Contains("has 3000 bytes"));
   CHECK_THROWS_WITH(set->folder(""), Contains("name the folder that has data_batch_1 in data.folder"));
 }
 
 TEST_CASE("CIFAR-10's Python version is read from its pickles, as Python 2 wrote them, and none is run") {
   const auto text = [](std::string_view s) { return std::string("U") + static_cast<char>(s.size()) + std::string(s); };
-  const std::string pixels(2 * 3072, '\x05'), two_rows = "\x4b\x02\x4d" + std::string("\x00\x0c", 2) + "\x86";  // (2, 3072)
-  const std::string type = "cnumpy\ndtype\n" + text("u1") + std::string("K\0K\x01\x87R(K\x03", 9) + text("|") + std::string("NNNK\0K\0K\0tb", 11);
+  const std::string pixels(2 * 3072, '\x05'),
+      two_rows = "\x4b\x02\x4d" + std::string("\x00\x0c", 2) + "\x86";  // (2, 3072)
+  const std::string type = "cnumpy\ndtype\n" + text("u1") + std::string("K\0K\x01\x87R(K\x03", 9) + text("|") +
+                           std::string("NNNK\0K\0K\0tb", 11);
   const auto batch = [&](const std::string& labels) {
     return "\x80\x02}q\x01(" + text("labels") + "]q\x02(" + labels + "e" + text("data") +
-           "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n" + std::string("K\0\x85", 3) + text("b") + "\x87R(K\x01" + two_rows +
-           type + "\x89T" + std::string("\x00\x18\0\0", 4) + pixels + "tbu.";
+           "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n" + std::string("K\0\x85", 3) + text("b") +
+           "\x87R(K\x01" + two_rows + type + "\x89T" + std::string("\x00\x18\0\0", 4) + pixels + "tbu.";
   };
   RawArray pictures, labels;
   add_cifar_pickle(batch("K\x06K\x09"), "data_batch_1", pictures, labels);

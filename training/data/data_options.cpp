@@ -51,19 +51,21 @@ const Section<DataOptions>& data_section() {
                  "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with the "
                  "project."),
             &DataOptions::text),
-      field(path("data.file", "",
-                 "Samples to learn: CSV, IDX (MNIST as distributed), NPZ, HDF5, or a data frame of R (.rda, .rds); the "
-                 "first bytes decide the format, .gz and .xz are unpacked. Or the name of a set with its published test "
-                 "split: " +
-                     named_data_help() +
-                     ". Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with nudge (as regression: "
-                     "their labels as numbers)."),
-            &DataOptions::file),
+      field(
+          path("data.file", "",
+               "Samples to learn: CSV, IDX (MNIST as distributed), NPZ, HDF5, or a data frame of R (.rda, .rds); the "
+               "first bytes decide the format, .gz and .xz are unpacked. Or the name of a set with its published test "
+               "split: " +
+                   named_data_help() +
+                   ". Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with nudge (as regression: "
+                   "their labels as numbers)."),
+          &DataOptions::file),
       field(path("data.folder", "",
                  "Folder with the files of a set that data.file names; empty: where Debian's package puts them."),
             &DataOptions::folder),
       field(text("data.features", "",
-                 "NPZ, HDF5: array of the features, samples along its first dimension; empty: features. R: the data frame; "
+                 "NPZ, HDF5: array of the features, samples along its first dimension; empty: features. R: the data "
+                 "frame; "
                  "empty: the only one."),
             &DataOptions::features),
       field(text("data.labels", "",
@@ -162,8 +164,8 @@ SampleOptions sample_options(const Config& config) {
   o.folder = d.folder;
   if (o.named != nullptr) expect_only_named(d);
   if (o.named == nullptr && !d.folder.empty()) {
-    throw UserError(fmt::format("data.folder = \"{}\" is read only where data.file names a set: {}", d.folder,
-                                named_data_help()));
+    throw UserError(
+        fmt::format("data.folder = \"{}\" is read only where data.file names a set: {}", d.folder, named_data_help()));
   }
   o.source = {d.file, d.features, d.labels};
   o.test_source = {d.test_file, first_of(d.test_features, d.features), first_of(d.test_labels, d.labels),

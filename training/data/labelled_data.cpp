@@ -17,9 +17,7 @@ namespace {
 constexpr std::string_view kZip = "PK\x03\x04", kEmptyZip = "PK\x05\x06", kHdf5 = "\x89HDF";
 
 /// Reads the bytes of a file, unpacked if it is a .gz or .xz.
-std::string plain_bytes(const std::string& path) {
-  return unpacked(read_file_bytes(path, "data"), data_name(path));
-}
+std::string plain_bytes(const std::string& path) { return unpacked(read_file_bytes(path, "data"), data_name(path)); }
 
 bool fits_float(double number) {
   return std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max());  // false for a NaN
@@ -109,7 +107,8 @@ LabelledData read_labelled_data(const DataSource& source, Target target) {
   if (is_rdata(bytes)) return parse_rdata(bytes, name, source, target);
   if (const std::size_t nul = bytes.find('\0'); nul != std::string::npos) {
     throw UserError(
-        fmt::format("{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF), R data (RDX) nor CSV text: first byte {:02X}, "
+        fmt::format("{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF), R data (RDX) nor CSV text: first "
+                    "byte {:02X}, "
                     "a NUL at byte {}",
                     name, static_cast<unsigned char>(bytes[0]), nul));
   }

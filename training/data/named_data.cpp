@@ -76,8 +76,8 @@ void check_published(const fs::path& file, std::string_view bytes) {
   for (const Published& one : published) {
     if (file.filename() != one.name || bytes.size() != one.size) continue;
     if (const std::string found = md5(bytes); found != one.md5) {
-      throw UserError(fmt::format("{}: has the MD5 {} (the published file has {}; fetch it again)", data_name(file), found,
-                                  one.md5));
+      throw UserError(fmt::format("{}: has the MD5 {} (the published file has {}; fetch it again)", data_name(file),
+                                  found, one.md5));
     }
   }
 }
@@ -100,8 +100,8 @@ PublishedData of_idx(const fs::path& folder, Target target) {
 void add_cifar_binary(const std::string& bytes, const std::string& name, RawArray& pictures, RawArray& labels) {
   constexpr std::size_t kPicture = 3072;
   if (bytes.empty() || bytes.size() % (kPicture + 1) != 0) {
-    throw UserError(fmt::format("{}: has {} bytes (must be a multiple of {}: a label and 3 x 32 x 32 pixels each)", name,
-                                bytes.size(), kPicture + 1));
+    throw UserError(fmt::format("{}: has {} bytes (must be a multiple of {}: a label and 3 x 32 x 32 pixels each)",
+                                name, bytes.size(), kPicture + 1));
   }
   for (std::size_t at = 0; at < bytes.size(); at += kPicture + 1) {
     labels.bytes += bytes[at];
@@ -138,9 +138,11 @@ const std::vector<NamedData>& named_data_sets() {
   // The splits of letter, satellite, shuttle and dna are those of the Statlog project (Michie, Spiegelhalter and Taylor,
   // Machine Learning, Neural and Statistical Classification, 1994, chapter 9); mlbench keeps the order of its files.
   static const std::vector<NamedData> all = {
-      {"letter", "20,000 letters by 16 shape numbers, 26 classes (Frey and Slate, Machine Learning 6:161, 1991)", kMlbench,
-       kMlbenchFolder, "LetterRecognition.rda",
-       [](const fs::path& f, Target t) { return of_data_frame(f / "LetterRecognition.rda", "lettr", 20000, 16000, t); }},
+      {"letter", "20,000 letters by 16 shape numbers, 26 classes (Frey and Slate, Machine Learning 6:161, 1991)",
+       kMlbench, kMlbenchFolder, "LetterRecognition.rda",
+       [](const fs::path& f, Target t) {
+         return of_data_frame(f / "LetterRecognition.rda", "lettr", 20000, 16000, t);
+       }},
       {"satellite", "6,435 fields by 36 bands, 6 classes (Statlog)", kMlbench, kMlbenchFolder, "Satellite.rda",
        [](const fs::path& f, Target t) { return of_data_frame(f / "Satellite.rda", "classes", 6435, 4435, t); }},
       {"shuttle", "58,000 rows of 9 sensors, 7 classes (Statlog)", kMlbench, kMlbenchFolder, "Shuttle.rda",
@@ -151,8 +153,8 @@ const std::vector<NamedData>& named_data_sets() {
        "dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist", "train-images-idx3-ubyte", of_idx},
       {"mnist", "70,000 digits of 28 x 28 in the four files that MNIST is distributed as", "", "",
        "train-images-idx3-ubyte", of_idx},
-      {"cifar-10", "60,000 pictures of 3 x 32 x 32, 10 classes, binary or Python version (Krizhevsky, 2009)", "",
-       "", "data_batch_1", of_cifar}};
+      {"cifar-10", "60,000 pictures of 3 x 32 x 32, 10 classes, binary or Python version (Krizhevsky, 2009)", "", "",
+       "data_batch_1", of_cifar}};
   return all;
 }
 

@@ -116,7 +116,8 @@ std::int64_t SampleParts::fingerprint() const {
 SampleParts load_samples(const SampleOptions& options, Target target) {
   if (options.named != nullptr) {
     PublishedData found = options.named->read(options.named->folder(options.folder), target);
-    return prepare_samples(std::move(found.training), found.training_name, std::move(found.test), found.test_name, options);
+    return prepare_samples(std::move(found.training), found.training_name, std::move(found.test), found.test_name,
+                           options);
   }
   const DataSource& source = options.source;
   if (source.path.empty()) {

@@ -114,13 +114,21 @@ class Unpickler {
     switch (code) {
       case '\x80': take(1); return;  // PROTO
       case '(': stack_.push_back(nullptr); return;
-      case 'N': case '\x88': case '\x89': push({}); return;
-      case '}': case ']': case ')': push({Value::Kind::list}); return;
+      case 'N':
+      case '\x88':
+      case '\x89': push({}); return;
+      case '}':
+      case ']':
+      case ')': push({Value::Kind::list}); return;
       case 'K': push_number(static_cast<std::int64_t>(little_endian(1))); return;
       case 'M': push_number(static_cast<std::int64_t>(little_endian(2))); return;
       case 'J': push_number(static_cast<std::int32_t>(little_endian(4))); return;
-      case 'U': case 'C': case '\x8c': push_text(take(little_endian(1))); return;
-      case 'T': case 'X': case 'B': push_text(take(little_endian(4))); return;
+      case 'U':
+      case 'C':
+      case '\x8c': push_text(take(little_endian(1))); return;
+      case 'T':
+      case 'X':
+      case 'B': push_text(take(little_endian(4))); return;
       case '\x8e': push_text(take(little_endian(8))); return;
       case 'c': {
         const std::string module(line());
@@ -132,19 +140,25 @@ class Unpickler {
       case '\x94': put(memo_.size()); return;
       case 'h': get(little_endian(1)); return;
       case 'j': get(little_endian(4)); return;
-      case '\x85': case '\x86': case '\x87': {
+      case '\x85':
+      case '\x86':
+      case '\x87': {
         const auto n = static_cast<std::size_t>(static_cast<unsigned char>(code) - 0x84U);
         push({Value::Kind::list, 0, "", popped(n)});
         return;
       }
       case 't': push({Value::Kind::list, 0, "", to_mark()}); return;
-      case 'e': case 'u': add(to_mark()); return;
+      case 'e':
+      case 'u': add(to_mark()); return;
       case 'a': add(popped(1)); return;
       case 's': add(popped(2)); return;
-      case '\x93': case 'R': push({Value::Kind::list, 0, "", popped(2)}); return;  // STACK_GLOBAL, REDUCE
-      case 'b': add(popped(1)); return;                                            // BUILD
-      case '\x95': take(8); return;                                                // FRAME
-      default: refuse(fmt::format("has the opcode {:02X}, which pickles of arrays have not", static_cast<unsigned char>(code)));
+      case '\x93':
+      case 'R': push({Value::Kind::list, 0, "", popped(2)}); return;  // STACK_GLOBAL, REDUCE
+      case 'b': add(popped(1)); return;                               // BUILD
+      case '\x95': take(8); return;                                   // FRAME
+      default:
+        refuse(
+            fmt::format("has the opcode {:02X}, which pickles of arrays have not", static_cast<unsigned char>(code)));
     }
   }
 
@@ -176,7 +190,8 @@ void add_cifar_pickle(std::string_view bytes, const std::string& name, RawArray&
   const auto rows = known == nullptr ? 0 : static_cast<std::int64_t>(known->items.size());
   const std::string* pixels = byte_rows(top->find("data"), rows, 3072);
   if (rows == 0 || pixels == nullptr) {
-    throw UserError(fmt::format("{}: is no batch of CIFAR-10 (a dict of \"labels\" and \"data\", rows of 3072 bytes)", name));
+    throw UserError(
+        fmt::format("{}: is no batch of CIFAR-10 (a dict of \"labels\" and \"data\", rows of 3072 bytes)", name));
   }
   for (const ValuePointer& one : known->items) {
     if (one->number < 0 || one->number > 9) throw UserError(fmt::format("{}: has the label {}", name, one->number));

@@ -10,8 +10,8 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
-#include "sim/config/suggest.hpp"
 #include "sim/base/text.hpp"
+#include "sim/config/suggest.hpp"
 #include "training/data/readers/readers.hpp"
 
 // R's serialization: R Internals, section 1.8 "Serialization Formats"; numbers of the types: section 1.1.
@@ -26,10 +26,10 @@ using RPointer = std::shared_ptr<RObject>;
 /// A value of R: numbers, texts, or a list, with its attributes.
 struct RObject {
   enum class Kind { none, numbers, texts, list, other } kind = Kind::none;
-  std::vector<double> numbers = {};      ///< of integers, logicals and reals; NA: NaN
-  std::vector<std::string> texts = {};   ///< of strings; a symbol has one
-  std::vector<RPointer> items = {};      ///< of a list
-  std::vector<std::string> names = {};   ///< tags of the items of a pairlist
+  std::vector<double> numbers = {};     ///< of integers, logicals and reals; NA: NaN
+  std::vector<std::string> texts = {};  ///< of strings; a symbol has one
+  std::vector<RPointer> items = {};     ///< of a list
+  std::vector<std::string> names = {};  ///< tags of the items of a pairlist
   std::vector<std::pair<std::string, RPointer>> attributes = {};
 
   const RObject* attribute(std::string_view wanted) const {
@@ -48,7 +48,9 @@ struct RObject {
 class RReader {
  public:
   RReader(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {
-    at_ = bytes_.starts_with("RDX2\n") || bytes_.starts_with("RDX3\n") ? 5 : 0;  // the line of an .rda before what an .rds has
+    at_ = bytes_.starts_with("RDX2\n") || bytes_.starts_with("RDX3\n")
+              ? 5
+              : 0;  // the line of an .rda before what an .rds has
     if (bytes_.substr(at_, 2) != "X\n") refuse("is not in R's binary format (save it by save(x, file = \"x.rda\"))");
     at_ += 2;
     const std::int32_t version = integer();
@@ -95,7 +97,11 @@ class RReader {
     const std::uint32_t flags = big_endian<std::uint32_t>();
     const unsigned type = flags & 0xFFU;
     switch (type) {
-      case 254: case 253: case 251: case 242: case 241:  // NULL, environments that every R has, no value
+      case 254:
+      case 253:
+      case 251:
+      case 242:
+      case 241:  // NULL, environments that every R has, no value
         return std::make_shared<RObject>();
       case 255: return referred(flags >> 8U);
       case 1: return symbol();
@@ -106,10 +112,12 @@ class RReader {
     auto out = std::make_shared<RObject>();
     switch (type) {
       case 9: return characters();
-      case 10: case 13: integers(*out); break;
+      case 10:
+      case 13: integers(*out); break;
       case 14: reals(*out); break;
       case 16: strings(*out); break;
-      case 19: case 20: items(*out); break;
+      case 19:
+      case 20: items(*out); break;
       default:
         refuse(fmt::format("holds an R value of type {} (data frames of numbers, factors and strings are read)", type));
     }
@@ -231,8 +239,10 @@ class Column {
     double value = 0;
     const auto [end, error] = std::from_chars(level.data(), level.data() + level.size(), value);
     if (error == std::errc() && end == level.data() + level.size()) return finite_float(value, place(i));
-    throw UserError(fmt::format("{} is the level \"{}\" of a factor (must be a number: make columns of 0 and 1 of it, or "
-                                "name it in data.labels)", place(i), level));
+    throw UserError(
+        fmt::format("{} is the level \"{}\" of a factor (must be a number: make columns of 0 and 1 of it, or "
+                    "name it in data.labels)",
+                    place(i), level));
   }
 
   /// The class of a label: the number of its level from 0 on, or the number itself.
@@ -286,8 +296,8 @@ std::vector<std::size_t> targets_of(const std::vector<std::string>& columns, con
   for (const std::string& one : wanted) {
     const auto found = std::find(columns.begin(), columns.end(), one);
     if (found == columns.end()) {
-      throw UserError(fmt::format("{}: has no column {} = \"{}\" ({})", name, source.labels_key, one,
-                                  did_you_mean(one, columns)));
+      throw UserError(
+          fmt::format("{}: has no column {} = \"{}\" ({})", name, source.labels_key, one, did_you_mean(one, columns)));
     }
     out.push_back(static_cast<std::size_t>(found - columns.begin()));
   }
