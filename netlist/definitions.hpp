@@ -22,8 +22,8 @@ struct Definition {
   Place second;            ///< place of that one
 };
 
-/// Cards of a netlist, those of each .subckt apart. A .subckt within another is known to the cards of that one alone, and goes before one
-/// of the same name outside, as in ngspice. Its key is its name behind that of the .subckt around it.
+/// Cards of a netlist, with the cards of each .subckt apart. A .subckt within another is known to its cards alone, and goes before one
+/// of the same name outside, as in ngspice. Its key is its name behind the name of the .subckt around it.
 class Definitions {
  public:
   /// UserError for a .subckt without .ends, without a name, or within an .if.

@@ -27,10 +27,10 @@ struct FunctionUse {
 /// Function that gives the value of a user's function; false: there is none of that name.
 using UserFunction = std::function<bool(const FunctionUse& use, double& value)>;
 
-/// Value of an expression: numbers of SPICE, parameters, + - * / ^ **, comparisons, && || !, c ? a : b, functions of the user, and the
-/// functions abs, sqrt, exp, ln, log (natural, as in ngspice), log10, pow, pwr (of the magnitude), min, max, sin, cos, tan, asin, acos, atan,
-/// atan2, sinh, cosh, tanh, asinh, acosh, atanh, floor, ceil, int, nint, sgn, ternary_fcn. UserError at the place of an error; the value is
-/// finite.
+/// Value of an expression: numbers of SPICE, parameters, + - * / ^ **, comparisons, && || !, c ? a : b, and functions of the user.
+/// Known functions: abs, sqrt, exp, ln, log (natural, as in ngspice), log10, pow, pwr (of the magnitude). Also min, max, sin, cos, tan, asin, acos, atan,
+/// atan2, sinh, cosh, tanh, asinh, acosh, atanh, floor, ceil, int, nint, sgn, ternary_fcn.
+/// UserError at the place of an error; the value is finite.
 double evaluate_expression(const std::string& text, const Place& place, const LookUp& look_up,
                            const UserFunction& user = {});
 

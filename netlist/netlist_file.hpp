@@ -40,7 +40,7 @@ Netlist parse_netlist(const std::string& name, const std::string& text, const Re
 Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit = {});
 
 /// Netlist as a file that read_netlist() and ngspice read, instances taken apart: the element x1.r2 is r_x1.r2, models are
-/// those of the diodes and transistors that differ. `note`, a line, stands below the title.
+/// written for the diodes and transistors that differ. `note`, a line, stands below the title.
 std::string netlist_text(const Netlist& netlist, const std::string& note);
 
 /// Checks a netlist. UserError for a circuit without ground, for loops of voltage sources (which), and for nodes without a

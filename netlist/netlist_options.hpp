@@ -22,7 +22,7 @@ class LeftAside {
   std::vector<std::string> names_;
 };
 
-/// Reads .options and .temp of the top cards: those of the elements, and gmin and rshunt of the netlist. The others go to `aside`. UserError
+/// Reads .options and .temp of the top cards: options of the elements, and gmin and rshunt of the netlist. The others go to `aside`. UserError
 /// for options that would change the circuit and are not simulated, and for a temperature that is given twice.
 ElementOptions read_options(const std::vector<Card>& cards, ParameterScope& scope, Netlist& netlist, LeftAside& aside);
 

@@ -22,12 +22,12 @@ ParameterFunction read_function(const Card& card);
 
 /// Parameters of a netlist or of one instance of a .subckt, as ngspice 39 looks them up (numparam's stack of symbols). A scope asks the
 /// instance that it stands in for what it lacks, and so on up to the netlist. Functions are looked up where they are written: in the .subckt,
-/// in the one around it, in the netlist; the parameters in their bodies are those of the place that calls them. The order of definitions does
+/// in the one around it, in the netlist. The parameters in their bodies belong to the place that calls them. The order of definitions does
 /// not matter: each is evaluated when it is asked for, in its own scope; of two, the last counts.
 class ParameterScope {
  public:
   ParameterScope() = default;
-  /// Makes the scope of an instance in `caller`, of a .subckt whose cards stand within those of `around`.
+  /// Makes the scope of an instance in `caller`, of a .subckt whose cards stand within the cards of `around`.
   ParameterScope(ParameterScope& caller, ParameterScope& around) : caller_(&caller), around_(&around) {}
   ParameterScope(const ParameterScope&) = delete;
   ParameterScope& operator=(const ParameterScope&) = delete;
@@ -46,7 +46,7 @@ class ParameterScope {
   double number(const Word& word);
   /// Number that the value of an assignment stands for; the marks {} or '' may be left out.
   double assigned(const Word& word);
-  /// Same, where parameters are those of `inner`, an instance within this one, but for the name `own`.
+  /// Same with the parameters of `inner`, an instance within this one, but for the name `own`.
   double assigned_within(const Word& word, const std::string& own, ParameterScope& inner);
 
  private:

@@ -256,8 +256,9 @@ CLI::App* add_spice(CLI::App& app, const std::shared_ptr<DevicesOptions>& option
 CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options) {
   CLI::App* sub = app.add_subcommand(
       "fit",
-      "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down); columns device and "
-      "cycle give a population, voltage and width pulses that differ. aihwkit's two columns (after pulses up, after "
+      "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down). Columns device and "
+      "cycle give a population; voltage and width are of pulses that differ. aihwkit's two columns (after pulses up, "
+      "after "
       "pulses down), LTP and LTD as records or files of their own, and CrossSim's set.csv and reset.csv are read too");
   sub->footer("Example: nudge devices fit pulses.csv --model linear_step --out device.toml");
   sub->add_option("CSV", options->csv,
@@ -273,27 +274,27 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
   sub->add_flag(
       "--relaxation", options->relaxation,
       "The file is a table of cells after programming (.gz too): columns cell, time, conductance and, if known, "
-      "start, level, nominal; fits what time does to them (docs/reference/retention.md)");
+      "start, level, nominal. It fits what time does to them (docs/reference/retention.md)");
   sub->add_flag(
       "--noise", options->noise,
       "The file has successive reads of cells (.gz too): columns time, conductance and, if known, cell, level; or "
-      "rows of a level, an offset and its reads; fits white, 1/f^a and telegraph noise over level");
+      "rows of a level, an offset and its reads. It fits white, 1/f^a and telegraph noise over level");
   sub->add_option(
       "--rate", options->rate,
       "Reads per second of such rows, \"400 Hz\" if not given; of --iv: rows per second of sweeps without times");
   sub->add_flag(
       "--bake", options->bake,
       "The file is a table of cells after times at temperatures (.gz too): columns cell, time, conductance, "
-      "temperature_C or temperature_K and, if known, start, level; a second file may have the same cells at 300 K; "
-      "fits relaxation with an activation energy");
+      "temperature_C or temperature_K and, if known, start, level. A second file may have the same cells at 300 K. "
+      "It fits relaxation with an activation energy");
   sub->add_flag(
       "--iv", options->iv,
-      "The file has I-V sweeps (.gz too): columns voltage, current and, if known, time, device, cycle; finds set "
+      "The file has I-V sweeps (.gz too): columns voltage, current and, if known, time, device, cycle. It finds set "
       "and reset voltages, on/off ratio and curvature of the read, and fits vteam or yakopcic");
   sub->add_flag(
       "--endurance", options->endurance,
       "The file is a table of both states after numbers of cycles (.gz too): columns cycle (or pulse), LRS and "
-      "HRS (or g_on, g_off) and, if known, device; finds how many pulses devices last, and drifts");
+      "HRS (or g_on, g_off) and, if known, device. It finds how many pulses devices last, and drifts");
   sub->add_option("--activation", options->activation, "Activation energy of --bake if it is known, \"1.2 eV\"");
   sub->add_option("--model", options->model,
                   "soft_bounds, linear_step, constant_step, power_step, label_curve, exponential_step, piecewise, of "

@@ -23,7 +23,7 @@ Matrix<S> without_scales(const Matrix<S>& weights, const Matrix<S>& scales) {
 /// Map behind digital factors of its columns: W = Ŵ diag(s), Ŵ held by another map. A forward read is multiplied by s behind
 /// the converters, the drive of a transposed read before them:
 ///     x W = (x Ŵ) s,   y Wᵀ = (y s) Ŵᵀ
-/// so that both directions read one matrix, and noise and errors of a column are those of Ŵ times s. Changes of W reach the map
+/// so that both directions read one matrix, and noise and errors of a column are Ŵ's times s. Changes of W reach the map
 /// divided by s, gradients with respect to Ŵ are divided by s. Scales are chosen at construction and kept.
 template <class S>
 class ColumnScaledMap final : public LinearMap<S> {

@@ -32,7 +32,7 @@ const Choices<UpdateScheme> update_schemes{
 std::string update_doc() {
   std::string doc =
       "How training changes weights. pulses: the summed change as pulses; write_verify: a digital copy, written and "
-      "verified; coincidence: stochastic pulse trains on rows and columns (plain SGD only)";
+      "read back until it fits; coincidence: stochastic pulse trains on rows and columns (plain SGD only)";
   for (const RuleKind& kind : rule_kinds()) doc += fmt::format("; {}: {}", kind.name, kind.summary);
   return doc +
          "; none: devices that are programmed once and never written again (train.null). "
@@ -112,8 +112,8 @@ const Section<CrossbarSpec>& crossbar_section() {
     Section<CrossbarSpec> s = {
         field(
             named("crossbar.mapping", "differential",
-                  "What a device is compared with: a second device, one reference device per row, the middle of the "
-                  "window, taken off digitally, or (one_sided) a second device with both at the bottom of the window, "
+                  "Reference of a device: a second device, one reference device per row, or the middle of the "
+                  "window, taken off digitally; or (one_sided) a second device with both at the bottom of the window, "
                   "which only go up (crossbar.update = one_sided)."),
             mappings, &CrossbarSpec::mapping, &MappingSpec::kind),
         field(real("crossbar.headroom", "2", at_least(1),
@@ -127,11 +127,12 @@ const Section<CrossbarSpec>& crossbar_section() {
                        "Largest weight the window can hold, the same for every matrix; auto: from the weights and "
                        "crossbar.headroom.")),
               &CrossbarSpec::mapping, &MappingSpec::w_max),
-        field(named("crossbar.scale", "keep",
-                    "Whether the scale between weights and conductances stays, is chosen anew at every programming, or "
-                    "is one of every column: its largest weight at the start, a digital factor behind converters "
-                    "(column)."),
-              scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
+        field(
+            named("crossbar.scale", "keep",
+                  "Scale between weights and conductances. keep: as chosen at the start. program: chosen anew at every "
+                  "programming. column: one of every column by its largest weight at the start, a digital factor "
+                  "behind converters."),
+            scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
         field(
             param::texts(
                 "device.stuck_map", "[]", {},
@@ -200,11 +201,11 @@ const Section<CrossbarSpec>& crossbar_section() {
                                 "Different pulses of such a staircase; the last one is repeated.",
                                 "chosen: twenty steps of the amplitude")),
               &CrossbarSpec::programming, &ProgrammingSpec::steps),
-        field(
-            named("crossbar.write_bias", "isolated",
-                  "Voltages of the lines that are not selected while a cell is written: none reaches other cells "
-                  "(isolated), those of its row and column see V/2 (half), or all see V/3 (third). Models with volts."),
-            write_biases, &CrossbarSpec::bias),
+        field(named("crossbar.write_bias", "isolated",
+                    "Voltages of unselected lines during a write. isolated: none reaches other cells. half: cells of "
+                    "its row "
+                    "and column see V/2. third: all see V/3. Models with volts."),
+              write_biases, &CrossbarSpec::bias),
         field(
             param::zero_is(
                 "never", quantity("crossbar.refresh", "never", Unit::second, at_least(0),

@@ -35,8 +35,8 @@ class LineSolver {
   Matrix<double> device_voltages(const Matrix<double>& row_volts, const Matrix<double>& column_volts, double tolerance,
                                  int max_iterations = 2000) const;
 
-  /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V: rows (M, N) for row wires in their
-  /// own layout (position along the wire first), columns (N, M). An ideal wire with an ideal terminal stays at 0.
+  /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V. rows (M, N): row wires in their
+  /// own layout, position along the wire first; columns (N, M). An ideal wire with an ideal terminal stays at 0.
   struct Nodes {
     LineSet::Array rows, columns;
     int iterations = 0;

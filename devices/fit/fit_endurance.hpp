@@ -49,9 +49,10 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
 
 /// Fits lives and drifts. A device has failed at the first row from which on its window g_on − g_off stays below half of the
 /// first; it died between that row and the row before. Lives are lognormal over devices, of mean m and deviation s of their
-/// logarithm (the law of device.endurance); −ln L = −Σ ln[Φ(b) − Φ(a)], a and b the ends of the interval in which it died,
-/// over s (interval and right censoring; Meeker and Escobar, Statistical Methods for Reliability Data, 1998, ch. 7).
-/// Intervals are those of the profile: t(0.975, n − 1)². Drifts are slopes of ln g over log10(cycle) before failure, their mean
+/// logarithm (the law of device.endurance):
+///     −ln L = −Σ ln[Φ(b) − Φ(a)],   a and b: the ends of the interval in which it died, over s
+/// with interval and right censoring (Meeker and Escobar, Statistical Methods for Reliability Data, 1998, ch. 7).
+/// Intervals come from the profile: t(0.975, n − 1)². Drifts are slopes of ln g over log10(cycle) before failure, their mean
 /// over devices with Student's interval; of one device the interval of its line.
 EnduranceFit fit_endurance(const std::vector<CycledDevice>& devices, bool counts_pulses);
 

@@ -15,11 +15,11 @@ struct IvLaw {
   DeviceSpec spec;
   double rms = 0;          ///< rms of ln(current) that it leaves
   double akaike = 0;       ///< n ln(squares/n) + 2 numbers
-  double correlation = 0;  ///< of what is left, from row to row
+  double correlation = 0;  ///< correlation of the residuals from row to row
   std::vector<FittedNumber> numbers;
 };
 
-/// What sweeps tell.
+/// Answer of a fit to sweeps.
 struct IvFit {
   IvReads reads;
   std::vector<IvLaw> laws;  ///< the one with the least Akaike criterion first; empty: why_no_law
@@ -32,7 +32,7 @@ struct IvFit {
 /// with V linear from row to row, G of vteam 1/(R_off + x (R_on − R_off)), of yakopcic g_min + x (g_max − g_min), and V0 as the
 /// reads show it (device.iv_sinh; none: I = G V). Least squares of asinh(I/I_f), the logarithm of currents above I_f, 2 % of
 /// the off state's at the peak, by Levenberg–Marquardt from four starts. Rows at the instrument's limit count only as voltages.
-/// Intervals are those of the curvature at the minimum with Student's t; a number within a factor e^3 is open. A set at
+/// Intervals come from the curvature at the minimum with Student's t; a number within a factor e^3 is open. A set at
 /// negative voltages turns both signs. The widths and volts of device pulses are chosen: the set and reset voltages, 1 % of the
 /// window. No law where the best leaves 15 % of the rms of a device that does not move. UserError for another model, or as look_at_sweeps().
 IvFit fit_iv(const IvData& data, const std::string& model);

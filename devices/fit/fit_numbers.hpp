@@ -44,8 +44,8 @@ RecordRange range_of(const std::vector<PulseRecord>& records);
 /// Direction that no pulse of the records has.
 std::optional<Direction> unmeasured_direction(const std::vector<PulseRecord>& records);
 
-/// Gives the direction that was not measured the law of the other one, mirrored about the middle of the window: numbers and
-/// tables of the shape, and an asymmetry of 0.
+/// Gives the direction that was not measured the law of the other one, mirrored about the middle of the window. Numbers and
+/// tables of the shape are mirrored; the asymmetry is 0.
 void mirror_direction(DeviceSpec& spec, Direction unmeasured);
 
 /// Coordinates of a fitted model, and the function that writes them to a spec. The first two are g_min and g_max. Then come

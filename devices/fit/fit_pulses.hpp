@@ -95,7 +95,7 @@ struct PopulationFit {
 /// pulses for that; other devices are left out of it. UserError as fit_records(), naming the device.
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points = 9);
 
-/// Adds the intervals of each device by profile_intervals(), and those of means and deviations by number_over_devices(). A device
+/// Adds the intervals of each device by profile_intervals(), and of means and deviations by number_over_devices(). A device
 /// that leaves a number open takes the others' (fit_among()). Header, numbers and spec are of this one population.
 void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records);
 

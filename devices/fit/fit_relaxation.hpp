@@ -60,7 +60,7 @@ struct VolatilityFit {
 ///     memory: of 0.5 to 4 decades by factors of √2 the one with the least squares of persistence_of(), means over levels, of all pairs of times.
 VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSpec& spec);
 
-/// Row of the fit's report: one level of cells at one time after programming, with the change measured and that of the fitted law.
+/// Row of the fit's report: one level of cells at one time after programming, with the change measured and the fitted law's.
 struct RelaxationRow {
   double level_S = 0, time_s = 0;
   std::size_t cells = 0;
@@ -69,7 +69,7 @@ struct RelaxationRow {
   double tail_measured = 0, tail_model = 0;  ///< share of the cells beyond 4 standard deviations
   /// Quantiles 1 % and 99 % of the change, S.
   double low_measured_S = 0, low_model_S = 0, high_measured_S = 0, high_model_S = 0;
-  double low_error_S = 0, high_error_S = 0;  ///< standard errors of the measured ones, from those of their shares
+  double low_error_S = 0, high_error_S = 0;  ///< standard errors of the measured ones, from the errors of their shares
 };
 
 /// Pearson's correlation of the changes of a level's cells at two times, measured and of the law.
@@ -108,15 +108,15 @@ struct RelaxationFit {
   double correlation_error = 0;
   VolatilityFit volatility = {};
 
-  /// Distances over all levels, or over that of one start.
+  /// Distances over all levels, or over one level by its start.
   RelaxationErrors errors(std::optional<double> level_S = {}) const;
 };
 
 /// Fits the tables of RelaxationLaw to a long table. Columns: cell, time, conductance and, optionally, start (conductance as
 /// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal
-/// (intended time; else times less than a factor 1.5 apart are one). Levels that failed are left out: their cells are of two kinds
-/// by (skewness² + 1)/kurtosis > 5/9 (SAS/STAT User's Guide, CLUSTER: bimodality coefficient), and their sd is more than 1.5 times
-/// the median of the six levels beside, all at the last time. A law between levels would lend their variance to the others. A
+/// (intended time; else times less than a factor 1.5 apart are one). Levels that failed are left out. Their cells are of two kinds
+/// by (skewness² + 1)/kurtosis > 5/9 (SAS/STAT User's Guide, CLUSTER: bimodality coefficient). Their sd is more than 1.5 times
+/// the median of the six levels beside. Both hold at the last time. A law between levels would lend their variance to the others. A
 /// table without a header has cell, time, resistance, conductance, start, level, nominal.
 ///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed) where cells that
 ///         would pass 0 S stay there, and for starts between levels;

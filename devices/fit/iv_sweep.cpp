@@ -314,7 +314,7 @@ IvReads look_at_sweeps(const IvData& data) {
   if (trips.empty()) {
     csv_fail(
         data.file,
-        fmt::format("{} rows, but none goes out from 0 V and comes back with 4 rows each way: a sweep is 0, up to "
+        fmt::format("{} rows, but none goes out from 0 V and comes back with 4 rows each way. A sweep is 0, up to "
                     "the set voltage, back to 0 and the same below 0 (columns cycle and device keep several apart)",
                     data.sweeps.empty() ? 0 : data.sweeps.front().volts.size()));
   }

@@ -56,7 +56,7 @@ struct IvLobe {
   double step_V = 0;                                              ///< step of the voltage there
 };
 
-/// What sweeps show without a model.
+/// Numbers that sweeps show without a model.
 struct IvReads {
   std::vector<IvLobe> lobes;
   IvNumber set_V, reset_V;    ///< voltages at which ln(conductance) is halfway between both states
@@ -67,7 +67,7 @@ struct IvReads {
 };
 
 /// Looks at sweeps that go out from 0 V and come back. Of each lobe both ways are fitted by I = G V0 sinh(V/V0) where |V| is
-/// below half of the voltage at which most changes. It switches where G changes by more than a tenth; the threshold is the first
+/// below half of the voltage at which most changes. It switches where G changes by more than a tenth. The threshold is the first
 /// voltage at which the logarithm of the measured over the earlier state's current is half of the later over the earlier one's.
 /// Over several lobes numbers are means with Student's interval; of one lobe the threshold has the step of its voltage as its
 /// interval. UserError where no lobe has four rows out and back.

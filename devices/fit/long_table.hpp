@@ -20,7 +20,7 @@ struct LongColumn {
 /// Names of columns.
 std::vector<std::string> column_names(const std::vector<LongColumn>& known);
 
-/// What was read in a file: shown to its user, who knows what it holds.
+/// Reading of a file, shown to its user, who knows what it holds.
 struct Understood {
   /// Column that was taken: what for, its name in the file, its unit.
   struct Column {
@@ -40,10 +40,10 @@ struct Understood {
   std::string text(const std::string& mark) const;
 };
 
-/// How a text was read, without its columns.
+/// Layout of a text as it was read, without its columns.
 Understood layout_of(const MeasuredText& text);
 
-/// What a user says of the columns of files, and what was read in them.
+/// Choice of columns by a user, and what was read in the files.
 struct TableLook {
   std::string columns;  ///< choice of find_columns(); empty: none
   std::vector<Understood> understood = {};
@@ -113,11 +113,11 @@ void check_negative(const std::vector<GroupedReading>& readings);
 /// Throws the UserError "WHERE: WHAT".
 [[noreturn]] void csv_fail(const std::string& where, const std::string& what);
 
-/// Cell as a number in SI units of kind `of`. unit: that of cells without one; name: of the column, for errors; where: line of the file.
+/// Cell as a number in SI units of kind `of`. unit: for cells without one; name: of the column, for errors; where: line of the file.
 double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
                    const std::string& where);
 
-/// Conductance of a cell in siemens; `unit` ("uS") is that of cells without one, empty: S. UserError unless it is a finite
+/// Conductance of a cell in siemens; `unit` ("uS") is for cells without one, empty: S. UserError unless it is a finite
 /// number ≥ 0 of at most 0.1 S (above: no device, the unit is missing).
 double csv_conductance(const std::string& cell, const std::string& unit, const std::string& where);
 

@@ -31,8 +31,8 @@ struct NumberOverDevices {
 /// devices, whose records end at about the same conductance, add up to evidence against the truth.
 ///
 /// Interval of μ: the rise of −2 ln L, least over τ, is within depth_of(1, n, n − 1), which is Student's interval where each
-/// device knows its number. n counts the devices that close the side, at least 2. Interval of τ: that of a standard deviation by
-/// χ² (depth_of_noise()). `deviation` is √(n/(n − 1)) times the most likely τ.
+/// device knows its number. n counts the devices that close the side, at least 2. Interval of τ: χ² for a standard deviation
+/// (depth_of_noise()). `deviation` is √(n/(n − 1)) times the most likely τ.
 NumberOverDevices number_over_devices(const std::vector<NumberProfile>& devices);
 
 /// Number of a model or of noise over the devices of a population.
@@ -45,12 +45,12 @@ struct SharedNumber {
 std::vector<SharedNumber> shared_numbers(const std::vector<DeviceFit>& each, const std::vector<PulseRecord>& cycles);
 
 /// Device with records `cycles`. A number that its own record leaves open, but the population does not, is expected around the
-/// population's and fitted again with all others (empirical Bayes); a device without such numbers stays as it is.
+/// population's. It is fitted again with all others (empirical Bayes). A device without such numbers stays as it is.
 PulseFit fit_among(const PulseFit& alone, const std::vector<PulseRecord>& cycles,
                    const std::vector<SharedNumber>& shared);
 
-/// Profile of ln(down/up) of a device that closes both pulses: a parabola whose half width is that of both logarithms as if
-/// they were independent.
+/// Profile of ln(down/up) of a device that closes both pulses: a parabola whose half width takes both logarithms as
+/// independent.
 std::optional<NumberProfile> ratio_profile(const PulseFit& fit);
 
 }  // namespace nudge

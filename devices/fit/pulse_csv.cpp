@@ -110,7 +110,7 @@ Direction direction_of(const std::string& text, const std::string& where) {
 
 /// Direction of a signed voltage, or of an unsigned one and a direction.
 Direction direction_of_volts(double size, const std::string& direction, const std::string& where) {
-  if (size == 0) csv_fail(where, "voltage 0 V is no pulse");
+  if (size == 0) csv_fail(where, "voltage 0 V is not a pulse");
   if (direction.empty()) return size < 0 ? Direction::down : Direction::up;
   if (size < 0 && direction_of(direction, where) == Direction::up) {
     csv_fail(where, fmt::format("voltage {:g} V of a pulse up (negative voltages go down)", size));

@@ -147,7 +147,7 @@ TEST_CASE("CIFAR-10's Python version is read from its pickles, as Python 2 wrote
   for (std::size_t n = 0; n < 300; ++n) {
     CHECK_THROWS_WITH(add_cifar_pickle(good.substr(0, n), "t", pictures, labels), Contains("t: "));
   }
-  CHECK_THROWS_WITH(add_cifar_pickle(batch("K\x06"), "t", pictures, labels), Contains("is no batch of CIFAR-10"));
+  CHECK_THROWS_WITH(add_cifar_pickle(batch("K\x06"), "t", pictures, labels), Contains("must be a batch of CIFAR-10"));
   CHECK_THROWS_WITH(add_cifar_pickle(batch("K\x06K\x0b"), "t", pictures, labels), Contains("has the label 11"));
   CHECK_THROWS_WITH(add_cifar_pickle("\x80\x02i", "t", pictures, labels), Contains("has the opcode 69"));
 }

@@ -26,7 +26,7 @@ struct NamedData {
 
   /// True if `file` is in the folder that data.folder names (`chosen`), or in the package's.
   bool is_here(const std::string& chosen) const;
-  /// That folder. UserError that says how to get the files where they are not there.
+  /// Folder of the files. UserError that says how to get them where they are not there.
   std::filesystem::path folder(const std::string& chosen) const;
 };
 

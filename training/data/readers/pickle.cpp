@@ -69,13 +69,13 @@ class Unpickler {
   }
 
   ValuePointer pop() {
-    if (stack_.empty() || stack_.back() == nullptr) refuse("takes a value that it has not");
+    if (stack_.empty() || stack_.back() == nullptr) refuse("takes a value that is missing");
     ValuePointer out = stack_.back();
     stack_.pop_back();
     return out;
   }
   Value& top() {
-    if (stack_.empty() || stack_.back() == nullptr) refuse("takes a value that it has not");
+    if (stack_.empty() || stack_.back() == nullptr) refuse("takes a value that is missing");
     return *stack_.back();
   }
   void push(Value value) { stack_.push_back(std::make_shared<Value>(std::move(value))); }
@@ -90,7 +90,7 @@ class Unpickler {
   std::vector<ValuePointer> to_mark() {
     std::size_t begin = stack_.size();
     while (begin > 0 && stack_[begin - 1] != nullptr) --begin;
-    if (begin == 0) refuse("takes a mark that it has not");
+    if (begin == 0) refuse("takes a mark that is missing");
     std::vector<ValuePointer> out(stack_.begin() + static_cast<std::ptrdiff_t>(begin), stack_.end());
     stack_.resize(begin - 1);
     return out;
@@ -101,7 +101,7 @@ class Unpickler {
   }
   void get(std::uint64_t n) {
     const auto found = memo_.find(n);
-    if (found == memo_.end()) refuse("refers to a value that it has not");
+    if (found == memo_.end()) refuse("refers to a value that is missing");
     stack_.push_back(found->second);
   }
   void put(std::uint64_t n) {
@@ -157,8 +157,7 @@ class Unpickler {
       case 'b': add(popped(1)); return;                               // BUILD
       case '\x95': take(8); return;                                   // FRAME
       default:
-        refuse(
-            fmt::format("has the opcode {:02X}, which pickles of arrays have not", static_cast<unsigned char>(code)));
+        refuse(fmt::format("has the opcode {:02X}, unknown in pickles of arrays", static_cast<unsigned char>(code)));
     }
   }
 
@@ -191,7 +190,7 @@ void add_cifar_pickle(std::string_view bytes, const std::string& name, RawArray&
   const std::string* pixels = byte_rows(top->find("data"), rows, 3072);
   if (rows == 0 || pixels == nullptr) {
     throw UserError(
-        fmt::format("{}: is no batch of CIFAR-10 (a dict of \"labels\" and \"data\", rows of 3072 bytes)", name));
+        fmt::format("{}: must be a batch of CIFAR-10 (a dict of \"labels\" and \"data\", rows of 3072 bytes)", name));
   }
   for (const ValuePointer& one : known->items) {
     if (one->number < 0 || one->number > 9) throw UserError(fmt::format("{}: has the label {}", name, one->number));

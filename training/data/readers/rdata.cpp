@@ -127,7 +127,7 @@ class RReader {
 
   RPointer referred(std::size_t index) {
     if (index == 0) index = big_endian<std::uint32_t>();
-    if (index == 0 || index > symbols_.size()) refuse("refers to a symbol that it has not");
+    if (index == 0 || index > symbols_.size()) refuse("refers to a symbol that is missing");
     return symbols_[index - 1];
   }
   RPointer symbol() {

@@ -44,10 +44,10 @@ LabelledData read_npz(std::string_view bytes, const DataSource& source, Target t
 /// turned into C order. Source: NEP 1.
 RawArray parse_npy(std::string_view bytes, const std::string& name);
 
-/// True for what R's save() and saveRDS() write in binary form, unpacked.
+/// True for unpacked bytes that R's save() or saveRDS() wrote in binary form.
 bool is_rdata(std::string_view bytes);
 
-/// Parses an .rda or .rds of R (version 2 or 3 of its format): a data frame, the only one or that of source.features.
+/// Parses an .rda or .rds of R (version 2 or 3 of its format): a data frame, the only one or the one that source.features names.
 /// source.labels names the column of the label, or a list of them for Target::value. A label that is a factor is the number
 /// of its level from 0 on; a factor among the features is the number that its level reads as.
 /// Source: R Internals, section 1.8.
