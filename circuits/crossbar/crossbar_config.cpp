@@ -129,7 +129,7 @@ const Section<CrossbarSpec>& crossbar_section() {
               &CrossbarSpec::mapping, &MappingSpec::w_max),
         field(
             named("crossbar.scale", "keep",
-                  "Scale between weights and conductances. keep: as chosen at the start. program: chosen anew at every "
+                  "Scale between weights and conductances. keep: as chosen at the start. renew: chosen anew at every "
                   "programming. column: one of every column by its largest weight at the start, a digital factor "
                   "behind converters."),
             scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
