@@ -127,12 +127,11 @@ const Section<CrossbarSpec>& crossbar_section() {
                        "Largest weight the window can hold, the same for every matrix; auto: from the weights and "
                        "crossbar.headroom.")),
               &CrossbarSpec::mapping, &MappingSpec::w_max),
-        field(
-            named("crossbar.scale", "keep",
-                  "Scale between weights and conductances. keep: as chosen at the start. renew: chosen anew at every "
-                  "programming. column: one of every column by its largest weight at the start, a digital factor "
-                  "behind converters."),
-            scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
+        field(named("crossbar.scale", "keep",
+                    "Scale between weights and conductances. keep: as chosen at the start. renew: chosen anew at every "
+                    "programming. column: one of every column by its largest weight at the start, a digital factor "
+                    "behind converters."),
+              scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
         field(
             param::texts(
                 "device.stuck_map", "[]", {},

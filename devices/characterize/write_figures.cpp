@@ -105,12 +105,12 @@ BranchCurve curve_of(const std::vector<double>& g, double pulses) {
 
 /// Pulse up less pulse down from a conductance; 0 where one of them ends at a bound, which cuts it.
 double difference(Prober& device, const DeviceSpec& spec, double g_S) {
-  const double rounding = 1e-12 * spec.g_max_S;
+  const double negligible = 1e-12 * spec.g_max_S;
   const double start = device.to(g_S), above = device.send(1);
   const double again = device.to(g_S), below = device.send(-1);
-  if (above > spec.g_max_S - rounding || below < spec.g_min_S + rounding) return 0;
+  if (above > spec.g_max_S - negligible || below < spec.g_min_S + negligible) return 0;
   const double found = (above - start) - (again - below);
-  return std::abs(found) < rounding ? 0 : found;
+  return std::abs(found) < negligible ? 0 : found;
 }
 
 /// Finds where pulses up are larger below and smaller above, between two of 400 places of the window.

@@ -115,12 +115,12 @@ void fit_lives(EnduranceFit& fit) {
     return least_within([&](double m) { return off(m, ln_s); }, from, to).second;
   };
   const auto [mean, at_mean] = least_within(of_mean, from, to);
-  const auto [spread, at_spread] = least_within(of_spread, least_ln_s, most_ln_s);
+  const auto [ln_spread, at_spread] = least_within(of_spread, least_ln_s, most_ln_s);
   const double t = student_t_quantile(0.975, n - 1), limit = std::min(at_mean, at_spread) + t * t / 2;
   fit.mean_cycles = {std::exp(mean), std::exp(crossing(of_mean, limit, mean, from)),
                      std::exp(crossing(of_mean, limit, mean, to))};
-  fit.spread = {std::exp(spread), std::exp(crossing(of_spread, limit, spread, least_ln_s)),
-                std::exp(crossing(of_spread, limit, spread, most_ln_s))};
+  fit.spread = {std::exp(ln_spread), std::exp(crossing(of_spread, limit, ln_spread, least_ln_s)),
+                std::exp(crossing(of_spread, limit, ln_spread, most_ln_s))};
 }
 
 struct DriftSlope {

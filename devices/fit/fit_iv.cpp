@@ -58,11 +58,11 @@ struct IvMotion {
     const double fastest = std::max({std::abs(rate(x, v)), std::abs(rate(x, w)), std::abs(rate(1 - x, w))});
     if (fastest == 0) return x;
     constexpr double longest = 0.05;
-    const int steps = static_cast<int>(std::clamp(std::ceil(fastest * seconds / longest), 1.0, 40.0));
-    const double h = seconds / steps;
-    for (int n = 0; n < steps; ++n) {
+    const int parts = static_cast<int>(std::clamp(std::ceil(fastest * seconds / longest), 1.0, 40.0));
+    const double h = seconds / parts;
+    for (int n = 0; n < parts; ++n) {
       const auto f = [&](double at, double part) {
-        return rate(std::clamp(at, 0.0, 1.0), v + (w - v) * (n + part) / steps);
+        return rate(std::clamp(at, 0.0, 1.0), v + (w - v) * (n + part) / parts);
       };
       const double a = f(x, 0), b = f(x + h / 2 * a, 0.5), c = f(x + h / 2 * b, 0.5), d = f(x + h * c, 1);
       const double next = x + h / 6 * (a + 2 * b + 2 * c + d);

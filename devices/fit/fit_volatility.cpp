@@ -194,7 +194,7 @@ void meet_lines(const Shape& measured, const std::vector<LevelCells>& levels, in
   }
 }
 
-double mean_of(const std::vector<double>& x) {
+double mean_or_none(const std::vector<double>& x) {
   double sum = 0;
   for (const double v : x) sum += v;
   return x.empty() ? 0 : sum / static_cast<double>(x.size());
@@ -226,10 +226,10 @@ VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSp
     if (!(error < least)) continue;
     least = error;
     best = spec;
-    fit.persistence_model = mean_of(model.persistence);
+    fit.persistence_model = mean_or_none(model.persistence);
     fit.persistence_error = std::sqrt(error / static_cast<double>(measured.persistence.size()));
   }
-  fit.persistence_measured = mean_of(measured.persistence);
+  fit.persistence_measured = mean_or_none(measured.persistence);
   spec = std::move(best);
   return fit;
 }

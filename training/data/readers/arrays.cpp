@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "sim/io/inflate.hpp"
