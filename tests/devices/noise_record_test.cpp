@@ -106,7 +106,7 @@ TEST_CASE("noise record: presets with 1/f noise in their source show it, those w
     const DeviceSpec& spec = device_preset(name).spec;
     const CharacterizeOptions o = options(100, 512, 1e-3);
     const Characterization c = [&] {
-      Characterization all{spec, o, {}, {}, {}, {}};
+      Characterization all{spec, o, {}, {}, {}, {}, {}};
       all.noise = noise_record(spec, o);
       return all;
     }();
