@@ -28,7 +28,7 @@ std::string measure(const std::string& name, const std::vector<std::string>& set
     const auto start = std::chrono::steady_clock::now();
     const std::string started = now_utc();
     const DeviceSpec spec = device_spec(parse_program_config("device", "", settings));
-    const Characterization c = characterize(spec, {devices, samples, interval_s, cycles, points, one_by_one, seed});
+    const Characterization c = characterize(spec, {devices, samples, interval_s, cycles, points, 0, one_by_one, seed});
     H5Document file;
     write(file, c);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
