@@ -137,7 +137,9 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
   }
   for (const ArrayFacts& f : all) {
     if (f.ir_drop > 0.5)
-      say("warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
+      say("warning: {}: resistance of wires, drivers and amplifiers makes this array nearly useless; cut it into "
+          "tiles\n",
+          f.name);
   }
 }
 

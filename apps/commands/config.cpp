@@ -20,6 +20,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/set_by.hpp"
+#include "training/data/data_options.hpp"
 #include "training/data/samples.hpp"
 #include "training/sweep/sweep_grid.hpp"
 
@@ -37,7 +38,7 @@ std::string missing_data(const Config& config) {
     const std::string& name = config.text(key);
     if (name.empty() || std::filesystem::exists(name)) continue;
     const NamedData* set = std::string_view(key) == "data.file" ? named_data(name) : nullptr;
-    if (set == nullptr || !set->is_here(config.text("data.folder"))) return key;
+    if (set == nullptr || !set->is_here(data_options(config).folder)) return key;
   }
   return "";
 }
@@ -56,6 +57,11 @@ std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& co
                               const std::vector<ConfigDifference>& changes) {
   if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare")) expect_training_reads(config);
   if (const std::string key = missing_data(config); !key.empty()) {
+    if (key == "data.file" && named_data(config.text(key)) != nullptr) {
+      say("nudge: warning: the files of data.file = \"{}\" are not here (data.folder), so they were not checked\n",
+          config.text(key));
+      return given_values(config);
+    }
     say("nudge: warning: {} = \"{}\": no such file (relative to the working directory), so its contents were not "
         "checked\n",
         key, config.text(key));

@@ -36,6 +36,11 @@ Matrix<double> conductances_of(const MatrixFile& file, const std::string& unit) 
   const double siemens = parse_quantity("1 " + unit, Unit::siemens);
   for (Index i = 0; i < file.values.rows(); ++i) {
     for (Index j = 0; j < file.values.cols(); ++j) {
+      if (siemens * file.values(i, j) > 0.1) {
+        throw UserError(
+            fmt::format("{}: {:g} {} (above 0.1 S, which no device has: an overflow, or the unit is another: --unit)",
+                        file.place(i, j), file.values(i, j), unit));
+      }
       if (file.values(i, j) >= 0) continue;
       throw UserError(
           fmt::format("{}: {} {} (a conductance must be at least 0)", file.place(i, j), file.values(i, j), unit));

@@ -74,6 +74,21 @@ std::string candidates_text(const std::vector<PopulationFit>& fits) {
   return out + fmt::format("# runner-up: {}\n", fits[1].common.spec.model);
 }
 
+/// Warning where Akaike's criterion chose a model with more numbers than Schwarz's would; empty: both agree.
+std::string criteria_disagree(const std::vector<PopulationFit>& fits) {
+  const LikelihoodFit& chosen = fits.front().common.likelihood;
+  const auto least = std::min_element(fits.begin(), fits.end(), [](const PopulationFit& a, const PopulationFit& b) {
+    return a.common.likelihood.schwarz() < b.common.likelihood.schwarz();
+  });
+  if (least->common.likelihood.numbers >= chosen.numbers) return "";
+  return fmt::format(
+      "the criteria disagree: {} has {} numbers and the least AIC, {} has {} and a BIC lower by {:.0f}. The larger "
+      "model may "
+      "fit the scatter of the pulses: compare both (--model {})",
+      fits.front().common.spec.model, chosen.numbers, least->common.spec.model, least->common.likelihood.numbers,
+      chosen.schwarz() - least->common.likelihood.schwarz(), least->common.spec.model);
+}
+
 Json candidates_json(const std::vector<PopulationFit>& fits) {
   Json all = Json::array();
   for (const PopulationFit& fit : fits) {
@@ -170,6 +185,9 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
                     fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
   }
   add_intervals(fit, records);
+  if (const std::string warning = criteria_disagree(tried); !warning.empty()) {
+    fit.common.of_devices.push_back(warning);
+  }
   const bool one = fit.records == 1;
   const std::string toml =
       understood_text(look) + candidates_text(tried) + (one ? fit_toml(fit.common, names) : fit_toml(fit, names));

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -206,11 +205,25 @@ Opening ranked_opening(const Table& points, const std::string& result, const std
           ""};
 }
 
-/// Result that scatters less than an accuracy of few samples: the validation loss beside it. Empty: there is none.
-std::string finer_result(const Table& points) {
+/// Effects on the first result, and on one that scatters less than an accuracy of few samples: the validation loss beside
+/// it (none: empty). Both are looked at, so they are one family.
+struct HeadlineEffects {
+  std::string finer;
+  std::vector<KeyEffect> first, others;
+};
+
+HeadlineEffects headline_effects(const Table& points) {
+  HeadlineEffects out;
   const auto& all = points.results;
   const bool loss = std::find(all.begin(), all.end(), "validation_loss") != all.end();
-  return loss && all.front().ends_with("accuracy") ? "validation_loss" : "";
+  if (loss && all.front().ends_with("accuracy")) out.finer = "validation_loss";
+  out.first = ranked_effects(points, all.front());
+  out.others = ranked_effects(points, out.finer);
+  const auto family = static_cast<int>(out.first.size() + out.others.size());
+  for (auto* effects : {&out.first, &out.others}) {
+    for (KeyEffect& one : *effects) look_at_together(one.difference, family);
+  }
+  return out;
 }
 
 /// The opening of a result without a sure effect, with the first sure effect on the finer result where there is one.
@@ -276,15 +289,16 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
   const std::string& result = points.results.front();
   const auto [mean, low, high] = finite_range(points.numbers.at(result));
   if (!std::isfinite(low)) return {swept, "No run has a finite " + words(result) + ".", ""};
-  const std::string finer = finer_result(points);
-  std::vector<KeyEffect> effects = ranked_effects(points, result), others = ranked_effects(points, finer);
-  const auto all = static_cast<int>(effects.size() + others.size());  // both are looked at: one family
-  for (KeyEffect& one : effects) look_at_together(one.difference, all);
-  for (KeyEffect& one : others) look_at_together(one.difference, all);
-  Opening out = points.scattered  ? correlation_opening(points, result)
-                : effects.empty() ? Opening{swept, "", ""}
-                                  : ranked_opening(points, result, effects);
-  if (out.title.starts_with("No value changes")) out = with_finer(points, finer, others, std::move(out));
+  const HeadlineEffects effects = headline_effects(points);
+  Opening out = points.scattered        ? correlation_opening(points, result)
+                : effects.first.empty() ? Opening{swept, "", ""}
+                                        : ranked_opening(points, result, effects.first);
+  if (out.title.starts_with("No value changes"))
+    out = with_finer(points, effects.finer, effects.others, std::move(out));
+  if (!effects.others.empty()) {
+    out.sentence += fmt::format(" Of the effects, {} are on the {} and {} on the {}.", effects.first.size(),
+                                words(result), effects.others.size(), words(effects.finer));
+  }
   out.sentence += fmt::format(" {}: single runs from {} to {}.", swept, result_text(points, result, low),
                               result_text(points, result, high));
   out.sentence += left_over(points, result, line) + behind_linear(points, result, references);
@@ -295,22 +309,6 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
 namespace {
 
 constexpr std::size_t most_rows = 24;  // beyond, the smallest effects are left to the table
-
-/// Ranks of the values less their mean. Ties share their mean rank.
-Eigen::ArrayXd centred_ranks(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  Eigen::ArrayXd out(values.size());
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    for (std::size_t i = begin; i < end; ++i)
-      out[static_cast<Index>(order[i])] = 0.5 * static_cast<double>(begin + end);
-    begin = end;
-  }
-  return out - 0.5 * static_cast<double>(values.size());
-}
 
 }  // namespace
 
@@ -328,56 +326,22 @@ std::vector<KeyEffect> ranked_effects(const Table& points, const std::string& re
   return key_effects(points.keys, texts, seeds == points.numbers.end() ? alike : seeds->second, values->second, result);
 }
 
-double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
-  std::vector<double> a, b;
-  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    if (!std::isfinite(x[i]) || std::isnan(y[i])) continue;
-    a.push_back(x[i]);
-    b.push_back(y[i]);
-  }
-  if (a.size() < 3) return no_value;
-  const Eigen::ArrayXd u = centred_ranks(a), v = centred_ranks(b);
-  return (u * v).sum() / std::sqrt(u.square().sum() * v.square().sum());  // NaN where one of them never changes
-}
-
-double rank_ratio(const std::vector<std::string>& names, const std::vector<double>& y) {
-  std::vector<std::string> known;
-  std::vector<std::size_t> group;
-  std::vector<double> measured;
-  for (std::size_t i = 0; i < std::min(names.size(), y.size()); ++i) {
-    if (std::isnan(y[i])) continue;
-    group.push_back(place(known, names[i]));
-    measured.push_back(y[i]);
-  }
-  const auto n = static_cast<double>(measured.size()), k = static_cast<double>(known.size());
-  if (n < 3 || k < 2 || k == n) return no_value;
-  const Eigen::ArrayXd rank = centred_ranks(measured);
-  Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(static_cast<Index>(known.size())), count = sum;
-  for (Index i = 0; i < rank.size(); ++i) {
-    const auto g = static_cast<Index>(group[static_cast<std::size_t>(i)]);
-    sum[g] += rank[i];
-    count[g] += 1;
-  }
-  const double all = rank.square().sum();
-  if (all == 0) return no_value;  // y never changes
-  const double between = (sum.square() / count).sum();
-  return std::sqrt(std::max(0.0, 1 - (1 - between / all) * (n - 1) / (n - k)));
-}
-
 std::string effects_figure(const Table& points) {
   if (points.results.empty()) return "";
   const std::string& result = points.results.front();
-  const std::vector<KeyEffect> effects = ranked_effects(points, result);
+  const HeadlineEffects headline = headline_effects(points);
+  const std::vector<KeyEffect>& effects = headline.first;
   if (effects.empty()) return "";
-  DotPlot plot{"What each value does to the " + words(result),
-               fmt::format("Each row moves one key from its first value ({}) and leaves the others, with the "
-                           "largest difference on top. Dots: mean over the seeds, hollow where the interval "
-                           "contains 0. Lines: 95 % intervals (Student's t over seeds) for all {} effects together "
-                           "(Bonferroni), absent with one seed.",
-                           points.one_at_a_time ? "the config's" : "as listed first", effects.size()),
-               "difference of the " + shown_label(points, result, "points") +
-                   (higher_is_better(result) ? ", right is better" : ", left is better"),
-               Scale::linear, true};
+  DotPlot plot{
+      "What each value does to the " + words(result),
+      fmt::format("Each row moves one key from its first value ({}) and leaves the others, with the "
+                  "largest difference on top. Dots: mean over the seeds, hollow where the interval "
+                  "contains 0. Lines: 95 % intervals (Student's t over seeds) for all {} effects together "
+                  "(Bonferroni), absent with one seed.",
+                  points.one_at_a_time ? "the config's" : "as listed first", effects.size() + headline.others.size()),
+      "difference of the " + shown_label(points, result, "points") +
+          (higher_is_better(result) ? ", right is better" : ", left is better"),
+      Scale::linear, true};
   const double unit = shown_unit(result);
   DotSeries series{"", {}, {}, {}, 0};
   for (const KeyEffect& effect : effects) {

@@ -336,7 +336,8 @@ FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn
   if (conductance_found(known, found)) std::erase(needed, "conductance");
   if (!needed.empty()) {
     csv_fail(text.place(text.header),
-             fmt::format("column \"{}\" is missing (known: {})", needed.front(), fmt::join(column_names(known), ", ")));
+             fmt::format("column \"{}\" is missing (known: {}). Say which column it is with --columns \"{}=COL3\"",
+                         needed.front(), fmt::join(column_names(known), ", "), needed.front()));
   }
   Understood said = layout_of(text);
   said.columns = finder.understood().columns;

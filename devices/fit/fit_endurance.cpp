@@ -102,7 +102,7 @@ void fit_lives(EnduranceFit& fit) {
   }
   if (n == 1) {  // between two looks
     const CycledLife& life = fit.lives.front();
-    fit.mean_cycles = {std::sqrt(std::max(life.alive, 1.0) * life.died), life.alive, life.died};
+    if (life.alive > 0) fit.mean_cycles = {std::sqrt(life.alive * life.died), life.alive, life.died};
     return;
   }
   if (fit.failed < 2) return;

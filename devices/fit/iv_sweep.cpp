@@ -112,14 +112,16 @@ namespace {
 /// Rows of one way, |V| and ln(I/V).
 struct IvWay {
   std::vector<double> volts, log_S;
+  double limited_V = 0;  ///< first voltage at the instrument's limit; 0: none
   void add(double v, double i, const IvLimits& limits) {
+    if (v != 0 && limits.holds(v, i) && limited_V == 0) limited_V = std::abs(v);
     if (v == 0 || !(i / v > 0) || limits.holds(v, i)) return;
     volts.push_back(std::abs(v));
     log_S.push_back(std::log(i / v));
   }
 };
 
-/// ln(sinh(√z)/√z), z = (V/V0)² ≥ 0.
+/// ln(sinh(√z)/√z), z = (V/V0)²; its tangent for z < 0.
 double log_sinhc(double z) {
   if (z < 1e-6) return z / 6;
   const double u = std::sqrt(z);
@@ -132,7 +134,8 @@ struct WayFit {
   int rows = 0;
 };
 
-/// Least squares of ln(I/V) = ln G + ln(sinh(√(c V²))/√(c V²)) below `most_V`, by Gauss–Newton in c ≥ 0.
+/// Least squares of ln(I/V) = ln G + ln(sinh(√(c V²))/√(c V²)) below `most_V`, by Gauss–Newton in c. Noise makes
+/// the c of a straight line negative as often as positive: a bound at 0 would lift the mean of many.
 WayFit fit_way(const IvWay& way, double most_V) {
   std::vector<double> v, y;
   for (std::size_t k = 0; k < way.volts.size(); ++k) {
@@ -165,8 +168,8 @@ WayFit fit_way(const IvWay& way, double most_V) {
     }
     fit.log_S = mean_y - mean_f;
     if (!(spread > 0)) return fit;
-    const double next = std::max(fit.c + xy / spread, 0.0);
-    if (std::abs(next - fit.c) <= 1e-9 * fit.c) break;
+    const double next = fit.c + xy / spread;
+    if (std::abs(next - fit.c) <= 1e-9 * std::abs(fit.c)) break;
     fit.c = next;
   }
   constexpr double rounding = 1e-12;  // of ln(I/V): files have few digits
@@ -202,8 +205,9 @@ std::vector<IvTrip> trips_of(const IvSweep& sweep, const IvLimits& limits) {
   return trips;
 }
 
-/// Voltage at which ln(I/V) changes most from row to row.
+/// Voltage at which ln(I/V) changes most from row to row; the first at the instrument's limit, which hides the change.
 double steepest_V(const IvTrip& trip) {
+  if (trip.out.limited_V > 0) return trip.out.limited_V;
   double most = 0, at = std::abs(trip.peak_V);
   const IvWay& out = trip.out;
   for (std::size_t k = 1; k < out.volts.size(); ++k) {
@@ -246,7 +250,14 @@ IvLobe lobe_of(const IvTrip& trip, double c) {
     }
     return false;
   };
-  if (!pass(trip.out)) pass(trip.back);
+  if (pass(trip.out)) return lobe;
+  if (trip.out.limited_V > last_V &&
+      after > before) {  // it set between the last row below the limit and the first at it
+    lobe.step_V = trip.out.limited_V - last_V;
+    lobe.threshold_V = std::copysign((last_V + trip.out.limited_V) / 2, trip.peak_V);
+    return lobe;
+  }
+  pass(trip.back);
   return lobe;
 }
 

@@ -187,7 +187,8 @@ std::vector<LabRecord> parse_set_reset_csv(std::string_view set, const std::stri
   if (scale.read_voltage_V == 0 || !std::isfinite(scale.read_voltage_V)) {
     throw UserError(
         fmt::format("{}, {}: CrossSim's files hold currents: say at which voltage they were read "
-                    "(--read-voltage \"0.1 V\"; \"1 V\" where they hold siemens)",
+                    "(--read-voltage \"0.1 V\"; \"1 V\" where they hold siemens). If these are records of LTP and LTD, "
+                    "name their columns: --columns \"pulse=COL1,g=COL2 uS\"",
                     set_name, reset_name));
   }
   const Runs up = runs_of(set, set_name, scale.read_voltage_V, Direction::up);
@@ -213,7 +214,9 @@ std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, con
   const std::string first = read_table_text(paths.at(0));
   if (paths.size() == 1) return parse_lab_csv(first, paths[0], scale, look);
   const std::string second = read_table_text(paths[1]);
-  if (!is_pulse_csv(first, paths[0])) return parse_set_reset_csv(first, paths[0], second, paths[1], scale);
+  const bool described = look != nullptr && !look->columns.empty();
+  if (!described && !is_pulse_csv(first, paths[0]))
+    return parse_set_reset_csv(first, paths[0], second, paths[1], scale);
   TableLook unasked;
   TableLook& seen = look != nullptr ? *look : unasked;
   std::vector<LabRecord> records = parse_lab_rows(first, paths[0], scale, seen);

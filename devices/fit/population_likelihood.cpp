@@ -164,6 +164,18 @@ class PopulationLikelihood {
   }
   double width() const { return std::max(high_ - low_, least_spread); }
 
+  /// Number of devices that tell the mean where they scatter by `spread`, (Σ w)²/Σ w² with w = 1/(spread² + s²), s a quarter of a
+  /// device's own 95 % interval (Kish, Survey Sampling (1965), section 11.7): a device whose record says little counts little.
+  double effective(double spread) const {
+    double sum = 0, squares = 0;
+    for (const DeviceLikelihood& device : devices_) {
+      const double s = (device.high() - device.low()) / 4,
+                   w = 1 / (spread * spread + s * s + least_spread * least_spread);
+      sum += w, squares += w * w;
+    }
+    return sum * sum / squares;
+  }
+
  private:
   std::vector<DeviceLikelihood> devices_;
   double low_, high_;
@@ -209,10 +221,11 @@ NumberOverDevices number_over_devices(const std::vector<NumberProfile>& devices)
   out.mean = all.over_mean(spread).second;
   out.deviation = std::exp(spread) * std::sqrt(n / (n - 1));
 
+  const double telling = all.effective(std::exp(spread));
   const auto rise = [&, least = least](double mean) { return all.over_spread(mean).first - least; };
   const auto end_of_mean = [&](double sign, double closed) {
     if (closed < 1) return std::optional<double>();
-    const double counted = std::max(closed, 2.0);
+    const double counted = std::max(std::min(closed, telling), 2.0);
     return end_of(rise, out.mean, sign, 1e-2 * all.width(), farthest, depth_of(1, counted, counted - 1));
   };
   out.mean_low = end_of_mean(-1, lower);

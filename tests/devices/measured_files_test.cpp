@@ -136,7 +136,7 @@ TEST_CASE("a further column that tells devices apart is no comment", "[measured]
 TEST_CASE("what cannot be read is named: workbooks, two readings, slips", "[measured]") {
   CHECK_THAT(problem([] { read(std::string("PK\x03\x04", 4) + "xl/worksheets"); }),
              Contains("Excel") && Contains("CSV"));
-  CHECK_THAT(problem([] { read(std::string("a\0b,1\n", 6)); }), Contains("no text"));
+  CHECK_THAT(problem([] { read(std::string("a\0b,1\n", 6)); }), Contains("is not a text (it has NUL bytes)"));
   CHECK_THAT(problem([] { read("12,500\n7,100\n5,250\n"); }),
              Contains("a.csv:1") && Contains("12 and 500") && Contains("12.500"));
   CHECK_NOTHROW(read_measured_text("100,100\n100,100\n", "g.csv").refuse_two_readings());  // a matrix of two columns

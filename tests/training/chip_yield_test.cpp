@@ -346,7 +346,7 @@ TEST_CASE("a contraction that weakens is warned of before it is too weak, and on
   // At step 50 and eight intervals of ten further on: 0.2 - 130 slope against 0.06908, which is passed above a slope of 0.0010071.
   CHECK(said(0.0010).empty());
   CHECK_THAT(said(0.00102), Catch::Contains("a free step leaves 0.862 of a perturbation") &&
-                                Catch::Contains("above 0.933 100 free steps"));
+                                Catch::Contains("above 0.933 a perturbation survives 100 free steps"));
   CHECK(said(-0.002).empty());
   CHECK(decay_forecast(steps, {0.82, 0.83, 0.81, 0.825, 0.815, 0.82}, 100).empty());
   CHECK(decay_forecast({0, 10, 20, 30}, {0.8, 0.83, 0.87, 0.9}, 100).empty());     // too few to tell

@@ -346,7 +346,7 @@ TEST_CASE("netlist kind: what does not fit is refused", "[netlist]") {
   refused({"a rail\nVa a 0 0\nVb b 0 0\nVd d 0 1\nR1 a d 1k\nR2 b d 1k\nR3 d y 1k\nR4 y 0 1k\n", {"va", "vb"}, {"y"}},
           "\"y\" is connected to no input");
   refused({good.text, {"va", "vb"}, {"y", "y"}}, "output y: sources or other outputs");
-  refused({good.text, {"va", "vb"}, {"y"}, {"q*"}}, "\"q*\" fits no resistor");
+  refused({good.text, {"va", "vb"}, {"y"}, {"q*"}}, "\"q*\" matches no resistor");
   refused({good.text, {"va", "vb"}, {"y"}, {}}, "netlist.learn is empty");
   refused({"n\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nR2 b y -2k\n", {"va", "vb"}, {"y"}}, "is negative");
   refused({"h\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nHq y b va 2k\nR2 y 0 1k\n", {"va", "vb"}, {"y"}},

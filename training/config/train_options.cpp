@@ -127,7 +127,7 @@ const Section<TrainOptions>& train_section() {
                      "frozen_devices: devices are programmed once and never updated (crossbar.update = none), "
                      "digital parameters learn. readout, noise_gradient: as in train.learns. all: these three where "
                      "the network has a read-out, else two. The devices learnt if the run beats every null and the "
-                     "best constant answer. auto: frozen_devices in nudge train on devices, none in sweep and "
+                     "best constant answer. auto: frozen_devices in nudge train on devices, off in sweep and "
                      "compare."),
               &TrainOptions::null)};
     using T = TrainOptions;

@@ -139,22 +139,22 @@ const std::vector<NamedData>& named_data_sets() {
   // Machine Learning, Neural and Statistical Classification, 1994, chapter 9); mlbench keeps the order of its files.
   static const std::vector<NamedData> all = {
       {"letter", "20,000 letters by 16 shape numbers, 26 classes (Frey and Slate, Machine Learning 6:161, 1991)",
-       kMlbench, kMlbenchFolder, "LetterRecognition.rda",
+       kMlbench, kMlbenchFolder, 26, "LetterRecognition.rda",
        [](const fs::path& f, Target t) {
          return of_data_frame(f / "LetterRecognition.rda", "lettr", 20000, 16000, t);
        }},
-      {"satellite", "6,435 fields by 36 bands, 6 classes (Statlog)", kMlbench, kMlbenchFolder, "Satellite.rda",
+      {"satellite", "6,435 fields by 36 bands, 6 classes (Statlog)", kMlbench, kMlbenchFolder, 6, "Satellite.rda",
        [](const fs::path& f, Target t) { return of_data_frame(f / "Satellite.rda", "classes", 6435, 4435, t); }},
-      {"shuttle", "58,000 rows of 9 sensors, 7 classes (Statlog)", kMlbench, kMlbenchFolder, "Shuttle.rda",
+      {"shuttle", "58,000 rows of 9 sensors, 7 classes (Statlog)", kMlbench, kMlbenchFolder, 7, "Shuttle.rda",
        [](const fs::path& f, Target t) { return of_data_frame(f / "Shuttle.rda", "Class", 58000, 43500, t); }},
-      {"dna", "3,186 splice junctions by 180 bits, 3 classes (Statlog)", kMlbench, kMlbenchFolder, "DNA.rda",
+      {"dna", "3,186 splice junctions by 180 bits, 3 classes (Statlog)", kMlbench, kMlbenchFolder, 3, "DNA.rda",
        [](const fs::path& f, Target t) { return of_data_frame(f / "DNA.rda", "Class", 3186, 2000, t); }},
       {"fashion-mnist", "70,000 pictures of 28 x 28, 10 classes (Xiao, Rasul and Vollgraf, arXiv:1708.07747)",
-       "dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist", "train-images-idx3-ubyte", of_idx},
-      {"mnist", "70,000 digits of 28 x 28 in the four files that MNIST is distributed as", "", "",
+       "dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist", 10, "train-images-idx3-ubyte", of_idx},
+      {"mnist", "70,000 digits of 28 x 28 in the four files that MNIST is distributed as", "", "", 10,
        "train-images-idx3-ubyte", of_idx},
       {"cifar-10", "60,000 pictures of 3 x 32 x 32, 10 classes, binary or Python version (Krizhevsky, 2009)", "", "",
-       "data_batch_1", of_cifar}};
+       10, "data_batch_1", of_cifar}};
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
@@ -116,6 +117,11 @@ std::int64_t SampleParts::fingerprint() const {
 SampleParts load_samples(const SampleOptions& options, Target target) {
   if (options.named != nullptr) {
     PublishedData found = options.named->read(options.named->folder(options.folder), target);
+    const std::set<int> classes(found.training.labels.begin(), found.training.labels.end());
+    if (target == Target::label && static_cast<int>(classes.size()) != options.named->classes) {
+      throw UserError(fmt::format("{}: has samples of {} classes (data.file = \"{}\" has {}: fetch its files again)",
+                                  found.training_name, classes.size(), options.named->name, options.named->classes));
+    }
     return prepare_samples(std::move(found.training), found.training_name, std::move(found.test), found.test_name,
                            options);
   }
