@@ -96,6 +96,48 @@ TEST_CASE("sweeps tell thresholds, both states and the law that moves the device
   CHECK_THAT(iv_toml(found, "iv.csv"), Contains("model = 'vteam'") && Contains("pulse_width"));
 }
 
+namespace {
+
+/// An ohmic device of 1 mS and 1 uS that is set at 0.8 V and reset at -0.9 V, in sweeps of ±1.5 V by 20 mV; the current of
+/// positive voltages is at most limit_A.
+std::string ohmic(int cycles, double noise, std::uint64_t seed, double limit_A = INFINITY) {
+  std::string text = "cycle,voltage_V,current_A\n";
+  const std::vector<double> draws = normal_draws(seed);
+  std::size_t drawn = 0;
+  double g = 1e-6;
+  for (int cycle = 1; cycle <= cycles; ++cycle) {
+    for (int n = 0; n <= 300; ++n) {
+      const double v = 0.02 * (n <= 75 ? n : n <= 225 ? 150 - n : n - 300);
+      if (v >= 0.8 - 1e-9) g = 1e-3;
+      if (v <= -0.9 + 1e-9) g = 1e-6;
+      text += fmt::format("{},{:.5f},{:.6e}\n", cycle, v, std::min(g * v * (1 + noise * draws[drawn++]), limit_A));
+    }
+  }
+  return text;
+}
+
+IvReads looked_at(const std::string& text) {
+  TableLook look;
+  return look_at_sweeps(parse_iv(text, "iv.csv", 0, look));
+}
+
+}  // namespace
+
+TEST_CASE("many noisy sweeps of an ohmic device show no curvature", "[iv]") {
+  int curved = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) curved += looked_at(ohmic(10, 0.01, seed)).sinh_V() > 0 ? 1 : 0;
+  CHECK(curved <= 2);  // 2.5 % each: three of ten by chance once in 500
+}
+
+TEST_CASE("a set that the instrument's limit hides lies at the first row at the limit", "[iv]") {
+  for (const double limit : {100e-6, 400e-6}) {
+    CAPTURE(limit);
+    const IvReads found = looked_at(ohmic(2, 0, 1, limit));
+    CHECK(found.set_V.value == Approx(0.79).margin(0.011));  // between 0.78 and 0.8 V
+    CHECK(found.reset_V.value == Approx(-0.89).margin(0.011));
+  }
+}
+
 TEST_CASE("the curvature of a read, a limited current, no times, and turned signs", "[iv]") {
   Loop curved;
   curved.sinh_V = 0.4;
