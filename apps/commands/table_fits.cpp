@@ -136,7 +136,10 @@ Json comparison_json(const RelaxationFit& fit) {
   return {{"quantiles", quantiles},
           {"correlations", correlations},
           {"failed_levels", failed},
-          {"off", {{"sd", off.sd}, {"quantiles", off.quantile}, {"correlations", off.correlation}}},
+          {"off",
+           {{"sd", off.sd},
+            {"quantiles", off.judges_quantiles() ? Json(off.quantile) : Json(nullptr)},
+            {"correlations", off.correlation}}},
           {"describes", off.describes()}};
 }
 

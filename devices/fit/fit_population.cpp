@@ -273,7 +273,15 @@ void add_shared(PopulationFit& fit, const std::vector<DeviceFit>& among, const s
       e = sample_of(values);
       e.mean = *own;
     }
-    std::tie(e.mean_low, e.mean_high) = around(e.mean, {at(over.mean_low), at(over.mean_high)}, falls);
+    const Ends told = {at(over.mean_low), at(over.mean_high)};
+    std::tie(e.mean_low, e.mean_high) = around(e.mean, told, falls);
+    const auto [low, high] = falls ? Ends{told.second, told.first} : told;
+    if ((low && e.mean < *low) || (high && e.mean > *high)) {
+      fit.common.of_devices.push_back(fmt::format(
+          "{}: the mean of the devices' best values lies outside the interval that the population tells; some "
+          "devices do not determine it, and the interval was widened to hold it",
+          number.name));
+    }
     std::tie(e.deviation_low, e.deviation_high) =
         around(e.deviation, {in_units(over.deviation_low), in_units(over.deviation_high)}, false);
     fit.common.intervals.push_back({number.name, number.unit, e.mean, e.mean_low, e.mean_high});

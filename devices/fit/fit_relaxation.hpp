@@ -91,8 +91,11 @@ struct RelaxationErrors {
   double sd = 0;  ///< rms of model/measured − 1
   double quantile =
       0;  ///< rms of the distance of the quantiles 1 % and 99 %, of the measured one or of sd where that is more
-  double correlation = 0;  ///< rms
-  /// True if the law describes the cells: 12 %, 30 % and 0.15.
+  double quantile_sampling = 0;  ///< rms of the sampling error of these quantiles, in the same units
+  double correlation = 0;        ///< rms
+  /// True if the sampling error leaves the quantiles to be judged: it is below their limit.
+  bool judges_quantiles() const { return quantile_sampling <= 0.3; }
+  /// True if the law describes the cells, as far as they tell: 12 %, 30 % and 0.15.
   bool describes() const { return sd <= 0.12 && quantile <= 0.3 && correlation <= 0.15; }
 };
 

@@ -19,9 +19,14 @@ RelaxationErrors RelaxationFit::errors(std::optional<double> level_S) const {
   const auto off = [](double measured, double model, double error, double sd) {
     return (std::pow(model - measured, 2) - error * error) / std::pow(std::max(std::abs(measured), sd), 2);
   };
+  const auto sampling = [](double measured, double error, double sd) {
+    return std::pow(error / std::max(std::abs(measured), sd), 2);
+  };
   for (const RelaxationRow& r : rows) {
     if (level_S && r.level_S != *level_S) continue;
     ++n_rows;
+    out.quantile_sampling += sampling(r.low_measured_S, r.low_error_S, r.sd_measured_S) / 2 +
+                             sampling(r.high_measured_S, r.high_error_S, r.sd_measured_S) / 2;
     out.sd += std::pow(r.sd_model_S / r.sd_measured_S - 1, 2);
     out.quantile += off(r.low_measured_S, r.low_model_S, r.low_error_S, r.sd_measured_S) / 2 +
                     off(r.high_measured_S, r.high_model_S, r.high_error_S, r.sd_measured_S) / 2;
@@ -35,6 +40,7 @@ RelaxationErrors RelaxationFit::errors(std::optional<double> level_S) const {
   }
   out.sd = std::sqrt(out.sd / std::max(n_rows, 1.0));
   out.quantile = std::sqrt(std::max(out.quantile, 0.0) / std::max(n_rows, 1.0));
+  out.quantile_sampling = std::sqrt(out.quantile_sampling / std::max(n_rows, 1.0));
   out.correlation = std::sqrt(std::max(out.correlation, 0.0) / std::max(n_pairs, 1.0));
   return out;
 }
@@ -47,9 +53,12 @@ std::string relaxation_verdict(const RelaxationFit& fit) {
         1e6 * level.level_S, level.cells, 1e6 * level.sd_S);
   }
   const auto text = [](const RelaxationErrors& e) {
-    return fmt::format(
-        "sd {:.0f} % rms (limit 12 %), quantiles 1 % and 99 % {:.0f} % (30 %), correlations {:.2f} (0.15)", 100 * e.sd,
-        100 * e.quantile, e.correlation);
+    const std::string quantiles =
+        e.judges_quantiles()
+            ? fmt::format("{:.0f} % (30 %)", 100 * e.quantile)
+            : fmt::format("not judged, too few cells (sampling error {:.0f} %)", 100 * e.quantile_sampling);
+    return fmt::format("sd {:.0f} % rms (limit 12 %), quantiles 1 % and 99 % {}, correlations {:.2f} (0.15)",
+                       100 * e.sd, quantiles, e.correlation);
   };
   std::vector<double> bad;
   for (const double level : fit.spec.level_S) {

@@ -196,6 +196,8 @@ TEST_CASE("a measured matrix that cannot be one is refused with its place", "[ap
   check_error(folder, "--conductances nan.csv", "nan.csv\", line 2, field 1: nan (must be a finite number)");
   check_error(folder, "--conductances negative.csv", "line 2, field 2: -4 uS (a conductance must be at least 0)");
   check_error(folder, "--conductances zero.csv", "all conductances are 0");
+  folder.write("overflow.csv", "10,9.91E+37\n20,30\n");
+  check_error(folder, "--conductances overflow.csv", "line 1, field 2: 9.91e+37 uS (above 0.1 S");
   check_error(folder, "--conductances absent.csv", "absent.csv");
   check_error(folder, "--conductances g.csv --weights g.csv", "the one or the other");
   check_error(folder, "--weights g.csv --unit nS --set device.model=ideal", "--unit is the unit of --conductances");

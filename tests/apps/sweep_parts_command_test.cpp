@@ -51,8 +51,8 @@ TEST_CASE("shards are run, merged, refused and continued from the command line")
   CHECK(run_nudge(folder, "merge p1.h5 p2.h5 --partial --out m.h5").exit_code == 2);  // exists
   CHECK(run_nudge(folder, "sweep s.toml --shard 4/3 --out p4.h5").exit_code == 2);
   const Outcome help = run_nudge(folder, "sweep --help");
-  CHECK_THAT(help.output, Contains("axes may change") && Contains("--drop") &&
-                              Contains("--shard") && Contains("--dry-run"));
+  CHECK_THAT(help.output,
+             Contains("axes may change") && Contains("--drop") && Contains("--shard") && Contains("--dry-run"));
 }
 
 TEST_CASE("points that break a rule stand in table and JSON with the rule") {

@@ -375,34 +375,3 @@ TEST_CASE("rules do what their noise-free circuits do, and shrink at once where 
     CHECK(share < 0.25);
   }
 }
-
-TEST_CASE("what devices have not, rules refuse", "[rules]") {
-  const auto refused = [](const CrossbarSpec& spec, const std::string& words) {
-    CHECK_THROWS_WITH(make_linear_map<double>(spec, Matrix<double>::Ones(2, 2), 0, 0), Catch::Contains(words));
-  };
-  for (const char* model : {"ideal", "constant_step"}) {
-    for (const UpdateScheme update :
-         {UpdateScheme::tiki_taka, UpdateScheme::ttv2, UpdateScheme::residual, UpdateScheme::multi_tile}) {
-      CrossbarSpec spec = even(update);
-      spec.device.model = model;
-      refused(spec, "a symmetry point");
-    }
-    for (const UpdateScheme update : {UpdateScheme::accumulate, UpdateScheme::c_ttv2, UpdateScheme::agad}) {
-      CrossbarSpec spec = even(update);
-      spec.device.model = model;
-      CHECK_NOTHROW(make_linear_map<double>(spec, Matrix<double>::Ones(2, 2), 0, 0));
-    }
-  }
-  CrossbarSpec spec = even(UpdateScheme::one_sided);
-  refused(spec, "unless crossbar.mapping = one_sided");
-  spec.mapping.kind = MappingKind::one_sided;
-  CHECK_NOTHROW(make_linear_map<double>(spec, Matrix<double>::Ones(2, 2), 0, 0));
-  spec.programming.update = UpdateScheme::pulses;
-  refused(spec, "crossbar.mapping = one_sided (must be differential");
-  spec = even(UpdateScheme::accumulate);
-  spec.rule.threshold = 0.5;
-  refused(spec, "crossbar.threshold = 0.5");
-  spec = even(UpdateScheme::accumulate);
-  spec.rule.share = 1;
-  refused(spec, "crossbar.residual_share = 1");
-}

@@ -103,6 +103,11 @@ TEST_CASE("LTP and LTD as records of their own give the device that both ramps h
   const auto two = read_lab_files({ltp, ltd}, {});
   REQUIRE(two.size() == 2);
   check_bounds(fit_records(pulses_of(two), "soft_bounds").spec);
+  // A lab's own names: the columns are said, and two such files are not taken for CrossSim's.
+  std::ofstream(ltp) << "Zelle;Puls;Leitwert\n" << ramp(cell, 1, true, "A1;{1};{2:.4f}");
+  std::ofstream(ltd) << "Zelle;Puls;Leitwert\n" << ramp(cell, 1, false, "A1;{1};{2:.4f}");
+  TableLook said{"device=Zelle,pulse=Puls,g=Leitwert uS"};
+  check_bounds(fit_records(pulses_of(read_lab_files({ltp, ltd}, {}, &said)), "soft_bounds").spec);
   TableLook anew;
   const auto counted =
       parse_lab_csv("pulse,conductance_uS,direction\n" + split("{1},{2:.4f},{3}"), "anew.csv", {}, &anew);

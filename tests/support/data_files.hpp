@@ -21,6 +21,15 @@ inline std::string write_bytes(const std::filesystem::path& path, std::string_vi
   return path.string();
 }
 
+/// The bytes that a text of hexadecimal digits stands for.
+inline std::string from_hex(std::string_view hex) {
+  std::string out;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  }
+  return out;
+}
+
 /// Writes an integer of `count` bytes, most significant first (IDX) or last (zip).
 inline std::string big(std::uint64_t value, int count) {
   std::string out;

@@ -29,15 +29,6 @@ Matrix<float> rows(std::initializer_list<std::initializer_list<float>> numbers) 
   return out;
 }
 
-/// The bytes that a text of hexadecimal digits stands for.
-std::string from_hex(std::string_view hex) {
-  std::string out;
-  for (std::size_t i = 0; i < hex.size(); i += 2) {
-    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  }
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("CSV: the label comes first, or stands in the column that is named") {

@@ -10,6 +10,7 @@
 #include "tests/support/temporary_directory.hpp"
 #include "training/data/named_data.hpp"
 #include "training/data/readers/readers.hpp"
+#include "training/data/samples.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -26,14 +27,6 @@ constexpr const char* kFrame =
     "b6f79a0ca6ef299937b4c194fbba81431423dd2d44e6d0a6e707dea81e35885a5e93c9e519a9dcac4b07f0e4ed552e280a45"
     "283ef0a35934e70e321231118e890079790cd75999908108dc1d1ffa21c9b17923c51e6508d8ed5875a1347076bdfe876af2"
     "ee6c7751df829e8700008dd4014501ac1dc00001ff01af0400002ef7f008b1c467fb020000000004595a";
-
-std::string from_hex(std::string_view hex) {
-  std::string out;
-  for (std::size_t i = 0; i < hex.size(); i += 2) {
-    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  }
-  return out;
-}
 
 LabelledData frame(std::string_view bytes, const std::string& labels, Target target = Target::label) {
   return parse_rdata(bytes, "t.rda", {"t.rda", "", labels}, target);
@@ -123,6 +116,12 @@ TEST_CASE("CIFAR-10 is read from its binary files, five of training and one of t
   CHECK(data.training.shape == std::vector<Index>{3, 32, 32});
   CHECK(data.training.labels[37] == 7);
   CHECK(data.training.features(37, 3071) == 17);
+  SampleOptions options;
+  options.named = set;
+  options.folder = folder.path();
+  CHECK(load_samples(options, Target::label).classes == 10);
+  for (int n = 1; n <= 5; ++n) write_cifar(folder.path() / ("data_batch_" + std::to_string(n) + ".bin"), 1);
+  CHECK_THROWS_WITH(load_samples(options, Target::label), Contains("has samples of 1 classes") && Contains("has 10"));
   std::filesystem::resize_file(folder.path() / "test_batch.bin", 3000);
   CHECK_THROWS_WITH(set->read(folder.path(), Target::label), Contains("test_batch.bin") && Contains("has 3000 bytes"));
   CHECK_THROWS_WITH(set->folder(""), Contains("name the folder that has data_batch_1 in data.folder"));

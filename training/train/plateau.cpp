@@ -76,7 +76,7 @@ std::string Plateau::text() const {
   const auto per_100 = [&](double slope) { return fmt::format("{:.2g}{} per 100 steps", slope / 10, suffix); };
   if (rises()) return fmt::format("the {} loss rises by {}: it is past its minimum", of, per_100(slope_per_1000_steps));
   if (!reached) {
-    return fmt::format("the {} loss has no significant trend: its slope is {} [{:.2g}, {:.2g}]", of,
+    return fmt::format("the {} loss has no significant trend over its last fifth: its slope is {} [{:.2g}, {:.2g}]", of,
                        per_100(slope_per_1000_steps), interval.low / 10, interval.high / 10);
   }
   if (*reached) return fmt::format("the {} loss has stopped falling: a fifth more steps lower it by less than 1 %", of);
