@@ -35,9 +35,13 @@ struct CardList {
 
 /// Cards of a netlist in ngspice's dialect. The first line is the title. Lines that begin with * are comments, as is the rest of a line after
 /// ; or // or "$ ". + continues a card. Blanks, commas and parentheses separate words; in .param, .func and .if only blanks and = do. A
-/// parenthesis after a hyphen belongs to a name, "Net-(R5-Pad1)". .include FILE (.inc) is replaced by the file's text. .lib FILE SECTION
-/// is replaced by the lines from ".lib SECTION" to ".endl". .lib FILE is replaced by all of it, or by nothing where there is no such file.
-/// .control … .endc is left out; .end ends. UserError with the place of a broken rule, and for files that include each other.
+/// parenthesis after a hyphen belongs to a name: `Net-(R5-Pad1)`. The reader leaves out `.control … .endc` and stops at `.end`.
+/// It replaces
+/// - `.include FILE` (`.inc`) by the file's text;
+/// - `.lib FILE SECTION` by the lines from `.lib SECTION` to `.endl`;
+/// - `.lib FILE` by the whole file, or by nothing where there is no such file.
+///
+/// UserError with the place of a broken rule, and for files that include each other.
 CardList read_cards(const std::string& name, const std::string& text, const ReadInclude& include);
 
 /// Words `first` to before `end` of a card as one, blanks between them and expressions in parentheses.

@@ -50,8 +50,8 @@ struct JunctionLaw {
   /// largest (Nagel 1975, UCB/ERL M520, appendix).
   double critical_V() const { return thermal_V * std::log(thermal_V / (std::sqrt(2.0) * saturation_A)); }
 
-  /// Voltage to which a Newton step from `last` to `next` is limited: in the steep part the step is that of the current on
-  /// its tangent, taken back through the logarithm (Nagel 1975).
+  /// Voltage to which a Newton step from `last` to `next` is limited. In the steep part the current takes the step along its
+  /// tangent, and the logarithm gives the voltage of this current (Nagel 1975).
   double limited(double next, double last) const {
     if (next <= critical_V() || std::abs(next - last) <= 2 * thermal_V) return next;
     if (last <= 0) return thermal_V * std::log(next / thermal_V);

@@ -9,9 +9,9 @@
 
 namespace nudge {
 
-/// Reads a number of SPICE: digits with an optional exponent, then a factor T G MEG K MIL M U µ N P F (in any case), then letters that are
-/// ignored ("10kOhm", "5V", "100nF", "4.7kΩ"). False: the text does not begin with a number or goes on with something else. `used` is the
-/// count of bytes in the number and its letters.
+/// Reads a number of SPICE ("10kOhm", "5V", "100nF", "4.7kΩ"): digits with an optional exponent, a factor, and letters that are ignored.
+/// Factors are T G MEG K MIL M U µ N P F in any case. False: the text does not begin with a number or goes on with something else.
+/// `used` is the count of bytes in the number and its letters.
 bool read_spice_number(const std::string& text, std::size_t from, double& value, std::size_t& used);
 
 /// Function that gives the value of a parameter; throws if there is none of that name.

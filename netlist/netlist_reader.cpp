@@ -308,7 +308,7 @@ class Expansion {
     for (const Control& control : controls_) {
       const auto found = elements_.find(control.source);
       if (found == elements_.end() || netlist_.elements[found->second].kind != ElementKind::voltage) {
-        refuse(control.word.place, fmt::format("{}: {} is no voltage source, whose current could control it",
+        refuse(control.word.place, fmt::format("{}: {} is not a voltage source, whose current could control it",
                                                netlist_.elements[control.element].name, control.word.raw));
       }
       netlist_.elements[control.element].control = static_cast<int>(found->second);

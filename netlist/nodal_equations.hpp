@@ -38,7 +38,7 @@ struct JunctionState {
 
 /// Modified nodal analysis (Ho, Ruehli & Brennan, IEEE Trans. Circuits Syst. 22 (1975) 504) of a netlist at direct current.
 /// Unknowns x are the voltages of the nodes, then the currents of voltage sources (V, E, H) in the order of the netlist, then
-/// those of the outputs. Equations are Kirchhoff's law of currents that leave a node, then the laws of the branches,
+/// the currents of the outputs. Equations are Kirchhoff's law of currents that leave a node, then the laws of the branches,
 ///     r_node = Σ I(elements) = 0,      r_V = v₊ − v₋ − e,   r_E = v₊ − v₋ − k (v_c₊ − v_c₋),   r_H = v₊ − v₋ − k i_c
 ///     outputs: i − (load (v₊ − v₋) − q) = 0,  or v₊ − v₋ − value = 0 where held
 /// Capacitors carry nothing. gmin lies across every junction. Read-only: threads share it.

@@ -39,7 +39,7 @@ struct NodeCoordinates::Elimination {
       if (!has_branch(elements[k].kind)) continue;
       if (elements[k].kind == ElementKind::ccvs) {
         refuse(elements[k].place,
-               fmt::format("{}: a voltage that a current sets (H) is no state of nodes (take E across a "
+               fmt::format("{}: a voltage that a current sets (H) is not a state of nodes (take E across a "
                            "resistor that the current passes)",
                            elements[k].name));
       }

@@ -35,10 +35,10 @@ std::optional<BranchBalance> branch_balance(const std::vector<std::vector<Share>
                                             const std::vector<NodePair>& branches, int columns, int first_output);
 
 /// Coordinates of a netlist's state without the voltages that sources set: columns z are the voltages of the other nodes,
-/// then those of the outputs,
+/// then the voltages of the outputs,
 ///     v = P z + Q e,      F_z = Nᵀ F_v,      z_output = v₊ − v₋
-/// with e the values of independent voltage sources. P, Q follow from the laws of V and E, N from those of the currents that
-/// they and F carry: displacements of z move charge through nodes that hang on each other by a source. Without controlled
+/// with e the values of independent voltage sources. P, Q follow from the laws of V and E. N follows from the currents that V, E
+/// and F carry: displacements of z move charge through nodes that a source ties together. Without controlled
 /// sources of voltage and current N = P, and a force that is minus the slope of an energy stays one. With balanced amplifiers
 /// (BranchBalance; bidirectional ones are) columns are scaled, z = √d v, so that it is one too, every branch with its weight.
 /// An output between two nodes takes the place of one of them.

@@ -36,8 +36,8 @@ class SettledRows {
   std::vector<OperatingPointSolver::Request> requests_;
 };
 
-/// Phases of a circuit that is clocked and read before it has settled, as in circuits that compare a free with a clamped state (Dillavou et
-/// al., PRApplied 18 (2022) 014040). Inputs come on over empty capacitances, and the free state is read `delay_s` later. At the end of its
+/// Phases of a circuit that is clocked and read before it has settled. Dillavou et al. (PRApplied 18 (2022) 014040) so compare a free with
+/// a clamped state. Inputs come on over empty capacitances, and the free state is read `delay_s` later. At the end of its
 /// period `clock_s` the outputs are clamped or driven, and the clamped state is read `delay_s` after that. A mode of rate λ = G/C is read as
 ///     free:     v∞ (1 − e^{−λ t_d})          clamped:     v_c∞ + (v∞ (1 − e^{−λ t_c}) − v_c∞) e^{−λ_c t_d}
 /// One object per thread; a state per row.

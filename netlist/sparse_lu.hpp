@@ -16,14 +16,14 @@ struct SparsePattern {
   std::size_t entries() const { return row.size(); }
 };
 
-/// LU factors of matrices of one pattern, by KLU (Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36): ordered once,
-/// factorised with pivots once, and from then on with these pivots alone. Values for which they are poor get pivots of their
+/// LU factors of matrices of one pattern, by KLU (Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36). The pattern is ordered
+/// once; the first values choose the pivots, and later ones keep them. Values for which they are poor get pivots of their
 /// own, so that a solution is a function of the values and not of earlier solutions. Values that come again are not factorised
 /// again: the samples of a batch share the factors of a linear circuit. One object per thread; copies share the ordering.
 class SparseLu {
  public:
-  /// Least pivot, in units of the largest entry of its row: entries that cancel leave a rounding of some 1e-16 of it, and
-  /// below this limit a solution has not three digits. ngspice's pivtol is as large, in siemens.
+  /// Least pivot, in units of the largest entry of its row. Entries that cancel leave a rounding of some 1e-16 of it. Below
+  /// this limit a solution does not have three digits. ngspice's pivtol is as large, in siemens.
   static constexpr double kLeastPivot = 1e-13;
   /// Least reciprocal pivot growth, max |A| over max |U| of a column, that fixed pivots may have: rounding is then below 1e-10 of the values.
   static constexpr double kLeastGrowth = 1e-6;

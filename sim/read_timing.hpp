@@ -58,9 +58,10 @@ inline constexpr double least_remainder = 1.0 / 256;
 ///     Δ = 2ε/(2 − εL),
 /// and the stationary variance is σ²/2L at every step. (Δ = ε, Euler–Maruyama, gives 2/(2 − εL) times too much.)
 ///
-/// With amplifiers of time constant τ_a = `lag` (sim/lag.hpp: y ← y + s (F − y), z ← z + ε y, s = 1 − e^{−ε/τ_a}) the state is
-/// autoregressive of order 2, z″ = φ z′ − (1 − s) z + εs σξ/√Δ with φ = 2 − s − εLs, of variance (σ²/Δ) ε (2 − s)/(L (4 − 2s −
-/// εLs)). The circuit's variance is σ²/2L whatever τ_a, hence
+/// With amplifiers of time constant τ_a = `lag` (sim/lag.hpp) the state is autoregressive of order 2,
+///     y ← y + s (F − y),   z ← z + ε y,   s = 1 − e^{−ε/τ_a},
+///     z″ = φ z′ − (1 − s) z + εs σξ/√Δ,   φ = 2 − s − εLs,
+/// of variance (σ²/Δ) ε (2 − s)/(L (4 − 2s − εLs)). The circuit's variance is σ²/2L whatever τ_a, hence
 ///     Δ = 2ε/(2 − εL tanh(ε/2τ_a)).
 /// h is the time in which the slowest mode of leak and amplifier shrinks by as much as in a step. It follows from ln|μ| = h Re
 /// λ, with the larger root μ of μ² = φ μ − (1 − s) and the slower root of λ (1 + τ_a λ) = −L. It is ε where the two oscillate.

@@ -324,8 +324,8 @@ ExitCode run_crossbar(const CrossbarOptions& options) {
 void add_file_options(CLI::App& app, CrossbarOptions& options) {
   app.add_option(
          "--weights", options.weights,
-         "Weights for the arrays of the network, by name: a run file (whose config stands in for CONFIG), .npz, "
-         ".safetensors; or one matrix (CSV, .npy) for an array of its own")
+         "Weights for the arrays of the network, by name: a run file (whose config stands in for CONFIG), .npz or "
+         ".safetensors. One matrix (CSV, .npy) makes an array of its own")
       ->type_name("FILE");
   app.add_option("--conductances", options.conductances,
                  "A measured matrix of conductances (CSV, .npy), which one array holds as they are: rows are driven, "

@@ -181,7 +181,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   if (!fit.common.better_than_mean()) {
     throw NumericalFailure(
         fmt::format("{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such "
-                    "a device (is the direction column that of the pulse before each value?)",
+                    "a device. The direction column must tell the pulse before each value",
                     fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
   }
   add_intervals(fit, records);

@@ -89,8 +89,8 @@ Subject subject_named(const DevicesOptions& options) {
   if (name.ends_with(".toml")) {
     const Config config = load_program_config(name, options.settings);
     if (!on_devices(config)) {
-      throw UserError(fmt::format(
-          "{}: device.model = \"digital\": exact numbers are no device; set device.model or device.preset", name));
+      throw UserError(
+          fmt::format("{}: device.model = \"digital\" (not a device). Set device.model or device.preset", name));
     }
     return {device_spec(config)};
   }
@@ -257,9 +257,8 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
   CLI::App* sub = app.add_subcommand(
       "fit",
       "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down). Columns device and "
-      "cycle give a population; voltage and width are of pulses that differ. aihwkit's two columns (after pulses up, "
-      "after "
-      "pulses down), LTP and LTD as records or files of their own, and CrossSim's set.csv and reset.csv are read too");
+      "cycle give a population; voltage and width are of pulses that differ. Also read: aihwkit's two columns (after "
+      "pulses up, after pulses down), LTP and LTD as records or files, and CrossSim's set.csv and reset.csv");
   sub->footer("Example: nudge devices fit pulses.csv --model linear_step --out device.toml");
   sub->add_option("CSV", options->csv,
                   "One row per pulse, numbered one by one; conductance in S or with a unit. Two files: LTP.csv "

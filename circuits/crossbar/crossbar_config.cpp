@@ -112,9 +112,9 @@ const Section<CrossbarSpec>& crossbar_section() {
     Section<CrossbarSpec> s = {
         field(
             named("crossbar.mapping", "differential",
-                  "Reference of a device: a second device, one reference device per row, or the middle of the "
-                  "window, taken off digitally; or (one_sided) a second device with both at the bottom of the window, "
-                  "which only go up (crossbar.update = one_sided)."),
+                  "Reference of a device: a second device, one reference device per row, or the middle of the window, "
+                  "taken off digitally. one_sided: a second device; both start at the bottom of the window and only go "
+                  "up (crossbar.update = one_sided)."),
             mappings, &CrossbarSpec::mapping, &MappingSpec::kind),
         field(real("crossbar.headroom", "2", at_least(1),
                    "Largest weight the window can hold, over the largest weight at the start: room to learn, paid for "
@@ -229,9 +229,9 @@ const Section<CrossbarSpec>& crossbar_section() {
                                      "or the other ones.")),
               transposed_paths, &CrossbarSpec::periphery, &PeripherySpec::path),
         field(named("crossbar.directions", "sequential",
-                    "Whether an array takes a slot for each direction of a step, or, of layered networks, is driven at "
-                    "rows and columns at once: half the slots, currents G (x - g), and what is left of the lines' own "
-                    "loads as leaks of their nodes (docs/reference/read_timing.md)."),
+                    "sequential: an array takes a slot for each direction of a step. simultaneous: rows and columns "
+                    "of layered networks are driven at once, in half the slots, with currents G (x - g). The rest of "
+                    "the lines' own loads leaks at their nodes (docs/reference/read_timing.md)."),
               directions, &CrossbarSpec::periphery, &PeripherySpec::directions),
         field(
             read_with(
@@ -250,9 +250,9 @@ const Section<CrossbarSpec>& crossbar_section() {
               trims, &CrossbarSpec::periphery, &PeripherySpec::trim_follows),
         field(
             named("crossbar.ranging", "per_read",
-                  "Converters whose range is auto: ranged by the largest value of each read, or once, by those of the "
-                  "first batch of training times crossbar.headroom, and all of a kind alike; what the run file then "
-                  "has in its keys."),
+                  "Ranges of converters whose range is auto. per_read: by the largest value of each read. once: all of "
+                  "a kind alike, by the first batch of training times crossbar.headroom; the run file then has the "
+                  "ranges in its keys."),
             rangings, &CrossbarSpec::periphery, &PeripherySpec::ranged_once)};
     s.add(port_section("forward", "columns"), &CrossbarSpec::periphery, &PeripherySpec::forward);
     s.add(port_section("transposed", "rows"), &CrossbarSpec::periphery, &PeripherySpec::transposed);

@@ -276,8 +276,8 @@ std::vector<StateArray<S>> DevicePairs<S>::state() {
       {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
       {"counters", "1",
        "rows: up pulses, down pulses, programmings, operations, verify reads, verified devices, failures, slots of "
-       "pulse trains, clipped samples, up pulses, down pulses and verify reads of programming; columns: digits of base "
-       "2^20, lowest first",
+       "pulse trains, clipped samples; then up pulses, down pulses and verify reads of programming. Columns: digits of "
+       "base 2^20, lowest first",
        &counters_}};
   if (spec_.programming.update == UpdateScheme::write_verify) {
     all.push_back({"shadow_weights", "1", "digital copy of the weights", &shadow_.weights()});

@@ -19,7 +19,7 @@ struct CharacterizeOptions {
   int cycles = 20;           ///< cycles between the bounds  [1 to 10000]
   int points = 200;          ///< limit on the points of either branch of the staircase  [1 to 10000]
   double record = 0;         ///< pulses of either branch of the record of figures; 0: DeviceSpec::pulses  [2 to 1e6]
-  bool one_by_one = false;   ///< send the pulses of the staircase one at a time, not those of a point at once
+  bool one_by_one = false;   ///< send the pulses of the staircase one at a time, not all pulses of a point at once
   std::uint64_t seed = 1;
 
   /// Throws UserError naming the option, its value and the rule.
@@ -93,13 +93,15 @@ std::string summary_text(const Characterization& c, const std::string& name);
 std::string summary_json(const Characterization& c, const std::string& name);
 
 /// Moments per look: a look is the mean of the conductance at this many equally spaced moments of its interval dt, an integrating
-/// read-out. Noise faster than dt/64 folds back with 1/64 of its variance, white over 32/dt. Beside 1/f noise up to f_max this is
-/// a share (2 f dt/64) ln(f_max dt/32), below 5 % at 1/(8 dt) for f_max dt < 1e6; instantaneous looks would have 64 times that.
+/// read-out. Noise faster than dt/64 folds back with 1/64 of its variance, white over 32/dt. Beside 1/f noise up to f_max the share is
+///     (2 f dt/64) ln(f_max dt/32),   below 5 % at f = 1/(8 dt) for f_max dt < 1e6.
+/// Instantaneous looks would have 64 times this share.
 constexpr int looks_per_sample = 64;
 
-/// Measures the noise of devices as NoiseRecord says. Spectrum: straight line off, Hann window, periodogram from the fourth
-/// multiple of 1/record (below it the window and the line act) to 1/(8 dt), divided by the read-out's known response
-/// [sin(π f dt)/(64 sin(π f dt/64))]².
+/// Measures the noise of devices as NoiseRecord says. The spectrum is a periodogram with a Hann window, the straight line off.
+/// It goes from the fourth multiple of 1/record (below it the window and the line act) to 1/(8 dt). It is divided by the read-out's
+/// known response,
+///     [sin(π f dt)/(64 sin(π f dt/64))]².
 NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& options);
 
 /// Least-squares slope of ln s over ln f, points with s > 0 only; 0 with fewer than 3.

@@ -67,7 +67,7 @@ class Array {
   void update(const In<double, 2>& delta) {
     expect_shape("delta", delta);
     const Matrix<double> values = map_of<double, 2>(delta);
-    if (!values.allFinite()) throw UserError("delta: must be finite numbers; a NaN or infinity is no change of a weight");
+    if (!values.allFinite()) throw UserError("delta: must be finite numbers; a NaN or infinity is not a change of a weight");
     compute([&] {
       map_->apply({.direction = &values, .kind = map_->takes_factors() ? UpdateKind::immediate : UpdateKind::learning});
     });

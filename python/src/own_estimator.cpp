@@ -172,7 +172,7 @@ class ExampleOf final : public OwnExample {
   Matrix<S> matrix(const In<double, 2>& z) const {
     if (static_cast<Index>(z.shape(0)) != example_.state->rows() ||
         static_cast<Index>(z.shape(1)) != example_.state->cols()) {
-      throw UserError("an estimator handed over an array that has not the shape of the state, (" +
+      throw UserError("an estimator handed over an array that does not have the shape of the state, (" +
                       std::to_string(example_.state->rows()) + ", " + std::to_string(example_.state->cols()) + ")");
     }
     return map_of<double, 2>(z).template cast<S>();

@@ -287,7 +287,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   /// Says once, at the line of the caller, what costs time: Python's default filter shows a warning of one place once.
   static void warn_of_rows(const std::string& name) {
     const std::string text = fmt::format(
-        "'{}' is on noisy devices and read element by element, so methods are called once per row, which is slow: write "
+        "'{}' is on noisy devices and read element by element, so methods are called once per row, which is slow. Write "
         "products (x @ w, y @ w.T), one read of the array each",
         name);
     if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 2) < 0) throw nb::python_error();

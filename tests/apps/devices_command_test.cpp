@@ -136,7 +136,7 @@ TEST_CASE("devices characterize takes presets with --set, configs and measured p
   folder.write("exact.toml", "seed = 1\n");
   const Outcome exact = run_nudge(folder, "devices characterize exact.toml");
   CHECK(exact.exit_code == 2);
-  CHECK_THAT(exact.errors, Contains("exact numbers are no device"));
+  CHECK_THAT(exact.errors, Contains("(not a device)"));
   CHECK(run_nudge(folder, "devices characterize ecram --set device.pulsess=3").exit_code == 2);
 }
 

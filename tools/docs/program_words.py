@@ -15,8 +15,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from style import ROOT, SENTENCE, sentences, words  # noqa: E402
 
-FOLDERS = ("apps", "training", "sim", "circuits", "devices", "mixers")
-LIMITS = {"sentence": 10, "decimal": 0, "word": 4}
+FOLDERS = ("apps", "training", "sim", "circuits", "devices", "netlist", "mixers", "python/src")
+LIMITS = {"sentence": 0, "decimal": 0, "word": 0}
 LEAST = 6  # words of a text that is looked at: shorter ones are names, units and parts of a sentence
 
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|R\"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)\"|\"(?P<text>(?:\\.|[^\"\\\n])*)\""
