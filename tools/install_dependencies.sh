@@ -32,6 +32,7 @@ if [ "$(id -u)" -ne 0 ]; then
   if ! command -v sudo >/dev/null; then
     echo "install_dependencies: missing packages, and neither root nor sudo to install them. As root, run:" >&2
     echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    echo "  Without root, this unpacks them into a folder (docs/start/install.md):  bash tools/without_root.sh FOLDER" >&2
     exit 1
   fi
   as_root=(sudo)
