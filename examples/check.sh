@@ -91,11 +91,12 @@ install_and_use() {
 }
 if [ "$program" = "$(realpath -m build/release/apps/nudge)" ]; then try "an installed nudge in another project" install_and_use; fi
 if command -v python3 >/dev/null; then
-  for page in docs/start/command_line.md docs/tutorials/{device,gradients,sweeps}.md; do
+  for page in docs/start/command_line.md docs/tutorials/{device,lab_day,gradients,sweeps}.md \
+    docs/how_to/{fit_a_device,age_a_network,it_does_not_learn,pulses_or_write_verify}.md; do
     try "$page" python3 tools/docs/run_blocks.py "$program" "$page"
   done
 else
-  echo "skipped: the commands of docs/start and docs/tutorials (no python3)"
+  echo "skipped: the commands of docs/start, docs/tutorials and docs/how_to (no python3)"
 fi
 try "devices fit" "$program" devices fit examples/lab_pulses.csv --model soft_bounds --out "$folder/device.toml"
 try "fit aihwkit's columns" "$program" devices fit examples/pulses_up_down.csv --model soft_bounds --out "$folder/up_down.toml"

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -75,11 +76,14 @@ CsvScale csv_scale(const DevicesOptions& options) {
   return scale;
 }
 
-/// Finds the device NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured
-/// pulses (*.csv); then applies --set.
+/// Finds the device NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to a file of
+/// measured pulses (*.csv, or any file that is there); then applies --set.
 Subject subject_named(const DevicesOptions& options) {
   const std::string& name = options.name;
-  if (name.ends_with(".csv")) {
+  const auto& models = device_models();
+  const bool is_model = std::any_of(models.begin(), models.end(), [&](const DeviceModel& m) { return m.name == name; });
+  const bool known = is_model || is_preset(name);
+  if (name.ends_with(".csv") || (!known && !name.ends_with(".toml") && std::filesystem::is_regular_file(name))) {
     const std::vector<LabRecord> records = read_lab_csv(name, csv_scale(options));
     const PopulationFit fit = fit_population(records, options.model, options.points);
     const PulseRecord& first = records.front().pulses;
@@ -94,9 +98,7 @@ Subject subject_named(const DevicesOptions& options) {
     }
     return {device_spec(config)};
   }
-  const auto& models = device_models();
-  const bool is_model = std::any_of(models.begin(), models.end(), [&](const DeviceModel& m) { return m.name == name; });
-  if (!is_preset(name) && !is_model) device_show_text(name);  // throws with the closest names
+  if (!known) device_show_text(name);  // throws with the closest names
   const std::string toml = fmt::format("[device]\n{} = \"{}\"\n", is_preset(name) ? "preset" : "model", name);
   return {device_spec(parse_program_config(name, toml, options.settings))};
 }
@@ -215,7 +217,7 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<DevicesOptions>&
       "characterize", "Measure virtual devices: staircase, bounds, drift over decades, noise histogram and spectrum");
   sub->footer("Example: nudge devices characterize pcm --out pcm.h5");
   sub->add_option("NAME", options->name,
-                  "Preset, model, config (.toml, its [device]), or measured pulses (.csv, fitted first)")
+                  "Preset, model, config (.toml, its [device]), or a file of measured pulses (fitted first)")
       ->required();
   sub->add_option("--set", options->settings, "device.KEY=VALUE, may be given several times")->allow_extra_args(false);
   sub->add_option("--model", options->model, "Model that measured pulses are fitted to")->capture_default_str();
@@ -244,7 +246,7 @@ CLI::App* add_spice(CLI::App& app, const std::shared_ptr<DevicesOptions>& option
       "spice", "Write the mean device as a subcircuit for ngspice that moves under pulses, and a train of them");
   sub->footer("Example: nudge devices spice ecram --pulses \"100 up, 50 down\" --out ecram.cir");
   sub->add_option("NAME", options->name,
-                  "Preset, model, config (.toml, its [device]), or measured pulses (.csv, fitted first)")
+                  "Preset, model, config (.toml, its [device]), or a file of measured pulses (fitted first)")
       ->required();
   sub->add_option("--set", options->settings, "device.KEY=VALUE, may be given several times")->allow_extra_args(false);
   sub->add_option("--pulses", options->pulses, "Blocks of pulses; the conductance is printed behind each")

@@ -22,14 +22,19 @@ def blocks(page):
 
 
 def run(program, page):
+    with tempfile.TemporaryDirectory() as folder:
+        return run_in(program, page, pathlib.Path(folder))
+
+
+def run_in(program, page, folder):
+    """Runs the blocks of a page in a folder, which keeps their files."""
     commands = blocks(page)
     if not commands:
         return f"{page}: no ```sh block"
-    with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "examples").symlink_to(ROOT / "examples")
-        path = f"{pathlib.Path(program).resolve().parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(["bash", "-euo", "pipefail", "-x", "-c", "\n".join(commands)], cwd=folder, text=True,
-                              capture_output=True, env={**os.environ, "PATH": path}, check=False)
+    (folder / "examples").symlink_to(ROOT / "examples")
+    path = f"{pathlib.Path(program).resolve().parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-euo", "pipefail", "-x", "-c", "\n".join(commands)], cwd=folder, text=True,
+                          capture_output=True, env={**os.environ, "PATH": path}, check=False)
     if done.returncode != 0:
         return f"{page}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
     return ""
