@@ -2,6 +2,7 @@
 """Forces, energies and costs written in Python, under every estimator."""
 
 import inspect
+import zlib
 
 import numpy as np
 
@@ -21,8 +22,20 @@ RETURNS = {"force": "F(z)", "jvp": "J v, J = dF/dz at z", "vjp": "J' u", "parame
            "energy_gradient": "{name: dE/dtheta}"}
 
 
+def _drawn(laws, rng):
+    """{name: array} of functions of a generator. Each gets a generator of its own, keyed by one number of ``rng`` and the parameter's name:
+    a further parameter changes no other's numbers."""
+    if not laws:  # rng stays as it is for who draws from it next
+        return {}
+    key = int(rng.integers(2**63))
+    return {name: np.asarray(law(np.random.Generator(np.random.Philox(key=[key, zlib.crc32(name.encode())]))), np.float64) for name, law in laws.items()}
+
+
 class Dynamics:
     """A force of your own: τ dz/dt = F(z, θ) with a state z (rows, cols) of float64 and a dict of parameters.
+
+    A parameter is an array, from which every seed starts, or a function that draws it: ``{"w": lambda rng: 0.3 * rng.normal(size=(8, 8))}`` with a generator of
+    NumPy. A run draws it anew for its ``seed``. The object itself has the draw of seed 1.
 
     A subclass has ``force``, ``jvp``, ``vjp`` and, where it has parameters, ``parameter_gradient``. J v and Jᵀ u are not replaced by finite differences, because those check
     the estimators. ``nudge.torch.dynamics`` takes all three from one function.
@@ -45,10 +58,13 @@ class Dynamics:
     output = None
     conductances = ()
     on_devices = None
+    _laws = {}
 
     def __init__(self, rows, cols, parameters=None):
         self.rows, self.cols = int(rows), int(cols)
         self.parameters = dict(parameters or {})
+        self._laws = {name: value for name, value in self.parameters.items() if callable(value)}
+        self.parameters.update(_drawn(self._laws, np.random.default_rng(1)))
 
     @property
     def contrastive(self):
@@ -56,8 +72,13 @@ class Dynamics:
         return self.conservative and type(self).energy_gradient is not Dynamics.energy_gradient
 
     def initial(self, rng):
-        """Returns the parameters at the start of a run. rng: a generator of NumPy of its seed. By default those that it has."""
-        return self.parameters
+        """Returns the parameters at the start of a run. rng: a generator of NumPy of its seed. By default arrays stay, and functions draw theirs."""
+        return {**self.parameters, **_drawn(self._laws, rng)}
+
+    @property
+    def draws(self):
+        """Whether runs of different seeds start from different parameters."""
+        return not self.parameters or bool(self._laws) or type(self).initial is not Dynamics.initial
 
     def energy_gradient(self, z):
         """Returns {name: ∂E/∂θ} of a conservative force, for the contrastive rule."""

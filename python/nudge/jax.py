@@ -35,7 +35,7 @@ class _FunctionDynamics(Dynamics):
     """function(z, parameters, input), as all are made."""
 
     def __init__(self, function, rows, cols, parameters):
-        super().__init__(rows, cols, {name: np.array(value, np.float64) for name, value in parameters.items()})
+        super().__init__(rows, cols, {name: value if callable(value) else np.array(value, np.float64) for name, value in parameters.items()})
         self._force = _in_double(function)
         self._jvp = _in_double(lambda z, theta, x, v: jax.jvp(lambda s: function(s, theta, x), (z,), (v,))[1])
         self._vjp = _in_double(lambda z, theta, x, u: jax.vjp(lambda s: function(s, theta, x), z)[1](u)[0])
@@ -81,7 +81,7 @@ def dynamics(force, parameters, shape):
 
     It is compiled once per shape. A function of three arguments also gets the input of the samples, (rows, features).
 
-    - parameters: a dict of arrays.
+    - parameters: a dict of arrays, or of functions of a generator, as of ``nudge.Dynamics``.
     - shape: (rows, cols).
     """
     return _FunctionDynamics(_of_three(force), *shape, parameters)

@@ -38,7 +38,8 @@ def code_of(part):
     if part is None:
         return ""
     classes = [cls for cls in type(part).__mro__ if not _is_ours(cls)]
-    functions = [value for _, value in sorted(getattr(part, "__dict__", {}).items()) if inspect.isfunction(value)]
+    held = {**getattr(part, "__dict__", {}), **getattr(part, "_laws", {})}
+    functions = [value for _, value in sorted(held.items()) if inspect.isfunction(value)]
     source = "".join(_text(one) for one in [*classes, *functions])
     libraries = {"numpy": np}
     for one in [*type(part).__mro__, *functions]:

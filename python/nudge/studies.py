@@ -3,12 +3,13 @@
 
 import math
 import os
+import warnings
 
 import numpy as np
 import xarray as xr
 
 from . import _core
-from .config import source_of
+from .config import flat, source_of
 from .dynamics import Dynamics
 from .errors import InputError, NumericalError
 from .own import gradcheck_rows, sweep_table
@@ -43,8 +44,8 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     - overrides: keys with ``__`` for the dot: ``train__steps=100`` sets ``train.steps``.
     - data: (features, targets). Whole numbers from 0 on, one per sample, are classes. Other targets are values to fit. ``task__kind`` overrides this.
     - out: HDF5 file to write, which must not exist. None: the run stays in memory.
-    - progress: True shows a bar. A function gets a dict after every step (done, total, loss, validation_loss, residual, damping) and stops the run
-      when it returns False.
+    - progress: None shows a bar on a terminal and in a notebook, after two seconds. True shows it at once and anywhere, False never. A function gets a dict after
+      every step (done, total, loss, validation_loss, residual, damping) and stops the run when it returns False.
     - devices: {name: ``nudge.devices.Device``} that ``device.model`` may name.
     - estimator: a name, or a ``nudge.Estimator``.
     - cost: a ``nudge.Cost`` in place of the network's own, for networks of samples.
@@ -172,6 +173,14 @@ def _on_data(system, data, overrides):
     return isinstance(system, Dynamics) and (data is not None or "data__file" in overrides or "task__kind" in overrides)
 
 
+def _warn_of_one_start(system, overrides):
+    """Of seeds whose intervals leave out what a start changes."""
+    seeds = dict(flat(overrides)).get("sweep.seeds", ())
+    if isinstance(system, Dynamics) and not system.draws and len(seeds) > 1:
+        warnings.warn(f"all seeds start from the same parameters of {type(system).__name__}: intervals over seeds do not cover the start. "
+                      "Write initial(rng), or give parameters as functions of a generator", RuntimeWarning, stacklevel=3)
+
+
 def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, **overrides):
     """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck`` does, and returns a ``Gradcheck``.
 
@@ -220,6 +229,7 @@ def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="
     if isinstance(config, Dynamics) and not _on_data(config, data, overrides):
         _refuse_devices(devices, "sweep")
         return _own_sweep(config, out, progress, {**overrides, "cost": cost})
+    _warn_of_one_start(config, overrides)
     with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True) as (source, own), \
             written(out) as output, watching(progress) as watcher:
         if resume and out is not None and os.path.exists(out):

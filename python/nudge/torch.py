@@ -97,7 +97,7 @@ def _tensor(value):
 
 class _FunctionDynamics(Dynamics):
     def __init__(self, function, rows, cols, parameters):
-        super().__init__(rows, cols, {name: np.array(_numpy(torch.as_tensor(p)), np.float64) for name, p in parameters.items()})
+        super().__init__(rows, cols, {name: p if callable(p) else np.array(_numpy(torch.as_tensor(p)), np.float64) for name, p in parameters.items()})
         self.takes_input = takes_input(function)
         self.own_function = function
 
@@ -147,7 +147,7 @@ def dynamics(force, parameters, shape):
 
     ``torch.func`` takes J v, Jᵀ u and ⟨u, ∂F/∂θ⟩. A function of three arguments also gets the input of the samples, (rows, features).
 
-    - parameters: a dict of arrays or tensors.
+    - parameters: a dict of arrays, tensors, or functions of a generator, as of ``nudge.Dynamics``.
     - shape: (rows, cols).
     """
     return _FunctionDynamics(force, *shape, parameters)
