@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """train, resume, gradcheck and sweep: results, errors, and the bits of the program."""
 
+import io
 import json
 import os
 import re
@@ -193,6 +194,34 @@ def test_ctrl_c_writes_a_checkpoint_and_raises(block, tmp_path):
 def test_progress_true_says_something(block, capfd):
     nudge.train(block, progress=True)
     assert "6/6" in capfd.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("bar", [True, False])
+def test_progress_shows_itself_to_a_person(block, monkeypatch, bar):
+    """On a terminal, after two seconds; not in a pipe, not where it is switched off."""
+    if bar:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as where it is not installed
+
+    def said(stream, progress=None, late=0.0):
+        monkeypatch.setattr(nudge.progress, "LATE", late)
+        monkeypatch.setattr(sys, "stderr", stream)
+        run = nudge.train(block, progress=progress)
+        return stream.getvalue(), run.parameters.Wm.values
+
+    shown, weights = said(Terminal())
+    assert "6/6" in shown and "loss" in shown and (bar or shown.startswith("\r") and shown.endswith("\n"))
+    silent, same = said(io.StringIO())
+    assert silent == "" and np.array_equal(weights, same)  # who watches changes no bit
+    assert said(Terminal(), late=1e9)[0] == "" and said(Terminal(), progress=False)[0] == ""
+    monkeypatch.setenv("NUDGE_PROGRESS", "0")
+    assert said(Terminal())[0] == "" and "6/6" in said(Terminal(), progress=True)[0]
 
 
 def test_resolve_and_keys(block):

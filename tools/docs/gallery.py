@@ -44,6 +44,7 @@ def execute(notebook, folder=FOLDER, timeout=300):
     # Figures: SVG with a fixed date; the kernel reads both from its environment.
     os.environ["MATPLOTLIBRC"] = str(ROOT / "tools" / "docs" / "matplotlibrc")
     os.environ["SOURCE_DATE_EPOCH"] = "0"
+    os.environ["NUDGE_PROGRESS"] = "0"
     os.environ.pop("MPLBACKEND", None)
     client = NotebookClient(notebook, timeout=timeout, kernel_name="python3", record_timing=False,
                             resources={"metadata": {"path": str(folder)}},
