@@ -287,14 +287,19 @@ def ranking(run, result=None, ax=None, most=24):
 def points(run, key=None, result=None, ax=None):
     """Draws a result over one swept key: a dot per run, and a line through the means where the key is a number.
 
-    Where runs failed the line goes through medians, with failed runs ranked worst. A cross at the foot is a run that did not end well. Other keys stay at their first value.
+    Where runs failed the line goes through medians, with failed runs ranked worst. A cross at the foot is a run that did not end well. Other keys stay at their first value,
+    which in ``one_at_a_time`` is the config's. Of random and Sobol samples every run is drawn, without a line: all keys differ.
     """
     table, keys, results = results_of(run)
     key, result = key or keys[0], result or results[0]
+    for name, known in ((key, keys), (result, results)):
+        if name not in known:
+            raise InputError(f"no {name!r} in the sweep (it has: {', '.join(known)})")
     ax = _axes(ax)
     keep = np.ones(table.seed.size, bool)
+    drawn = table.attrs.get("mode") in ("random", "sobol")
     for other in keys:
-        if other != key:
+        if other != key and not drawn:
             keep &= table[other].values == table[other].values[0]
     x, y = table[key].values[keep], table[result].values[keep]
     values = list(dict.fromkeys(x))
@@ -307,8 +312,9 @@ def points(run, key=None, result=None, ax=None):
         ax.plot(at[failed], np.full(failed.sum(), 0.04), "x", color=COLORS[1], transform=ax.get_xaxis_transform(),
                 label=f"{failed.sum()} runs did not end well")
         _legend(ax)
-    if numeric:
+    if numeric and not drawn:
         ax.plot(places, [cell(y[at == one], result)[0] for one in places], color=COLORS[0])
+    if numeric:
         _label(ax.xaxis, key, _unit(table[key]), plain=True)
     else:
         ax.set_xticks(places, values)

@@ -115,6 +115,31 @@ def test_sweeps(plot, swept, block):
     assert shown[2, 1] == pytest.approx(points.validation_loss.values[one].mean(), rel=1e-12)
 
 
+def drawn(ax):
+    """The dots of a picture of points, as (x, y)."""
+    return list(zip(*(values.tolist() for values in ax.lines[0].get_data())))
+
+
+def test_points_of_every_kind_of_sweep(plot, block):
+    """Dots are the runs in which the other keys stay, in one_at_a_time at the config's; of samples, whose keys all differ, every run."""
+    plan = {"seeds": [1, 2], "mode": "one_at_a_time", "grid": {"crossbar.update": ["pulses", "write_verify"], "device.read_noise": ["1 %", "2 %"]}}
+    at = nudge.sweep(block, device__model="soft_bounds", train__steps=2, sweep=plan)
+    whole = at.points
+    noise, loss = whole["device.read_noise"].values, whole.validation_loss.values
+    base = whole["crossbar.update"].values == "pulses"
+    ax = plot.points(at, "device.read_noise")
+    assert drawn(ax) == list(zip(noise[base], loss[base])) and sorted(ax.lines[1].get_xdata()) == [0, 0.01, 0.02]
+    assert ax.lines[1].get_ydata()[1] == pytest.approx(loss[base & (noise == 0.01)].mean(), rel=1e-12)
+    assert len(drawn(plot.points(at, "crossbar.update"))) == 4
+    for mode in ("random", "sobol"):
+        run = nudge.sweep(block, device__model="soft_bounds", train__steps=2, sweep={
+            "seeds": [1], "mode": mode, "samples": 4, "grid": {"device.read_noise": [0, "2 %"], "device.programming_error": [0, "5 %"]}})
+        ax = plot.points(run, "device.read_noise")
+        assert sorted(drawn(ax)) == sorted(zip(run.points["device.read_noise"].values, run.points.validation_loss.values)) and len(ax.lines) == 1
+    with pytest.raises(nudge.InputError, match="no 'device.reed_noise' in the sweep"):
+        plot.points(at, "device.reed_noise")
+
+
 def test_runs_that_failed(plot, block):
     # A learning rate of 1e6 throws the weights away at the first step: no step after it is finite, or it does not settle.
     run = nudge.sweep(block, sweep={"seeds": [1, 2, 3], "grid": {"train.learning_rate": [1e-3, 1e6], "train.steps": [3, 4]}})
