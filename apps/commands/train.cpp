@@ -53,8 +53,8 @@ std::string text_of(const TrainProgress& p, bool validated) {
       fmt::format("step {:>6}/{}  loss {}{}", p.done, p.steps, number_text(p.values.of("loss")), scored(""));
   const double damping = p.values.of("damping"), residual = p.values.of("residual");
   if (std::isfinite(damping)) {
-    line += fmt::format("  residual {}  c {:.3f}",
-                        std::isfinite(residual) ? fmt::format("{:.2e}", residual) : "not finite", damping);
+    line += "  residual " + (std::isfinite(residual) ? fmt::format("{:.2e}", residual) : "not finite");
+    if (damping != 0) line += fmt::format("  damping {:.3f}", damping);
   }
   if (validated && !p.metric.empty()) {
     line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.values.of("validation_" + p.metric)));
