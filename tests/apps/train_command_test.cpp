@@ -99,8 +99,8 @@ TEST_CASE("nudge train writes a run and prints what became of it", "[train]") {
                                Contains("run.h5"));
   CHECK_THAT(plain.errors, Contains("step      4/12") && Contains("step      8/12") && Contains("step     12/12"));
   CHECK_THAT(plain.errors, Contains("  damping "));
-  const Outcome undamped = run_nudge(
-      folder, "train --out undamped.h5 --set train.steps=1 --set network.kind=hopfield --set task.kind=classification");
+  folder.write("undamped.toml", "network.kind = 'hopfield'\ntask.kind = 'classification'\ntrain.steps = 1\n");
+  const Outcome undamped = run_nudge(folder, "train undamped.toml");
   CHECK_THAT(undamped.errors,
              Contains("  residual ") && !Contains("damping"));  // a network without damping has none of 0
   CHECK(steps_done(folder.file("run.h5")) == 12);
