@@ -62,6 +62,21 @@ void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec
   f.curve_missed = (exact.currents_A - straight * (curve.current(volts) / volts)).norm() / exact.currents_A.norm();
 }
 
+/// Converter of measured INL by its key.
+struct MeasuredConverter {
+  const char* key;
+  const ConverterSpec* spec;
+};
+
+std::vector<MeasuredConverter> measured_converters(const PeripherySpec& ports) {
+  std::vector<MeasuredConverter> all = {{"crossbar.forward_dac_inl", &ports.forward.dac},
+                                        {"crossbar.forward_adc_inl", &ports.forward.adc},
+                                        {"crossbar.transposed_dac_inl", &ports.transposed.dac},
+                                        {"crossbar.transposed_adc_inl", &ports.transposed.adc}};
+  std::erase_if(all, [](const MeasuredConverter& one) { return one.spec->table == nullptr; });
+  return all;
+}
+
 }  // namespace
 
 ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, const Matrix<double>& nominal,
@@ -141,6 +156,32 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
           "tiles\n",
           f.name);
   }
+}
+
+void print_converters(const PeripherySpec& periphery) {
+  for (const auto& [key, spec] : measured_converters(periphery)) {
+    const ConverterErrors e = spec->table->errors();
+    std::string odd;
+    if (e.missing > 0) odd = fmt::format("; {} of {} codes are missing", e.missing, 2 * spec->table->top() + 1);
+    if (e.backward > 0) odd = fmt::format("; {} steps go backward", e.backward);
+    answer("{} = {}: INL {:.3g} to {:.3g} LSB, DNL {:.3g} to {:.3g} LSB{}\n", key, spec->inl, e.inl_low, e.inl_high,
+           e.dnl_low, e.dnl_high, odd);
+  }
+}
+
+nlohmann::json converters_json(const PeripherySpec& periphery) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& [key, spec] : measured_converters(periphery)) {
+    const ConverterErrors e = spec->table->errors();
+    all.push_back({{"key", key},
+                   {"file", spec->inl},
+                   {"bits", spec->bits},
+                   {"inl_LSB", {e.inl_low, e.inl_high}},
+                   {"dnl_LSB", {e.dnl_low, e.dnl_high}},
+                   {"missing_codes", e.missing},
+                   {"backward_steps", e.backward}});
+  }
+  return all;
 }
 
 nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts) {

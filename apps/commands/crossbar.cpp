@@ -285,11 +285,13 @@ void print_answer(const CrossbarOptions& options, const Measured& measured, cons
   const auto& [found, facts] = measured;
   if (options.json) {
     nlohmann::json out = facts_json(found.facts, spec.circuit, facts);
+    out["converters"] = converters_json(spec.periphery);
     if (found.netlist) out["netlist"] = netlist_json(options, *found.netlist);
     answer("{}\n", json_text(out, 2));
     return;
   }
   print_facts(found.facts, spec.circuit, facts);
+  print_converters(spec.periphery);
   if (spec.mapping.scale == ScalePolicy::column) {
     answer("crossbar.scale = column: all numbers are of weights over the largest of their column\n");
   }

@@ -50,6 +50,10 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
 
 nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts);
 
+/// Prints a line for each converter whose INL was measured: INL, DNL, missing codes. The JSON has a list of them.
+void print_converters(const PeripherySpec& periphery);
+nlohmann::json converters_json(const PeripherySpec& periphery);
+
 /// Voltages and currents that the devices of an array see in a read with all rows at the read voltage.
 struct ArrayRead {
   std::string name;

@@ -22,6 +22,7 @@ void AmplifierSpec::validate(const std::string& key) const {
   check("open_loop_gain", open_loop_gain, 0);
   check("saturation", saturation, 0);
   check("noise", noise_V, 0);
+  check("gain_noise", gain_noise, 0);
 }
 
 template <class S>

@@ -54,6 +54,7 @@ const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::sam
 Section<PortSpec> port_section(const std::string& direction, const std::string& lines) {
   using param::integer;
   using param::named;
+  using param::path;
   using param::quantity;
   using param::real;
   const std::string key = "crossbar." + direction + "_";
@@ -66,6 +67,16 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
                              "Full scale of that drive, which clips there (also without rounding); auto: ranged by the "
                              "largest value of each drive.")),
             &PortSpec::dac, &ConverterSpec::range),
+      field(read_with(above_zero(key + "dac_bits"),
+                      path(key + "dac_inl", "",
+                           "Measured INL of it, the same of all driven lines: a table with the columns code and INL (or "
+                           "DNL), in LSB. Levels move by INL. Takes a range or crossbar.ranging = once.")),
+            &PortSpec::dac, &ConverterSpec::inl),
+      field(quantity(key + "driver_noise", "0 V", Unit::volt, at_least(0),
+                     "Noise per root hertz of a driven line's voltage, white: one number for all devices of the line in "
+                     "a read.",
+                     "chosen: no noise"),
+            &PortSpec::driver_noise_V),
       field(param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(1, 24),
                                             "Resolution of the " + direction + " read-out; 1: a comparator.")),
             &PortSpec::adc, &ConverterSpec::bits),
@@ -73,6 +84,12 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
                                         "Full scale of that read-out, which clips there (also without rounding); auto: "
                                         "ranged by each read.")),
             &PortSpec::adc, &ConverterSpec::range),
+      field(read_with(above_zero(key + "adc_bits"),
+                      path(key + "adc_inl", "",
+                           "Measured INL of it, the same of all " + lines +
+                               ": a table with the columns code and INL (or DNL), in LSB. Edges move by INL; a DNL of -1 "
+                               "is a missing code. Takes a range or crossbar.ranging = once.")),
+            &PortSpec::adc, &ConverterSpec::inl),
       field(quantity(key + "offset", "0 V", Unit::volt, at_least(0),
                      "Standard deviation of the input offset voltage of the amplifiers of the " + lines +
                          ", static; it drives the load of its line: V_os (1 + sum G/k)."),
@@ -92,7 +109,12 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
       field(quantity(key + "noise", "0 V", Unit::volt, at_least(0),
                      "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
                      "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV"),
-            &PortSpec::amplifier, &AmplifierSpec::noise_V)};
+            &PortSpec::amplifier, &AmplifierSpec::noise_V),
+      field(real(key + "gain_noise", "0", at_least(0),
+                 "Standard deviation of the gain of each of the " + lines +
+                     " from read to read, per sqrt(tau): noise of its reference, common to all devices of the line.",
+                 "chosen: no noise"),
+            &PortSpec::amplifier, &AmplifierSpec::gain_noise)};
 }
 
 }  // namespace
@@ -270,6 +292,7 @@ CrossbarSpec crossbar_spec(const Config& config) {
   spec.device.temperature_K = spec.circuit.temperature_K;
   spec.device.lines = {spec.bias, spec.tiles.rows, spec.tiles.columns};
   spec.wires.columns_sensed = spec.wires.rows_driven;
+  spec.periphery.load();
   return spec;
 }
 

@@ -32,11 +32,29 @@ void MappingSpec::validate() const {
   }
 }
 
+void PeripherySpec::load() {
+  forward.dac.load(Conversion::to_analog, "crossbar.forward_dac");
+  forward.adc.load(Conversion::from_analog, "crossbar.forward_adc");
+  transposed.dac.load(Conversion::to_analog, "crossbar.transposed_dac");
+  transposed.adc.load(Conversion::from_analog, "crossbar.transposed_adc");
+}
+
 void PeripherySpec::validate() const {
-  const auto check = [](const PortSpec& port, const std::string& key) {
-    port.dac.validate(key + "_dac");
+  const auto converter = [this](const ConverterSpec& spec, const std::string& key) {
+    spec.validate(key);
+    if (spec.inl.empty() || spec.range > 0 || ranged_once) return;
+    throw UserError(fmt::format(
+        "{0}_inl = \"{1}\": a converter that every read ranges anew has no curve of its own. Set {0}_range, or "
+        "crossbar.ranging = once",
+        key, spec.inl));
+  };
+  const auto check = [&converter](const PortSpec& port, const std::string& key) {
+    converter(port.dac, key + "_dac");
     port.amplifier.validate(key);
-    port.adc.validate(key + "_adc");
+    converter(port.adc, key + "_adc");
+    if (!(port.driver_noise_V >= 0 && std::isfinite(port.driver_noise_V))) {
+      throw UserError(fmt::format("{}_driver_noise = {:g} V (must be finite and >= 0)", key, port.driver_noise_V));
+    }
   };
   check(forward, "crossbar.forward");
   check(transposed, "crossbar.transposed");

@@ -25,7 +25,8 @@ struct AmplifierSpec {
   double open_loop_gain = 0;  ///< A₀; 0: infinite
   double saturation = 0;      ///< largest output, in units of y; 0: none
   Saturation shape = Saturation::tanh;
-  double noise_V = 0;  ///< input noise density e_n, V/√Hz: fresh noise of every read (ReadNoise)
+  double noise_V = 0;     ///< input noise density e_n, V/√Hz: fresh noise of every read (ReadNoise)
+  double gain_noise = 0;  ///< standard deviation of γ_line from read to read, per √τ (ReadNoise)
 
   /// True if outputs are exact, but for fresh noise.
   bool ideal() const {
@@ -79,7 +80,9 @@ struct PortSpec {
   ConverterSpec dac = {};
   AmplifierSpec amplifier = {};
   ConverterSpec adc = {};
+  double driver_noise_V = 0;  ///< noise density e_d of a driven line's voltage, V/√Hz: fresh noise of every read (ReadNoise)
 
+  /// True if the numbers of a read are exact, but for fresh noise.
   bool ideal() const { return dac.ideal() && amplifier.ideal() && adc.ideal(); }
 };
 
@@ -100,6 +103,8 @@ struct PeripherySpec {
   double load_trim = 0;  ///< for simultaneous drives: standard deviation of the conductance that takes off a line's
                          ///< load, over that load
 
+  /// Reads the tables of the converters that name files (ConverterSpec::load).
+  void load();
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;
 };

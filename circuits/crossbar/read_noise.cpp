@@ -15,6 +15,14 @@ namespace {
 [[maybe_unused]] constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
 constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
 
+/// Number of processes of white and moving noise at the outputs: those of gains and drivers stand behind them.
+template <class S>
+std::size_t processes_of(const LineView<S>& view) {
+  std::size_t processes = 1;
+  for (const MovingNoise<S>& noise : view.moving) processes += noise.times_s.size();
+  return processes;
+}
+
 }  // namespace
 
 template <class S>
@@ -28,11 +36,12 @@ ReadNoise<S>::ReadNoise(const DeviceSpec& device, const CircuitSpec& circuit, in
       pole_s_(amplifier_lag(circuit) * circuit.time_constant_s) {}
 
 template <class S>
-void ReadNoise<S>::set_amplifiers(double forward_V, double transposed_V) {
+void ReadNoise<S>::set_lines(ReadDirection direction, const LineNoise& noise) {
   const double volts = circuit_.read_voltage_V;
   const double per_square = 1 / (2 * circuit_.time_constant_s * volts * volts);
-  amplifier_[0] = forward_V * forward_V * per_square;
-  amplifier_[1] = transposed_V * transposed_V * per_square;
+  amplifier_[side(direction)] = noise.amplifier_V * noise.amplifier_V * per_square;
+  gain_[side(direction)] = noise.gain;
+  driver_[side(direction)] = noise.driver_V * std::sqrt(per_square);
 }
 
 template <class S>
@@ -76,40 +85,98 @@ void ReadNoise<S>::product_variance(ReadDirection direction, const LineView<S>& 
 }
 
 template <class S>
+struct ReadNoise<S>::OneRead {
+  std::uint64_t place;
+  std::uint32_t lane;
+  double duration_s;
+  double scale;     ///< of white noise of density 1 per √τ
+  double rho;       ///< correlation of white noise with that of the read before; below 0: none, no pole
+  LineBlock block;  ///< its outputs
+};
+
+template <class S>
+typename ReadNoise<S>::OneRead ReadNoise<S>::one_read(ReadDirection direction, const LineView<S>& view, Index rows,
+                                                      Columns columns, Store store, int reads,
+                                                      const ReadContext& read) const {
+  NUDGE_EXPECT(read.step < max_step && read.phase < max_phase && read.read < max_read);
+  const bool forward = direction == ReadDirection::forward;
+  const int averaged = std::max(reads, 1);
+  OneRead one;
+  one.place = (static_cast<std::uint64_t>(read.sequence) << 32) | read.step;
+  one.lane = read.phase * max_read + read.read;
+  one.duration_s = averaged * read.duration() * circuit_.time_constant_s;
+  one.scale = read.noise_scale() / std::sqrt(averaged);
+  one.rho = -1;
+  one.block = forward ? LineBlock{rows, columns.begin, columns.count, view.weights.cols(), reference_}
+                      : LineBlock{rows, 0, view.weights.rows(), view.weights.rows(), false};
+  if (pole_s_ > 0 && store == Store::assign && read.relaxes() && read.memory != nullptr) {
+    one.rho = std::exp(-one.duration_s / pole_s_);
+    one.scale *= std::sqrt(std::tanh(one.duration_s / (2 * pole_s_)));
+  }
+  return one;
+}
+
+template <class S>
+const S* ReadNoise<S>::white_numbers(const OneRead& one, Index skipped, const LineBlock& block, std::size_t process,
+                                     LineMemory<S>& memory, std::uint64_t seed) const {
+  // Grown once per thread, then reused: nothing is allocated inside a phase. An Eigen array, hence aligned: the last
+  // bit of a vectorised normal number may depend on the alignment of its target.
+  static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers;
+  const Index count = skipped + block.numbers();
+  if (numbers.size() < count) numbers.resize(count);
+  fill_normal<S>({seed, Purpose::read_noise, id_}, one.place, one.lane,
+                 std::span<S>(numbers.data(), static_cast<std::size_t>(count)));
+  S* own = numbers.data() + skipped;
+  if (one.rho >= 0) {
+    correlate<S>(one.rho, block, memory.process(process, block.rows, block.memory_lines()), own);
+  }
+  return own;
+}
+
+template <class S>
+LineMemory<S>& ReadNoise<S>::memory_of(ReadDirection direction, ReadContext& read) const {
+  static thread_local LineMemory<S> none;
+  if (read.memory != nullptr) return read.memory->template at<S>(id_, direction == ReadDirection::forward);
+  none.clear();
+  return none;
+}
+
+template <class S>
+void ReadNoise<S>::add_drivers(ReadDirection direction, const LineView<S>& view, Columns columns, Store store,
+                               int reads, MatrixRef<S> driven, ReadContext& read) const {
+  const double density = driver_[side(direction)];
+  if (density == 0 || !read.noisy()) return;
+  const OneRead one = one_read(direction, view, driven.rows(), columns, store, reads, read);
+  const bool forward = direction == ReadDirection::forward;
+  const LineBlock drivers = forward
+                                ? LineBlock{driven.rows(), 0, driven.cols(), view.weights.rows(), false}
+                                : LineBlock{driven.rows(), columns.begin, driven.cols(), view.weights.cols(), false};
+  const S* draw = white_numbers(one, one.block.numbers() + one.block.rows * one.block.count, drivers,
+                                processes_of(view) + 1, memory_of(direction, read), read.seed);
+  driven += static_cast<S>(density * one.scale) * Eigen::Map<const Matrix<S>>(draw, driven.rows(), driven.cols());
+}
+
+template <class S>
 void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
                        Store store, int reads, MatrixRef<S> out, ReadContext& read) const {
-  NUDGE_EXPECT(read.step < max_step && read.phase < max_phase && read.read < max_read);
-  const std::uint64_t place = (static_cast<std::uint64_t>(read.sequence) << 32) | read.step;
-  const std::uint32_t lane = read.phase * max_read + read.read;
+  const OneRead one = one_read(direction, view, out.rows(), columns, store, reads, read);
   ++read.read;
   if (!read.noisy() || !present(view)) return;
-  const bool forward = direction == ReadDirection::forward;
   const double sign = store == Store::subtract ? -1 : 1;
-  const int averaged = std::max(reads, 1);
-  const double duration_s = averaged * read.duration() * circuit_.time_constant_s;
-  const LineBlock block{out.rows(), forward ? columns.begin : 0, out.cols(),
-                        forward ? view.weights.cols() : view.weights.rows(), reference_ && forward};
-  static thread_local LineMemory<S> none;
-  if (read.memory == nullptr) none.clear();
-  LineMemory<S>& memory = read.memory != nullptr ? read.memory->template at<S>(id_, forward) : none;
+  LineMemory<S>& memory = memory_of(direction, read);
+  if (const double gain = gain_[side(direction)]; gain > 0) {
+    const LineBlock gains{one.block.rows, one.block.first, one.block.count, one.block.lines, false};
+    const S* draw = white_numbers(one, one.block.numbers(), gains, processes_of(view), memory, read.seed);
+    out.array() *= S(1) + static_cast<S>(gain * one.scale) *
+                              Eigen::Map<const Matrix<S>>(draw, out.rows(), out.cols()).array();
+  }
   if (white(view)) {
-    // Grown once per thread, then reused: nothing is allocated inside a phase. An Eigen array, hence aligned: the last
-    // bit of a vectorised normal number may depend on the alignment of its target.
-    static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers;
-    if (numbers.size() < block.numbers()) numbers.resize(block.numbers());
-    fill_normal<S>({read.seed, Purpose::read_noise, id_}, place, lane,
-                   std::span<S>(numbers.data(), static_cast<std::size_t>(block.numbers())));
-    double scale = sign * read.noise_scale() / std::sqrt(averaged);
-    if (pole_s_ > 0 && store == Store::assign && read.relaxes() && read.memory != nullptr) {
-      correlate<S>(std::exp(-duration_s / pole_s_), block, memory.process(0, block.rows, block.memory_lines()),
-                   numbers.data());
-      scale *= std::sqrt(std::tanh(duration_s / (2 * pole_s_)));
-    }
-    add_white(direction, view, drive, columns, static_cast<S>(scale), numbers.data(), out);
+    add_white(direction, view, drive, columns, static_cast<S>(sign * one.scale),
+              white_numbers(one, 0, one.block, 0, memory, read.seed), out);
   }
   if (view.moving.empty()) return;
-  add_moving(direction, view, drive, columns, static_cast<S>(sign), block, duration_s,
-             {read.seed, Purpose::moving_noise, id_}, place, lane, memory, out);
+  add_moving(direction, view, drive, columns, static_cast<S>(sign), one.block, one.duration_s,
+             {read.seed, Purpose::moving_noise, id_}, one.place, one.lane, memory, out);
 }
 
 template <class S>

@@ -44,6 +44,13 @@ template <class S>
 void average(const ReadAverage& mean, const LineBlock& block, Matrix<S>& states, const S* n0, const S* n1, const S* n2,
              S* sums);
 
+/// Fresh noise of the circuits at the lines of one direction.
+struct LineNoise {
+  double amplifier_V = 0;  ///< input noise density e_n of the amplifiers of sensed lines, V/√Hz
+  double gain = 0;         ///< standard deviation of their gain, per √τ
+  double driver_V = 0;     ///< noise density e_d of the voltage of driven lines, V/√Hz
+};
+
 /// Fresh noise of a read, drawn at the outputs, which is exact for independent Gaussian noise of the devices. In units of
 /// weight · drive and for an interval Δ (in τ) between reads, every output gains independently N(0, v/Δ) with
 ///     v = d (σ W/k)² Σ x²                       conductance noise σ (of the window W, per √τ) of d devices
@@ -56,6 +63,11 @@ void average(const ReadAverage& mean, const LineBlock& block, Matrix<S>& states,
 /// point over k). Reference devices add the same terms of their own: in a forward read one number common to all outputs of a
 /// row of the drive, in a transposed read, where they are driven by −Σ x, to every output its own. With wires, L and T are
 /// those seen through them: exact to first order in their resistance.
+///
+/// Two kinds are common to all devices of a line, and are put where they act instead of in v: an output y (pedestal included) of gain
+/// noise γ becomes y (1 + γ N/√Δ), with one N per row of the drive and sensed line; a driven line of voltage noise e_d has
+/// x + e_d/(V √(2 τ Δ)) N, with one N per row of the drive and driven line: outputs j and j' then have the covariance
+/// e_d²/(2 τ V² Δ) Σ_i W_ij W_ij'. One driver serves both devices of a pair, the second by an inverted copy of its voltage.
 ///
 /// White noise has no variance, so that a curved function of reads (relu, softmax) has no limit for Δ → 0: the amplifier's pole τ_a makes
 /// one. Where τ_a is finite, outputs of a relaxation that go on (Store::assign; sums at a node pass sim/lag.hpp instead) have noise of
@@ -72,14 +84,21 @@ class ReadNoise {
   /// Makes the noise of an array. devices: number per cross point; reference: true if rows have a reference device.
   ReadNoise(const DeviceSpec& device, const CircuitSpec& circuit, int devices, bool reference, std::uint32_t id);
 
-  /// Sets the input noise e_n of the amplifiers, V/√Hz.
-  void set_amplifiers(double forward_V, double transposed_V);
+  /// Sets the noise of the circuits at the lines of one direction of reads.
+  void set_lines(ReadDirection direction, const LineNoise& noise);
+
+  /// True if a read of that direction has noise that is common to all devices of a line: it is then made beside its target.
+  bool on_lines(ReadDirection direction) const { return gain_[side(direction)] > 0 || driver_[side(direction)] > 0; }
+
+  /// Adds the noise of the drivers to what drives the next read, which add() then completes.
+  void add_drivers(ReadDirection direction, const LineView<S>& view, Columns columns, Store store, int reads,
+                   MatrixRef<S> driven, ReadContext& read) const;
 
   /// Sets the scale k when it has been chosen (anew).
   void set_scale(double siemens_per_weight);
 
   /// Puts (=, +=, −=: `store`) into out a read that has been made, adds the noise of the mean of `reads` reads like it, and
-  /// moves on to the next read.
+  /// moves on to the next read. With gain noise, `out` holds nothing but that read.
   void add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, Store store,
            int reads, MatrixRef<S> out, ReadContext& read) const;
 
@@ -88,12 +107,23 @@ class ReadNoise {
   std::uint32_t id() const { return id_; }
 
   /// True if reads have any noise.
-  bool present(const LineView<S>& view) const { return white(view) || !view.moving.empty(); }
+  bool present(const LineView<S>& view) const {
+    return white(view) || !view.moving.empty() || on_lines(ReadDirection::forward) || on_lines(ReadDirection::transposed);
+  }
 
   /// True if the noise of a read needs LineView::total.
   static bool wants_total(const CircuitSpec& circuit) { return circuit.shot_noise; }
 
  private:
+  /// Place of one read in the stream of the array, its outputs, and the factor of its white noise.
+  struct OneRead;
+  OneRead one_read(ReadDirection direction, const LineView<S>& view, Index rows, Columns columns, Store store, int reads,
+                   const ReadContext& read) const;
+  /// White numbers of that read from number `skipped` on, block by row; where it has a pole, of process `process` of the memory.
+  const S* white_numbers(const OneRead& one, Index skipped, const LineBlock& block, std::size_t process,
+                         LineMemory<S>& memory, std::uint64_t seed) const;
+  LineMemory<S>& memory_of(ReadDirection direction, ReadContext& read) const;
+  static std::size_t side(ReadDirection direction) { return direction == ReadDirection::forward ? 0 : 1; }
   bool products(const LineView<S>& view) const { return shot_ > 0 || view.variance.size() > 0; }
   bool white(const LineView<S>& view) const {
     return device_ > 0 || thermal_ > 0 || amplifier_[0] > 0 || amplifier_[1] > 0 || products(view);
@@ -115,6 +145,8 @@ class ReadNoise {
   double pole_s_ = 0;                           ///< τ_a of the amplifiers; 0: none
   double device_ = 0, thermal_ = 0, shot_ = 0;  ///< variances: of one device per x², of unit load, of unit |x| T
   double amplifier_[2] = {0, 0};                ///< variance at noise gain 1, forward and transposed
+  double gain_[2] = {0, 0};                     ///< standard deviation γ
+  double driver_[2] = {0, 0};                   ///< standard deviation of x of a driven line
 };
 
 }  // namespace nudge

@@ -59,7 +59,10 @@ ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, con
       noise_(noise),
       forward_(zeroed(spec.forward.amplifier, circuit), outputs, seed, id, 0),
       transposed_(zeroed(spec.transposed.amplifier, circuit), inputs, seed, id, 1) {
-  noise_.set_amplifiers(spec.forward.amplifier.noise_V, spec.transposed.amplifier.noise_V);
+  for (const ReadDirection way : {ReadDirection::forward, ReadDirection::transposed}) {
+    const PortSpec& port = way == ReadDirection::forward ? spec.forward : spec.transposed;
+    noise_.set_lines(way, {port.amplifier.noise_V, port.amplifier.gain_noise, port.driver_noise_V});
+  }
 }
 
 template <class S>
@@ -110,7 +113,7 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
                             Columns columns, Store store, int reads, ReadContext& read) const {
   const bool forward = direction == ReadDirection::forward;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
-  if (port.ideal() && curve_.linear()) {
+  if (port.ideal() && curve_.linear() && !noise_.on_lines(direction)) {
     drive_lines<S>(direction, view, drive, out, columns, store);
     if (read.meter != nullptr) meter(direction, view, drive, columns, out.size(), reads, read);
     noise_.add(direction, view, drive, columns, store, reads, out, read);
@@ -122,14 +125,14 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
   driven = drive;
   sensed.resize(out.rows(), out.cols());
   if (read.use != nullptr && port.dac.ranges()) read.use->drove(direction, largest<S>(driven));
-  std::uint64_t clipped = convert<S>(port.dac, driven);
+  std::uint64_t clipped = round_drive<S>(port.dac, driven);
   if (read.meter != nullptr) meter(direction, view, driven, columns, out.size(), reads, read);
-  static thread_local Matrix<S> known;  // what the digital side takes the pedestal of: it does not see the curve
+  static thread_local Matrix<S> known;  // what the digital side takes the pedestal of: it sees numbers, not the lines
   known.resize(0, 0);
-  if (!curve_.linear()) {
-    if (view.pedestal != S(0)) known = driven;
-    bend<S>(curve_, circuit_.read_voltage_V, driven);
-  }
+  if (view.pedestal != S(0)) known = driven;
+  set_levels<S>(port.dac, driven);
+  noise_.add_drivers(direction, view, columns, store, reads, driven, read);
+  if (!curve_.linear()) bend<S>(curve_, circuit_.read_voltage_V, driven);
   drive_lines<S>(direction, view, driven, sensed, columns, Store::assign);
   add_pedestal<S>(driven, view.pedestal, sensed);
   // What is summed at a node keeps its sign here, and its noise passes the pole of that node.
@@ -138,7 +141,7 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
   if (read.use != nullptr && port.adc.ranges()) read.use->sensed(direction, largest<S>(sensed));
   clipped += convert<S>(port.adc, sensed);
   if (read.meter != nullptr && read.counted() > 0) read.meter->at(read.kind).clipped += clipped;
-  add_pedestal<S>(known.size() > 0 ? known : driven, -view.pedestal, sensed);
+  add_pedestal<S>(known, -view.pedestal, sensed);
   put<S>(sensed, store, out);
 }
 

@@ -14,7 +14,7 @@
 namespace nudge {
 
 /// One read of an array in either direction:
-///     drive → DAC → curve of the devices → product with them (+ pedestal) → fresh noise → amplifiers → ADC → (− pedestal)
+///     drive → DAC → noise of drivers → curve of the devices → product with them (+ pedestal) → fresh noise → amplifiers → ADC → (− pedestal)
 /// All devices share the shape of their current over voltage, so that a curved device at x V is a straight one at I(x V)/G: exact
 /// with ideal wires, and with wires to first order in the product of curvature and voltage drop. The pedestal c Σ_i x_i of the
 /// offset mapping loads amplifiers and converters and is taken off digitally after them. Ideal parts of the path cost nothing.
@@ -42,14 +42,16 @@ class ReadPath {
   /// Derivative of the noise-free read at the drive `at` (T, ...). With φ the curve of the devices behind the DAC's clip, p =
   /// φ(at), s = p (W + c) and y = A(s) − c Σ clip(at), A amplifiers and ADC's clip:
   ///     dy = A′(s) ∘ [(φ′ ∘ v) (W + c)] − c Σ v,    ⟨u, ∂y/∂W⟩ = pᵀ (A′(s) ∘ u)
-  /// Rounding has no derivative and is left out: the limit of many bits.
+  /// Rounding has no derivative and is left out: the limit of many bits. What tables of converters leave of it, their mean
+  /// curves (ConverterTable::mean), is in φ and A.
   void derivative(ReadDirection direction, Derivative which, const LineView<S>& view, ConstMatrixRef<S> at,
                   ConstMatrixRef<S> v, MatrixRef<S> out, Columns columns, Store store) const;
   /// Adds scale · ⟨u, ∂y/∂W[:, columns]⟩ to the sink: the derivative with respect to W[:, columns].
   void correlate(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
                  Columns columns, S scale, int parameter, GradientSink<S>& sink) const;
 
-  /// Copy of this path in double without fresh noise and rounding; converters of a fixed range still clip.
+  /// Copy of this path in double without fresh noise and rounding. Converters of a fixed range still clip, and those with a
+  /// table follow its mean curve.
   ReadPath<double> noise_free() const;
 
  private:

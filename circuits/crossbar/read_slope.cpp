@@ -6,15 +6,6 @@
 namespace nudge {
 namespace {
 
-/// Clips x ← clip(x, −range, range) and sets slope ← 1 inside and 0 beyond; range 0 does not clip.
-template <class S>
-void clip_with_slope(double range, Matrix<S>& x, Matrix<S>& slope) {
-  if (range == 0) return;
-  const S limit = static_cast<S>(range);
-  slope.array() = (x.array().abs() < limit).select(slope.array(), S(0));
-  x = x.cwiseMax(-limit).cwiseMin(limit);
-}
-
 /// Scales m (k·T, n) ← m ∘ slope (T, n), copy by copy.
 template <class S>
 void scale_copies(const Matrix<S>& slope, MatrixRef<S> m) {
@@ -39,7 +30,7 @@ typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection direction, const 
   const bool forward = direction == ReadDirection::forward;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
   Slopes s{at, Matrix<S>::Ones(at.rows(), at.cols()), {}};
-  clip_with_slope<S>(port.dac.range, s.p, s.in);
+  convert_with_slope<S>(port.dac, s.p, s.in);
   if (!curve_.linear()) {
     const double volts = circuit_.read_voltage_V;
     s.in.array() *=
@@ -56,7 +47,7 @@ typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection direction, const 
   add_row_sums<S>(s.p, view.pedestal, y);
   s.out.resize(at.rows(), outputs);
   (forward ? forward_ : transposed_).apply_with_slope(y, s.out, forward ? columns.begin : 0);
-  clip_with_slope<S>(port.adc.range, y, s.out);
+  convert_with_slope<S>(port.adc, y, s.out);
   return s;
 }
 
@@ -107,7 +98,8 @@ template <class S>
 Matrix<S> ReadPath<S>::clipped_direction(ReadDirection direction, ConstMatrixRef<S> at, ConstMatrixRef<S> v) const {
   Matrix<S> x = at;
   Matrix<S> inside = Matrix<S>::Ones(at.rows(), at.cols());
-  clip_with_slope<S>((direction == ReadDirection::forward ? spec_.forward : spec_.transposed).dac.range, x, inside);
+  const PortSpec& port = direction == ReadDirection::forward ? spec_.forward : spec_.transposed;
+  convert_with_slope<S>({0, port.dac.range}, x, inside);
   Matrix<S> out = v;
   scale_copies<S>(inside, out);
   return out;

@@ -57,7 +57,10 @@ std::vector<std::string> words_of(const std::string& column) {
       {"g_off", {"ghrs", "glow", "lowconductance", "gmin", "hrs", "off"}},
       {"start", {"initial", "gstart", "g0", "programmed"}},
       {"level", {"state"}},
-      {"nominal", {"nominaltime"}}};
+      {"nominal", {"nominaltime"}},
+      {"code", {"adccode", "daccode", "outputcode", "inputcode", "codes"}},
+      {"inl", {"inllsb", "inlinlsb", "integralnonlinearity", "integralnonlinearitylsb"}},
+      {"dnl", {"dnllsb", "dnlinlsb", "differentialnonlinearity", "differentialnonlinearitylsb"}}};
   std::vector<std::string> words{word_of(column)};
   if (const auto more = others.find(column); more != others.end()) {
     words.insert(words.end(), more->second.begin(), more->second.end());

@@ -41,6 +41,8 @@ struct CircuitPart {
 const std::vector<CircuitPart>& parts_of_circuit() {
   static const std::vector<CircuitPart> all = {
       {"noise of amplifiers", {"crossbar.forward_noise", "crossbar.transposed_noise"}},
+      {"noise of drivers", {"crossbar.forward_driver_noise", "crossbar.transposed_driver_noise"}},
+      {"noise of gains", {"crossbar.forward_gain_noise", "crossbar.transposed_gain_noise"}},
       {"offsets of amplifiers", {"crossbar.forward_offset", "crossbar.transposed_offset"}},
       {"bandwidth of amplifiers", {"circuit.gain_bandwidth", "circuit.amplifier_bandwidth"}},
       {"spread of gains and leaks",
@@ -52,9 +54,13 @@ const std::vector<CircuitPart>& parts_of_circuit() {
         "device.flicker_fit", "device.noise_flicker", "device.telegraph_share", "device.noise_trap"}},
       {"holds", {"circuit.hold_capacitance", "circuit.hold_offset"}},
       {"converter of the states", {"circuit.phase_adc_bits"}},
+      {"INL of converters",
+       {"crossbar.forward_dac_inl", "crossbar.forward_adc_inl", "crossbar.transposed_dac_inl",
+        "crossbar.transposed_adc_inl"}},
       {"converters of the arrays",
        {"crossbar.forward_dac_bits", "crossbar.forward_adc_bits", "crossbar.transposed_dac_bits",
-        "crossbar.transposed_adc_bits"}},
+        "crossbar.transposed_adc_bits", "crossbar.forward_dac_inl", "crossbar.forward_adc_inl",
+        "crossbar.transposed_dac_inl", "crossbar.transposed_adc_inl"}},
       {"resistance of wires",
        {"crossbar.row_resistance", "crossbar.column_resistance", "crossbar.driver_resistance",
         "crossbar.sense_resistance"}},

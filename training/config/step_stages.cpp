@@ -55,10 +55,16 @@ class Stages {
     std::string noise = circuit().thermal_noise ? "with thermal noise" : "without thermal noise";
     const AmplifierSpec& amplifier = arrays_.periphery.forward.amplifier;
     noise += amplifier.noise_V > 0 ? " and amplifier noise" : ", amplifiers without noise";
+    if (amplifier.gain_noise > 0) noise += ", noise of their gains";
+    const PortSpec& port = arrays_.periphery.forward;
+    if (port.driver_noise_V > 0) noise += ", noise of drivers";
     add("reads of arrays", StageHome::circuit, noise);
-    const bool converts = arrays_.periphery.forward.dac.converts() || arrays_.periphery.forward.adc.converts();
+    const bool converts = port.dac.converts() || port.adc.converts();
+    const bool measured = !port.dac.inl.empty() || !port.adc.inl.empty();
     add("converters at the arrays", converts ? StageHome::circuit : StageHome::digital,
-        converts ? "with rounding" : "ideal: voltages drive and are sensed as they are");
+        measured   ? "with rounding and measured INL"
+        : converts ? "with rounding"
+                   : "ideal: voltages drive and are sensed as they are");
   }
 
   void nodes() {
