@@ -174,6 +174,17 @@ Json parameters_json(const DeviceModel& model, const DeviceSpec& spec) {
   return rows;
 }
 
+/// Text of the measured record of a preset, and of the preset beside it.
+std::string record_text(const DevicePreset& preset) {
+  if (!preset.record) return "none that may be shipped";
+  const PresetRecord& r = *preset.record;
+  return fmt::format(
+      "devices/records/{}: {}; {}; {}. The mean device under the same pulses is {:.2g} % (up) and {:.2g} % (down) of "
+      "the "
+      "window off it, root mean square",
+      r.file, r.what, r.origin, r.licence, 100 * r.rms_up, 100 * r.rms_down);
+}
+
 Json describe(const std::string& name) {
   std::vector<std::string> names;
   for (const DeviceModel& model : device_models()) {
@@ -195,6 +206,9 @@ Json describe(const std::string& name) {
                 {"summary", preset.summary},
                 {"citation", preset.citation},
                 {"note", preset.note},
+                {"measured", aspects_text(preset.measured)},
+                {"not_measured", aspects_text(preset.not_measured())},
+                {"record", record_text(preset)},
                 {"model", preset.spec.model},
                 {"update", mode_name(preset.spec.update)}};
     out.update(model_fields(model));
@@ -220,7 +234,8 @@ std::string device_list_text() {
   for (const DeviceModel& model : device_models()) out += fmt::format("  {:<22} {}\n", model.name, model.summary);
   out += "Presets (published devices)\n";
   for (const DevicePreset& preset : device_presets()) {
-    out += fmt::format("  {:<22} {} [{}]\n", preset.name, preset.summary, preset.spec.model);
+    out += fmt::format("  {:<22} {} [{}]{}\n", preset.name, preset.summary, preset.spec.model,
+                       preset.record ? " (with its record)" : "");
   }
   const DeviceModel& bit = stochastic_bit_description();
   out += fmt::format("Samplers (used from code)\n  {:<22} {}\n", bit.name, bit.summary);
@@ -233,7 +248,11 @@ std::string device_list_json() {
     out["models"].push_back({{"name", model.name}, {"summary", model.summary}});
   }
   for (const DevicePreset& preset : device_presets()) {
-    out["presets"].push_back({{"name", preset.name}, {"model", preset.spec.model}, {"summary", preset.summary}});
+    out["presets"].push_back({{"name", preset.name},
+                              {"model", preset.spec.model},
+                              {"summary", preset.summary},
+                              {"not_measured", aspects_text(preset.not_measured())},
+                              {"record", preset.record ? preset.record->file : ""}});
   }
   const DeviceModel& bit = stochastic_bit_description();
   out["samplers"].push_back({{"name", bit.name}, {"summary", bit.summary}});

@@ -115,7 +115,8 @@ std::string with_prefix(double value, const std::string& symbol) {
 std::string preset_text(const nlohmann::ordered_json& device) {
   const auto text = [&device](const char* field) { return device[field].get<std::string>(); };
   std::string out = fmt::format("{} (preset): {}\n", text("name"), text("summary"));
-  for (const char* field : {"citation", "note", "model", "update", "equation", "limits", "not_modelled"})
+  for (const char* field : {"citation", "note", "measured", "not_measured", "record", "model", "update", "equation",
+                            "limits", "not_modelled"})
     out += fmt::format("  {:<13} {}\n", field, text(field));
   std::vector<std::vector<std::string>> rows{{"  parameter", "value", "default", "meaning"}};
   std::size_t same = 0;

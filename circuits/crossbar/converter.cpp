@@ -37,8 +37,9 @@ void follow_mean(const ConverterTable& table, S range, MatrixRef<S> x) {
   const S steps = static_cast<S>(table.top());
   double slope = 0;
   x = x.unaryExpr([&](S one) {
-    return std::isfinite(one) ? static_cast<S>(table.mean(static_cast<double>(one * (steps / range)), slope)) * (range / steps)
-                              : one;
+    return std::isfinite(one)
+               ? static_cast<S>(table.mean(static_cast<double>(one * (steps / range)), slope)) * (range / steps)
+               : one;
   });
 }
 
@@ -123,10 +124,10 @@ void convert_with_slope(const ConverterSpec& spec, Matrix<S>& x, Matrix<S>& slop
   }
 }
 
-#define NUDGE_CONVERTER(S)                                                      \
-  template std::uint64_t convert<S>(const ConverterSpec&, MatrixRef<S>);        \
-  template std::uint64_t round_drive<S>(const ConverterSpec&, MatrixRef<S>);    \
-  template void set_levels<S>(const ConverterSpec&, MatrixRef<S>);              \
+#define NUDGE_CONVERTER(S)                                                   \
+  template std::uint64_t convert<S>(const ConverterSpec&, MatrixRef<S>);     \
+  template std::uint64_t round_drive<S>(const ConverterSpec&, MatrixRef<S>); \
+  template void set_levels<S>(const ConverterSpec&, MatrixRef<S>);           \
   template void convert_with_slope<S>(const ConverterSpec&, Matrix<S>&, Matrix<S>&);
 NUDGE_BOTH_PRECISIONS(NUDGE_CONVERTER)
 

@@ -20,8 +20,8 @@ namespace nudge {
 struct ConverterSpec {
   int bits = 0;
   double range = 0;
-  std::string inl = {};                                ///< file of its INL; empty: ideal edges and levels
-  std::shared_ptr<const ConverterTable> table = {};    ///< what load() has read of it
+  std::string inl = {};                              ///< file of its INL; empty: ideal edges and levels
+  std::shared_ptr<const ConverterTable> table = {};  ///< what load() has read of it
 
   bool ideal() const { return bits == 0 && range == 0; }
   bool converts() const { return bits > 0; }              ///< true if it costs the energy of a conversion

@@ -45,9 +45,8 @@ struct CodeNumbers {
       const double code = signed_codes ? codes[i] : codes[i] + lowest;
       if (code != std::floor(code)) fail(line, fmt::format("code {:g} (must be a whole number)", codes[i]));
       if (code < lowest || code >= -lowest) {
-        fail(line,
-             fmt::format("code {:g}: a converter of {} bits ({}_bits) has the codes 0 to {}, or {} to {}", codes[i], bits,
-                         key, -2 * lowest - 1, lowest, -lowest - 1));
+        fail(line, fmt::format("code {:g}: a converter of {} bits ({}_bits) has the codes 0 to {}, or {} to {}",
+                               codes[i], bits, key, -2 * lowest - 1, lowest, -lowest - 1));
       }
       const std::size_t at = place(static_cast<int>(code));
       if (lines[at] > 0) fail(line, fmt::format("code {:g} stands in line {} already", codes[i], lines[at]));
@@ -154,15 +153,16 @@ ConverterErrors ConverterTable::errors() const {
 std::shared_ptr<const ConverterTable> parse_converter_table(std::string_view text, const std::string& file,
                                                             Conversion conversion, int bits, const std::string& key) {
   if (bits < 2) {
-    throw UserError(fmt::format(
-        "{0}_inl = \"{1}\" with {0}_bits = {2}: a table has the edges of 2 bits or more. A comparator has one edge: set the "
-        "offset of its amplifier",
-        key, file, bits));
+    throw UserError(
+        fmt::format("{0}_inl = \"{1}\" with {0}_bits = {2}: a table has the edges of 2 bits or more. A comparator has "
+                    "one edge: set the "
+                    "offset of its amplifier",
+                    key, file, bits));
   }
   TableLook look;
-  const LongTable table = parse_long_table(
-      text, file, {{"code", Unit::none, true}, {"inl", Unit::none, false}, {"dnl", Unit::none, false}}, {"code", "inl"},
-      look);
+  const LongTable table =
+      parse_long_table(text, file, {{"code", Unit::none, true}, {"inl", Unit::none, false}, {"dnl", Unit::none, false}},
+                       {"code", "inl"}, look);
   const bool differential = table.columns[inl_at].empty();
   if (differential && table.columns[dnl_at].empty()) csv_fail(file, "no column INL or DNL beside code, in LSB");
   const int lowest = -(1 << (bits - 1));

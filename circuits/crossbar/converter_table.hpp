@@ -23,8 +23,8 @@ struct ConverterErrors {
 ///     to_analog:   the output of the code:                     l_k = k + INL_k,       k = −n … n
 /// (IEEE Std 1241 and 1658). Edges never cross: two at one place are a missing code, DNL_k = e_{k+1} − e_k − 1 = −1.
 ///
-/// mean() is the curve that is left of the transfer without its steps, linear between (e_k, k − ½) or between (k, l_k): what a
-/// reader of many bits, or with noise of an LSB in front, sees. All INL 0: mean(u) = u within ±n.
+/// mean() is the curve that is left of the transfer without its steps, linear between (e_k, k − ½) or between (k, l_k). A reader
+/// with noise of an LSB in front sees it. All INL 0: mean(u) = u within ±n.
 class ConverterTable {
  public:
   /// Takes INL of the codes −n … n; the first does not count for from_analog. Contract: 2^bits − 1 numbers, edges in order.
@@ -51,14 +51,14 @@ class ConverterTable {
   std::vector<double> places_;  ///< e_k or l_k, of k = −n … n
 };
 
-/// Reads a table of a converter of `bits` bits from a file of measurements (sim/io/measured_text.hpp) with the columns code and INL, in
-/// LSB, or code and DNL, whose sums INL are. Codes are 0 … 2^bits − 1 with the zero at 2^(bits−1), or, if one is negative, count
+/// Reads a table of a converter of `bits` bits from a file of measurements (sim/io/measured_text.hpp). It has the columns code and
+/// INL, in LSB, or code and DNL, whose sums INL are. Codes are 0 … 2^bits − 1 with the zero at 2^(bits−1), or, if one is negative, count
 /// from zero. The lowest of them is not used: a converter has as many levels below zero as above. UserError naming the file,
 /// the line and the rule; `key` is the one that named the file, "crossbar.forward_adc".
 std::shared_ptr<const ConverterTable> read_converter_table(const std::string& path, Conversion conversion, int bits,
                                                            const std::string& key);
 
-/// The same of the text of a file.
+/// Parses the text of such a file.
 std::shared_ptr<const ConverterTable> parse_converter_table(std::string_view text, const std::string& file,
                                                             Conversion conversion, int bits, const std::string& key);
 

@@ -13,7 +13,8 @@ const Choices<Saturation> saturations{{"tanh", Saturation::tanh}, {"clip", Satur
 const Choices<MappingKind> mappings{{"differential", MappingKind::differential},
                                     {"reference_column", MappingKind::reference_column},
                                     {"offset", MappingKind::offset},
-                                    {"one_sided", MappingKind::one_sided}};
+                                    {"one_sided", MappingKind::one_sided},
+                                    {"reset_only", MappingKind::reset_only}};
 const Choices<ScalePolicy> scale_policies{
     {"keep", ScalePolicy::keep}, {"renew", ScalePolicy::renew}, {"column", ScalePolicy::column}};
 const Choices<LineEnds> line_end_kinds{{"one", LineEnds::one}, {"both", LineEnds::both}};
@@ -67,16 +68,18 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
                              "Full scale of that drive, which clips there (also without rounding); auto: ranged by the "
                              "largest value of each drive.")),
             &PortSpec::dac, &ConverterSpec::range),
-      field(read_with(above_zero(key + "dac_bits"),
-                      path(key + "dac_inl", "",
-                           "Measured INL of it, the same of all driven lines: a table with the columns code and INL (or "
-                           "DNL), in LSB. Levels move by INL. Takes a range or crossbar.ranging = once.")),
-            &PortSpec::dac, &ConverterSpec::inl),
-      field(quantity(key + "driver_noise", "0 V", Unit::volt, at_least(0),
-                     "Noise per root hertz of a driven line's voltage, white: one number for all devices of the line in "
-                     "a read.",
-                     "chosen: no noise"),
-            &PortSpec::driver_noise_V),
+      field(
+          read_with(above_zero(key + "dac_bits"),
+                    path(key + "dac_inl", "",
+                         "Measured INL of it, the same of all driven lines: a table with the columns code and INL (or "
+                         "DNL), in LSB. Levels move by INL. Takes a range or crossbar.ranging = once.")),
+          &PortSpec::dac, &ConverterSpec::inl),
+      field(
+          quantity(key + "driver_noise", "0 V", Unit::volt, at_least(0),
+                   "Noise per root hertz of a driven line's voltage, white: one number for all devices of the line in "
+                   "a read.",
+                   "chosen: no noise"),
+          &PortSpec::driver_noise_V),
       field(param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(1, 24),
                                             "Resolution of the " + direction + " read-out; 1: a comparator.")),
             &PortSpec::adc, &ConverterSpec::bits),
@@ -84,12 +87,13 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
                                         "Full scale of that read-out, which clips there (also without rounding); auto: "
                                         "ranged by each read.")),
             &PortSpec::adc, &ConverterSpec::range),
-      field(read_with(above_zero(key + "adc_bits"),
-                      path(key + "adc_inl", "",
-                           "Measured INL of it, the same of all " + lines +
-                               ": a table with the columns code and INL (or DNL), in LSB. Edges move by INL; a DNL of -1 "
-                               "is a missing code. Takes a range or crossbar.ranging = once.")),
-            &PortSpec::adc, &ConverterSpec::inl),
+      field(
+          read_with(above_zero(key + "adc_bits"),
+                    path(key + "adc_inl", "",
+                         "Measured INL of it, the same of all " + lines +
+                             ": a table with the columns code and INL (or DNL), in LSB. Edges move by INL; a DNL of -1 "
+                             "is a missing code. Takes a range or crossbar.ranging = once.")),
+          &PortSpec::adc, &ConverterSpec::inl),
       field(quantity(key + "offset", "0 V", Unit::volt, at_least(0),
                      "Standard deviation of the input offset voltage of the amplifiers of the " + lines +
                          ", static; it drives the load of its line: V_os (1 + sum G/k)."),
@@ -136,7 +140,7 @@ const Section<CrossbarSpec>& crossbar_section() {
             named("crossbar.mapping", "differential",
                   "Reference of a device: a second device, one reference device per row, or the middle of the window, "
                   "taken off digitally. one_sided: a second device; both start at the bottom of the window and only go "
-                  "up (crossbar.update = one_sided)."),
+                  "up. reset_only: both start at its top and only go down (both: crossbar.update = one_sided)."),
             mappings, &CrossbarSpec::mapping, &MappingSpec::kind),
         field(real("crossbar.headroom", "2", at_least(1),
                    "Largest weight the window can hold, over the largest weight at the start: room to learn, paid for "

@@ -102,7 +102,7 @@ double physical_memory_bytes() {
 }
 
 double array_memory_bytes(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes) {
-  const double arrays = kind == MappingKind::differential || kind == MappingKind::one_sided ? 2 : 1;
+  const double arrays = kind == MappingKind::differential || moves_one_way(kind) ? 2 : 1;
   // Per device: 5 kept, 1 target and 1 error while programming; per weight: the weight.
   return (7 * arrays + 1) * static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(scalar_bytes);
 }

@@ -22,9 +22,15 @@ enum class MappingKind {
   differential,      ///< w = (G⁺ − G⁻)/k: two devices per weight
   reference_column,  ///< w = (G − G_ref)/k: one device per weight, one reference device per row
   offset,            ///< w = (G − G_middle)/k: one device per weight, the middle taken off digitally
-  one_sided,  ///< w = (G⁺ − G⁻)/k: two devices per weight that start at the bottom of the window and only go up
-  single,     ///< w = G/k: the conductance itself; of networks whose weights are conductances, w ≥ g_min/k > 0
+  one_sided,   ///< w = (G⁺ − G⁻)/k: two devices per weight that start at the bottom of the window and only go up
+  reset_only,  ///< w = (G⁺ − G⁻)/k: two devices per weight that start at the top of the window and only go down
+  single,      ///< w = G/k: the conductance itself; of networks whose weights are conductances, w ≥ g_min/k > 0
 };
+
+/// True of pairs whose devices move one way only while they learn: crossbar.update = one_sided.
+constexpr bool moves_one_way(MappingKind kind) {
+  return kind == MappingKind::one_sided || kind == MappingKind::reset_only;
+}
 
 /// Treatment of the scale between weights and conductances by program().
 enum class ScalePolicy {

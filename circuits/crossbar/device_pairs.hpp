@@ -52,8 +52,9 @@ class DevicePairs {
   /// Reads the devices at the flat places once, with the noise of a verify read: (1, which.size()), in units of weight,
   /// without subtracting what single devices are compared with.
   Matrix<S> read_weights(const std::vector<Index>& which);
-  /// Reads both devices of all pairs and refreshes pairs whose larger conductance is above `high` and whose smaller one is above `low` of the
-  /// window. It writes the smaller to the bottom, and the larger so that the pair holds the weight that was read. Returns the pairs written.
+  /// Reads both devices of all pairs and refreshes pairs of which one has gone beyond `high` of the window and the other beyond `low`, from
+  /// where they began. It writes the other to the beginning, and the first so that the pair holds the weight that was read. Returns the
+  /// pairs written.
   Index refresh_pairs(double high, double low);
 
   /// Lets time pass for the devices (DeviceArray::advance_time); they are written anew at the interval of crossbar.refresh.
@@ -95,7 +96,7 @@ class DevicePairs {
   void write(const Matrix<S>& target);
   S middle() const { return static_cast<S>(mapping_->rest_S(scale_of_cells_.low_S(), scale_of_cells_.high_S())); }
   Matrix<S> read_devices(const DeviceArray<S>& array, const std::vector<Index>& which);
-  void raise(const Matrix<S>& delta);
+  void move_one_way(const Matrix<S>& delta);
   void write_places(DeviceArray<S>& array, const std::vector<Index>& which, const std::vector<S>& target,
                     WriteReport& report);
   void rewrite(const Matrix<S>& delta);

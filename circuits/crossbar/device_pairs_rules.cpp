@@ -21,12 +21,14 @@ void DevicePairs<S>::pulse(const Matrix<S>& counts) {
   refresh();
 }
 
-/// Raises one device of each pair by all of the weight's change.
+/// Moves one device of each pair by all of the weight's change: the first up or the second, or the second down or the first.
 template <class S>
-void DevicePairs<S>::raise(const Matrix<S>& delta) {
+void DevicePairs<S>::move_one_way(const Matrix<S>& delta) {
   const S k = scale_(0, 0) * static_cast<S>(scale_of_cells_.devices_per_cell());
-  writes_.pulses += plus_.update(delta.cwiseMax(S(0)), k, writes_.operations);
-  writes_.pulses += minus_.update((-delta).cwiseMax(S(0)), k, writes_.operations);
+  const bool down = spec_.mapping.kind == MappingKind::reset_only;
+  const Matrix<S> rise = delta.cwiseMax(S(0)), fall = (-delta).cwiseMax(S(0));
+  writes_.pulses += plus_.update(down ? fall : rise, down ? -k : k, writes_.operations);
+  writes_.pulses += minus_.update(down ? rise : fall, down ? -k : k, writes_.operations);
   ++writes_.operations;
 }
 
@@ -57,26 +59,32 @@ Index DevicePairs<S>::refresh_pairs(double high, double low) {
   std::vector<Index> all(static_cast<std::size_t>(plus_.conductance().size()));
   std::iota(all.begin(), all.end(), Index{0});
   const Matrix<S> first = read_devices(plus_, all), second = read_devices(minus_, all);
+  // Devices that begin at the top are taken as their mirror images in the window.
+  const bool down = spec_.mapping.kind == MappingKind::reset_only;
+  const auto ends = static_cast<S>(scale_of_cells_.low_S() + scale_of_cells_.high_S());
+  const auto gone = [down, ends](S g) { return down ? ends - g : g; };
   const auto at = [&](double place) {
     return static_cast<S>(scale_of_cells_.low_S() + place * scale_of_cells_.window_S());
   };
-  // [0]: pairs whose first device is the larger one.
+  // [0]: pairs whose first device has gone further.
   std::array<std::vector<Index>, 2> places;
   std::array<std::vector<S>, 2> held;
   for (const Index i : all) {
-    const S a = first.data()[i], b = second.data()[i];
+    const S a = gone(first.data()[i]), b = gone(second.data()[i]);
     if (!(std::max(a, b) > at(high) && std::min(a, b) > at(low))) continue;
     places[a < b ? 1 : 0].push_back(i);
     held[a < b ? 1 : 0].push_back(std::abs(a - b));
   }
   WriteReport report;
   for (std::size_t side = 0; side < 2; ++side) {
-    DeviceArray<S>&larger = side == 0 ? plus_ : minus_, &smaller = side == 0 ? minus_ : plus_;
+    DeviceArray<S>&farther = side == 0 ? plus_ : minus_, &nearer = side == 0 ? minus_ : plus_;
     if (places[side].empty()) continue;
-    write_places(smaller, places[side], std::vector<S>(places[side].size(), middle()), report);
-    const Matrix<S> bottom = read_devices(smaller, places[side]);  // where its own bound has let it
-    for (std::size_t k = 0; k < held[side].size(); ++k) held[side][k] += bottom.data()[k];
-    write_places(larger, places[side], held[side], report);
+    write_places(nearer, places[side], std::vector<S>(places[side].size(), middle()), report);
+    const Matrix<S> begun = read_devices(nearer, places[side]);  // where its own bound has let it
+    for (std::size_t k = 0; k < held[side].size(); ++k) {
+      held[side][k] = begun.data()[k] + (down ? -held[side][k] : held[side][k]);
+    }
+    write_places(farther, places[side], held[side], report);
   }
   const auto written = static_cast<Index>(places[0].size() + places[1].size());
   if (written == 0) return 0;
@@ -87,7 +95,7 @@ Index DevicePairs<S>::refresh_pairs(double high, double low) {
 
 #define NUDGE_DEVICE_PAIRS_RULES(S)                                           \
   template void DevicePairs<S>::pulse(const Matrix<S>&);                      \
-  template void DevicePairs<S>::raise(const Matrix<S>&);                      \
+  template void DevicePairs<S>::move_one_way(const Matrix<S>&);               \
   template Matrix<S> DevicePairs<S>::read_weights(const std::vector<Index>&); \
   template Index DevicePairs<S>::refresh_pairs(double, double);
 NUDGE_BOTH_PRECISIONS(NUDGE_DEVICE_PAIRS_RULES)

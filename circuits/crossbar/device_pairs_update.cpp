@@ -15,8 +15,8 @@ void DevicePairs<S>::update(const Matrix<S>& delta) {
   NUDGE_EXPECT(delta.rows() == weights().rows() && delta.cols() == weights().cols());
   if (spec_.programming.update == UpdateScheme::write_verify) {
     rewrite(delta);
-  } else if (spec_.mapping.kind == MappingKind::one_sided) {
-    raise(delta);
+  } else if (moves_one_way(spec_.mapping.kind)) {
+    move_one_way(delta);
   } else {
     const auto change = mapping_->steps(scale_(0, 0));
     const auto own = static_cast<S>(scale_of_cells_.devices_per_cell());

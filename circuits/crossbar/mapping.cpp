@@ -63,6 +63,17 @@ class OneSidedPairs final : public Differential<S> {
   }
 };
 
+/// Pairs at the top of the window: G⁺ = high − k max(−w, 0), G⁻ = high − k max(w, 0).
+template <class S>
+class ResetOnlyPairs final : public Differential<S> {
+ public:
+  double rest_S(double /*low*/, double high) const override { return high; }
+  void targets(const Matrix<S>& w, S high, S k, Matrix<S>& first, Matrix<S>& second) const override {
+    first = (high + k * w.array().min(S(0))).matrix();
+    second = (high - k * w.array().max(S(0))).matrix();
+  }
+};
+
 /// One device for each weight, G = middle + k w.
 template <class S>
 class OneDevice : public Mapping<S> {
@@ -136,6 +147,7 @@ std::unique_ptr<const Mapping<S>> make_mapping(MappingKind kind) {
     case MappingKind::reference_column: return std::make_unique<ReferenceColumn<S>>();
     case MappingKind::offset: return std::make_unique<Offset<S>>();
     case MappingKind::one_sided: return std::make_unique<OneSidedPairs<S>>();
+    case MappingKind::reset_only: return std::make_unique<ResetOnlyPairs<S>>();
     case MappingKind::single: return std::make_unique<Single<S>>();
   }
   return nullptr;

@@ -80,7 +80,8 @@ struct PortSpec {
   ConverterSpec dac = {};
   AmplifierSpec amplifier = {};
   ConverterSpec adc = {};
-  double driver_noise_V = 0;  ///< noise density e_d of a driven line's voltage, V/√Hz: fresh noise of every read (ReadNoise)
+  double driver_noise_V =
+      0;  ///< noise density e_d of a driven line's voltage, V/√Hz: fresh noise of every read (ReadNoise)
 
   /// True if the numbers of a read are exact, but for fresh noise.
   bool ideal() const { return dac.ideal() && amplifier.ideal() && adc.ideal(); }

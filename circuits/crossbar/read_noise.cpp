@@ -167,8 +167,8 @@ void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMa
   if (const double gain = gain_[side(direction)]; gain > 0) {
     const LineBlock gains{one.block.rows, one.block.first, one.block.count, one.block.lines, false};
     const S* draw = white_numbers(one, one.block.numbers(), gains, processes_of(view), memory, read.seed);
-    out.array() *= S(1) + static_cast<S>(gain * one.scale) *
-                              Eigen::Map<const Matrix<S>>(draw, out.rows(), out.cols()).array();
+    out.array() *=
+        S(1) + static_cast<S>(gain * one.scale) * Eigen::Map<const Matrix<S>>(draw, out.rows(), out.cols()).array();
   }
   if (white(view)) {
     add_white(direction, view, drive, columns, static_cast<S>(sign * one.scale),

@@ -64,10 +64,11 @@ struct LineNoise {
 /// row of the drive, in a transposed read, where they are driven by −Σ x, to every output its own. With wires, L and T are
 /// those seen through them: exact to first order in their resistance.
 ///
-/// Two kinds are common to all devices of a line, and are put where they act instead of in v: an output y (pedestal included) of gain
-/// noise γ becomes y (1 + γ N/√Δ), with one N per row of the drive and sensed line; a driven line of voltage noise e_d has
-/// x + e_d/(V √(2 τ Δ)) N, with one N per row of the drive and driven line: outputs j and j' then have the covariance
-/// e_d²/(2 τ V² Δ) Σ_i W_ij W_ij'. One driver serves both devices of a pair, the second by an inverted copy of its voltage.
+/// Two kinds are common to all devices of a line. They are put where they act instead of in v:
+///     y ← y (1 + γ N/√Δ)           gain noise γ of a sensed line; y with the pedestal, one N per row of the drive and line
+///     x ← x + e_d/(V √(2 τ Δ)) N   voltage noise e_d of a driven line, one N per row of the drive and line
+/// By the second, outputs j and j' have the covariance e_d²/(2 τ V² Δ) Σ_i W_ij W_ij'. One driver serves both devices of a pair,
+/// the second by an inverted copy of its voltage.
 ///
 /// White noise has no variance, so that a curved function of reads (relu, softmax) has no limit for Δ → 0: the amplifier's pole τ_a makes
 /// one. Where τ_a is finite, outputs of a relaxation that go on (Store::assign; sums at a node pass sim/lag.hpp instead) have noise of
@@ -108,7 +109,8 @@ class ReadNoise {
 
   /// True if reads have any noise.
   bool present(const LineView<S>& view) const {
-    return white(view) || !view.moving.empty() || on_lines(ReadDirection::forward) || on_lines(ReadDirection::transposed);
+    return white(view) || !view.moving.empty() || on_lines(ReadDirection::forward) ||
+           on_lines(ReadDirection::transposed);
   }
 
   /// True if the noise of a read needs LineView::total.
@@ -117,8 +119,8 @@ class ReadNoise {
  private:
   /// Place of one read in the stream of the array, its outputs, and the factor of its white noise.
   struct OneRead;
-  OneRead one_read(ReadDirection direction, const LineView<S>& view, Index rows, Columns columns, Store store, int reads,
-                   const ReadContext& read) const;
+  OneRead one_read(ReadDirection direction, const LineView<S>& view, Index rows, Columns columns, Store store,
+                   int reads, const ReadContext& read) const;
   /// White numbers of that read from number `skipped` on, block by row; where it has a pole, of process `process` of the memory.
   const S* white_numbers(const OneRead& one, Index skipped, const LineBlock& block, std::size_t process,
                          LineMemory<S>& memory, std::uint64_t seed) const;

@@ -3,7 +3,8 @@
 // (MappingKind::one_sided), so that the window holds twice the range of a pair around its middle. Every `refresh_every`
 // updates both devices of all pairs are read; where the larger is above refresh_high and the smaller above refresh_low of
 // the window the pair is written anew by write–verify to the same weight with its smaller device at the bottom, which is
-// what sends down pulses. As IBM aihwkit 1.1.0 (OneSidedUnitCell) does for devices that cannot be depressed step by step.
+// what sends down pulses. MappingKind::reset_only is the mirror image: devices begin at the upper bound and only go down, G⁻ for a
+// rising weight; places in the window count from the top. As IBM aihwkit 1.1.0 (OneSidedUnitCell) does for devices that cannot be depressed step by step.
 #include "circuits/kept_state.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 
@@ -46,16 +47,18 @@ class OneSided final : public UpdateRule<S> {
 }  // namespace
 
 RuleKind one_sided_rule() {
-  return {.update = UpdateScheme::one_sided,
-          .name = "one_sided",
-          .summary = "pairs whose devices only get up pulses, refreshed where both have risen",
-          .source = "OneSidedUnitCell of IBM aihwkit 1.1.0",
-          .options = {&RuleSpec::refresh_every, &RuleSpec::refresh_high, &RuleSpec::refresh_low},
-          .make_float = make_rule<float, OneSided>,
-          .make_double = make_rule<double, OneSided>,
-          .arrays = [](const RuleSpec&) { return 1; },
-          .numbers = [](const RuleSpec&) { return 0.0; },
-          .one_sided = true};
+  return {
+      .update = UpdateScheme::one_sided,
+      .name = "one_sided",
+      .summary =
+          "pairs whose devices only get pulses of one direction (crossbar.mapping), refreshed where both have moved",
+      .source = "OneSidedUnitCell of IBM aihwkit 1.1.0",
+      .options = {&RuleSpec::refresh_every, &RuleSpec::refresh_high, &RuleSpec::refresh_low},
+      .make_float = make_rule<float, OneSided>,
+      .make_double = make_rule<double, OneSided>,
+      .arrays = [](const RuleSpec&) { return 1; },
+      .numbers = [](const RuleSpec&) { return 0.0; },
+      .one_sided = true};
 }
 
 }  // namespace nudge

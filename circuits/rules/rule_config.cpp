@@ -82,10 +82,11 @@ const Section<RuleSpec>& rule_section() {
                       "one_sided: updates between searches for pairs to refresh."),
               &RuleSpec::refresh_every),
         field(real("crossbar.refresh_high", "0.75", between(0, 1),
-                   "one_sided: a pair is refreshed where its larger device is above this position in the window ...",
+                   "one_sided: a pair is refreshed where one device is beyond this place in the window, from where it "
+                   "began ...",
                    "default of IBM aihwkit 1.1.0"),
               &RuleSpec::refresh_high),
-        field(real("crossbar.refresh_low", "0.25", between(0, 1), "... and its smaller one above this.",
+        field(real("crossbar.refresh_low", "0.25", between(0, 1), "... and the other beyond this.",
                    "default of IBM aihwkit 1.1.0"),
               &RuleSpec::refresh_low)};
     s.add(transfer_section());

@@ -46,19 +46,22 @@ void check_rule(const CrossbarSpec& spec) {
                     "no such point. Use accumulate, c_ttv2 or agad",
                     kind->name, spec.device.model));
   }
-  const bool pairs = spec.mapping.kind == MappingKind::one_sided;
+  const bool pairs = moves_one_way(spec.mapping.kind);
   if (kind != nullptr && kind->one_sided && !pairs) {
-    throw UserError(fmt::format(
-        "crossbar.update = {} (must be another rule unless crossbar.mapping = one_sided): weights rise by up pulses "
-        "of one device and fall by up pulses of the other, so both start low",
-        kind->name));
+    throw UserError(
+        fmt::format("crossbar.update = {} (must be another rule unless crossbar.mapping = one_sided or reset_only): "
+                    "weights rise by "
+                    "pulses of one device and fall by such pulses of the other, so both start at one end of the window",
+                    kind->name));
   }
   const bool raises = kind != nullptr && kind->one_sided;
   const UpdateScheme update = spec.programming.update;
   if (!pairs || raises || update == UpdateScheme::write_verify || update == UpdateScheme::none) return;
+  const bool up = spec.mapping.kind == MappingKind::one_sided;
   throw UserError(
-      "crossbar.mapping = one_sided (must be differential unless crossbar.update = one_sided, write_verify or "
-      "none): other updates lower one device of a pair, which is already at the bottom of the window");
+      fmt::format("crossbar.mapping = {} (must be differential unless crossbar.update = one_sided, write_verify or "
+                  "none): other updates {} one device of a pair, which is already at the {} of the window",
+                  up ? "one_sided" : "reset_only", up ? "lower" : "raise", up ? "bottom" : "top"));
 }
 
 std::vector<std::string> rules_reading(const Member<RuleSpec>& option) {

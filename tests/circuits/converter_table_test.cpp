@@ -154,7 +154,9 @@ TEST_CASE("converter table: files count codes from 0 or from the middle, and giv
   }
   const auto signed_codes = parsed(counted, 5);
   // DNL of code k is the width of its step less 1; a DNL knows nothing of an offset of all.
-  const auto differential = parsed(written(5, [&](int k) { return bow(k + 1) - bow(k); }, "DNL"), 5);
+  const auto differential = parsed(written(
+                                       5, [&](int k) { return bow(k + 1) - bow(k); }, "DNL"),
+                                   5);
   const double offset = bow(-14);
   for (double u = -15; u <= 15; u += 0.01) {
     CHECK(plain->code(u) == signed_codes->code(u));
@@ -169,8 +171,10 @@ TEST_CASE("converter table: files count codes from 0 or from the middle, and giv
 
 TEST_CASE("converter table: bad files are refused by line", "[converter]") {
   const auto text = [](const std::string& rows) { return "code,inl\n" + rows; };
-  CHECK_THROWS_WITH(parsed(text("0,0\n1,0\n2,0\n"), 2), Contains("inl.csv: 1 of 2 codes have no number") && Contains("2 to 3"));
-  CHECK_THROWS_WITH(parsed(text("2,0\n3,0\n4,0\n"), 2), Contains("inl.csv:4: code 4") && Contains("0 to 3, or -2 to 1"));
+  CHECK_THROWS_WITH(parsed(text("0,0\n1,0\n2,0\n"), 2),
+                    Contains("inl.csv: 1 of 2 codes have no number") && Contains("2 to 3"));
+  CHECK_THROWS_WITH(parsed(text("2,0\n3,0\n4,0\n"), 2),
+                    Contains("inl.csv:4: code 4") && Contains("0 to 3, or -2 to 1"));
   CHECK_THROWS_WITH(parsed(text("2,0\n2,0\n3,0\n"), 2), Contains("inl.csv:3: code 2 stands in line 2"));
   CHECK_THROWS_WITH(parsed(text("2,0\n2.5,0\n3,0\n"), 2), Contains("inl.csv:3: code 2.5"));
   CHECK_THROWS_WITH(parsed(text("2,0\n3,2.5\n"), 2), Contains("inl.csv:3: 2.5 LSB"));
