@@ -23,8 +23,8 @@ struct ConverterErrors {
 ///     to_analog:   the output of the code:                     l_k = k + INL_k,       k = −n … n
 /// (IEEE Std 1241 and 1658). Edges never cross: two at one place are a missing code, DNL_k = e_{k+1} − e_k − 1 = −1.
 ///
-/// mean() is the curve that is left of the transfer without its steps, linear between (e_k, k − ½) or between (k, l_k). A reader
-/// with noise of an LSB in front sees it. All INL 0: mean(u) = u within ±n.
+/// mean() is the curve that is left of the transfer without its steps, linear between (e_k, k − ½) or between (k, l_k). Noise of
+/// about an LSB in front smooths the steps to about this curve. All INL 0: mean(u) = u within ±n.
 class ConverterTable {
  public:
   /// Takes INL of the codes −n … n; the first does not count for from_analog. Contract: 2^bits − 1 numbers, edges in order.

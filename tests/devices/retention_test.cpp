@@ -41,6 +41,29 @@ TEST_CASE("drift: the exponent over ten decades of time, however time is cut", "
   }
 }
 
+// What a read sees is the stored conductance and the write noise beside it: time moves the one, the next write the other.
+TEST_CASE("time leaves write noise alone, whatever it does to the stored conductance", "[devices]") {
+  for (const bool drifts : {true, false}) {
+    DeviceSpec spec = plain();
+    spec.programming.write_noise = 5;
+    if (drifts) {
+      spec.retention.drift_exponent = 0.1;
+      spec.retention.drift_start_s = 1;
+    } else {
+      spec.retention.leak_time_s = 100;
+    }
+    auto array = programmed<double>(spec, 10e-6, 20);
+    const Matrix<double> stored = array.cells().g, beside = array.conductance() - stored;
+    const double width = 5 * array.cells().mean_step;
+    CHECK(beside.cwiseAbs().maxCoeff() > width);  // the largest of 400 normal numbers
+    array.advance_time(100, 0);
+    // Waiting time not yet applied is below 0.1 % of the age; here no write cut it.
+    if (drifts) CHECK((array.cells().g.array() / stored.array() - std::pow(100, -0.1)).abs().maxCoeff() < 2e-4);
+    CHECK((array.cells().g - stored).cwiseAbs().minCoeff() > 1e-6);
+    CHECK((array.conductance() - array.cells().g - beside).cwiseAbs().maxCoeff() < 1e-12 * 10e-6);
+  }
+}
+
 TEST_CASE("drift: a float array follows ten million small steps' worth of time", "[devices]") {
   // Steps of 1e-3 of the lag alone would vanish in float; gathered time does not. 2e5 steps of 1 ms after 20 s: t = 220 s.
   DeviceSpec spec = plain();
