@@ -62,22 +62,33 @@ DeviceSpec gate_written() {
 
 std::vector<DevicePreset> learner_presets() {
   return {
-      {"hfox_reset", "HfOx/Ti filamentary RRAM that learns by single weak RESET pulses",
-       "Majumdar et al., IEEE Trans. Electron Devices (2021), arXiv:2107.06064, constants of the authors' code (Atreya95/"
-       "Learning-with-memory-device-imperfections, MIT licence); learnt on the chip: Renaudineau et al., arXiv:2601.09903",
+      {"hfox_reset",
+       "HfOx/Ti filamentary RRAM that learns by single weak RESET pulses",
+       "Majumdar et al., IEEE Trans. Electron Devices (2021), arXiv:2107.06064, constants of the authors' code "
+       "(Atreya95/"
+       "Learning-with-memory-device-imperfections, MIT licence); learnt on the chip: Renaudineau et al., "
+       "arXiv:2601.09903",
        "Down pulses are the source's; use them with crossbar.mapping = reset_only. Ours: the window ends at the median "
-       "pulse t* where the source's slope falls 24 times; slopes are log-normal with its mean and standard deviation. Its "
-       "pink noise of ln R is taken as write noise, without memory. Not modelled: its telegraph noise, spread of t*. That "
+       "pulse t* where the source's slope falls 24 times; slopes are log-normal with its mean and standard deviation. "
+       "Its "
+       "pink noise of ln R is taken as write noise, without memory. Not modelled: its telegraph noise, spread of t*. "
+       "That "
        "the devices of both papers are of one kind is our assumption.",
-       weak_reset(), {Aspect::window, Aspect::curve, Aspect::spread, Aspect::programming}},
-      {"hfo2_1t1r", "HfO2 memristors behind transistors, written by the gate voltage of a SET pulse",
-       "Li et al., Nat. Commun. 9:2385 (2018), doi:10.1038/s41467-018-04484-2; constants of the code of Wang et al., Nat. "
+       weak_reset(),
+       {Aspect::window, Aspect::curve, Aspect::spread, Aspect::programming}},
+      {"hfo2_1t1r",
+       "HfO2 memristors behind transistors, written by the gate voltage of a SET pulse",
+       "Li et al., Nat. Commun. 9:2385 (2018), doi:10.1038/s41467-018-04484-2; constants of the code of Wang et al., "
+       "Nat. "
        "Mach. Intell. 1:434 (2019), which trained such an array (zhongruiwang/memristorCNN, MIT licence)",
        "Gate 0.5 to 2.5 V, 1.5 V for 100 uS; every write has an error of 2 % of 400 uS, which the next write replaces. "
-       "Measured: 11 % of the devices do not respond (set device.stuck_random = 0.11). Ours: conductance proportional to "
-       "the gate voltage; 1000 steps only name the unit of an update, which is continuous. SET 2.5 V, RESET 1.7 V, their "
+       "Measured: 11 % of the devices do not respond (set device.stuck_random = 0.11). Ours: conductance proportional "
+       "to "
+       "the gate voltage; 1000 steps only name the unit of an update, which is continuous. SET 2.5 V, RESET 1.7 V, "
+       "their "
        "width is not in the source: heat of pulses unknown.",
-       gate_written(), {Aspect::window, Aspect::curve, Aspect::programming}},
+       gate_written(),
+       {Aspect::window, Aspect::curve, Aspect::programming}},
   };
 }
 

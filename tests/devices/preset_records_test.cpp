@@ -44,12 +44,14 @@ TEST_CASE("presets: what no source measured is in no spec", "[devices]") {
     if (requirement) continue;
     if (!says(preset, Aspect::read_noise)) CHECK((s.read_noise == 0 && s.read_saturating_S == 0));
     if (!says(preset, Aspect::slow_noise)) CHECK((s.flicker.noise == 0 && s.telegraph.amplitude == 0));
-    if (!says(preset, Aspect::retention)) CHECK((s.retention.decay_slope_S == 0 && s.retention.drift_start_s == none.retention.drift_start_s));
+    if (!says(preset, Aspect::retention))
+      CHECK((s.retention.decay_slope_S == 0 && s.retention.drift_start_s == none.retention.drift_start_s));
     if (!says(preset, Aspect::pulse)) CHECK((s.pulse_up.voltage_V == 0 && s.pulse_down.voltage_V == 0));
     if (!says(preset, Aspect::iv)) CHECK(s.curve.linear());
     if (!says(preset, Aspect::endurance)) CHECK(s.endurance == 0);
     if (!says(preset, Aspect::update_noise)) CHECK((s.update_noise == 0 && s.update_noise_floor == 0));
-    if (!says(preset, Aspect::spread)) CHECK((s.step_spread == 0 && s.step_log_spread == 0 && s.upper_bound_spread == 0));
+    if (!says(preset, Aspect::spread))
+      CHECK((s.step_spread == 0 && s.step_log_spread == 0 && s.upper_bound_spread == 0));
     if (!says(preset, Aspect::programming)) CHECK((s.programming_error == 0 && s.programming.write_noise == 0));
     if (says(preset, Aspect::read_noise)) CHECK(s.read_sigma_S(s.g_max_S) > 0);
     if (says(preset, Aspect::pulse)) CHECK(s.pulse_up.voltage_V > 0);
@@ -97,7 +99,8 @@ TEST_CASE("presets: devices that learn on the chip have their authors' constants
   mean.step_log_spread = 0;
   PulseRecord record{std::vector<double>(401, reset.g_max_S), std::vector<Direction>(401, Direction::down)};
   const std::vector<double> fallen = replay(mean, record, reset.g_max_S);
-  for (const int n : {1, 100, 400}) CHECK(fallen[static_cast<std::size_t>(n)] / reset.g_max_S == Approx(std::pow(1 - m1, n)).epsilon(1e-9));
+  for (const int n : {1, 100, 400})
+    CHECK(fallen[static_cast<std::size_t>(n)] / reset.g_max_S == Approx(std::pow(1 - m1, n)).epsilon(1e-9));
   // Pink noise of 126 terms of uniform numbers (variance 1/12): 0.0116 of ln R.
   CHECK(reset.programming.write_noise * reset.window_S() / reset.pulses / middle == Approx(0.011648).epsilon(1e-4));
   const DeviceSpec& gate = device_preset("hfo2_1t1r").spec;
