@@ -69,7 +69,7 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
                              "largest value of each drive.")),
             &PortSpec::dac, &ConverterSpec::range),
       field(
-          read_with(above_zero(key + "dac_bits"),
+          read_with(any_changed({key + "dac_bits"}),
                     path(key + "dac_inl", "",
                          "Measured INL of it, the same of all driven lines: a table with the columns code and INL (or "
                          "DNL), in LSB. Levels move by INL. Takes a range or crossbar.ranging = once.")),
@@ -88,7 +88,7 @@ Section<PortSpec> port_section(const std::string& direction, const std::string& 
                                         "ranged by each read.")),
             &PortSpec::adc, &ConverterSpec::range),
       field(
-          read_with(above_zero(key + "adc_bits"),
+          read_with(any_changed({key + "adc_bits"}),
                     path(key + "adc_inl", "",
                          "Measured INL of it, the same of all " + lines +
                              ": a table with the columns code and INL (or DNL), in LSB. Edges move by INL; a DNL of -1 "
