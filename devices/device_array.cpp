@@ -98,10 +98,11 @@ void DeviceArray<S>::sample() {
     gain.array() += (sigma * draw(StaticDraw::step).array()).exp() - S(1);
   }
   const Matrix<S> tilt = spread(spec_.asymmetry_spread, StaticDraw::asymmetry);
+  const auto pulse = static_cast<S>(spec_.reference_pulse_S());
   cells_.step_up =
-      (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).abs().max(least)).matrix();
+      (pulse * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).abs().max(least)).matrix();
   cells_.step_down =
-      (cells_.mean_step * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).abs().max(least)).matrix();
+      (pulse * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).abs().max(least)).matrix();
   model_->prepare(cells_, StaticNormals<S>(draw));
 }
 

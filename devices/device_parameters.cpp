@@ -64,7 +64,12 @@ Rows window_rows() {
       between(row<&Spec::reference>("reference", "1",
                                     "position in the window where a pulse has its mean size: w = 0 in the papers",
                                     "middle of the window"),
-              0, 1, true)};
+              0, 1, true),
+      row<&Spec::reference_pulse>(
+          "reference_pulse", "1",
+          "size of a pulse at device.reference, in mean sizes; a fit sets it, so that device.pulses counts mean pulses "
+          "over the whole window",
+          "the pulse there is the mean one", true)};
 }
 
 Rows spread_rows() {
@@ -97,6 +102,11 @@ Rows spread_rows() {
 
 Rows noise_rows() {
   return {
+      between(row<&Spec::levels>("levels", "1",
+                                 "number of conductances, equally far apart from g_min to g_max, that programming and "
+                                 "write-verify aim at; 0: any conductance",
+                                 "chosen: cells are programmed to any conductance"),
+              0, 1e6),
       between(
           row<&Spec::programming_error>("programming_error", "1",
                                         "standard deviation of a programmed conductance, relative to g_max - g_min; "
@@ -340,6 +350,10 @@ const std::vector<DeviceList>& device_lists() {
       {"relaxation_volatility", "1",
        "standard deviation of ln of a cell's own scale of steps, which makes the tails heavy" + table, off,
        place<&Spec::relaxation, &RelaxationSpec::volatility>},
+      {"relaxation_skew", "1",
+       "k in [-1, 1]: steps of relaxation upwards are 1 + k times as long, those downwards 1 - k times; their mean is "
+       "taken off" + table,
+       off, place<&Spec::relaxation, &RelaxationSpec::skew>},
       {"programming_fit", "S",
        "c0, c1, ...: standard deviation of a programmed conductance, sum of c_k (g/g_max)^k, beside programming_error",
        off, place<&Spec::programming, &ProgrammingErrorSpec::fit_S>},

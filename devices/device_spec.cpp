@@ -60,7 +60,7 @@ void check_noise(const DeviceSpec& s) {
 void check_relaxation(const DeviceSpec& s) {
   const RelaxationSpec& r = s.relaxation;
   if (r.level_S.empty() && r.time_s.empty() && r.spread_S.empty() && r.mean_S.empty() && r.jump_S.empty() &&
-      r.volatility.empty()) {
+      r.volatility.empty() && r.skew.empty()) {
     return;
   }
   const char* problem = r.time_s.empty()    ? "relaxation_time is empty, other tables of relaxation are not"
@@ -89,6 +89,10 @@ void check_together(const DeviceSpec& s) {
         "device.pulses = {:g} (must be <= {:.3g} for device.g_min = {:g} S and device.g_max = {:g} S): one pulse "
         "would be below the resolution of a conductance. Use fewer pulses, or a wider window",
         s.pulses, most, s.g_min_S, s.g_max_S));
+  }
+  if (s.levels != 0 && !(s.levels >= 2 && s.levels == std::floor(s.levels))) {
+    throw UserError(fmt::format(
+        "device.levels = {:g} (must be 0, or a whole number from 2 on: conductances from g_min to g_max)", s.levels));
   }
   if (s.faults.low + s.faults.high + s.faults.random > 1) {
     throw UserError(fmt::format(

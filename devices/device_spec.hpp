@@ -50,6 +50,7 @@ struct DeviceSpec {
   double g_max_S = 25e-6;
   double pulses = 1000;           ///< mean-size pulses from bound to bound
   double reference = 0.5;         ///< place in the window where a pulse has its mean size (w = 0 of the papers)
+  double reference_pulse = 1;     ///< size of a pulse there, in mean sizes
   double asymmetry = 0;           ///< a > 0: down pulses are 1 − a times the up pulses; a < 0: up pulses 1 + a
   double step_spread = 0;         ///< device to device, of the pulse size (relative)
   double step_log_spread = 0;     ///< device to device, of the pulse size, as a factor exp(σ ξ) of median 1
@@ -57,6 +58,7 @@ struct DeviceSpec {
   double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
   std::vector<double> joint_covariance = {};  ///< joint covariance of these numbers (spreads.hpp), row by row
+  double levels = 0;              ///< conductances from g_min to g_max that programming aims at, equally far apart; 0: any
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double read_saturating_S = 0;   ///< A of the state-dependent part of read noise, A (1 − exp(−g/B)); squares add
@@ -94,6 +96,8 @@ struct DeviceSpec {
   bool reads_by_state() const { return read_saturating_S > 0 || noise.has_white(); }
   double read_sigma_S(double g_S) const { return std::sqrt(uniform_read_S2() + state_read_S2(g_S)); }
   double g_reference_S() const { return g_min_S + reference * window_S(); }
+  /// Size of a pulse at the reference; of the direction whose pulses are the larger ones there.
+  double reference_pulse_S() const { return window_S() / pulses * reference_pulse; }
 
   /// Throws UserError naming the field, its value, the rule and what to do.
   void validate() const;

@@ -40,7 +40,7 @@ Eigen::Index joint_size(const std::string& model) { return model == "linear_step
 
 Vector joint_coordinates(const DeviceSpec& spec) {
   Vector u(joint_size(spec.model));
-  const double mean = spec.window_S() / spec.pulses;
+  const double mean = spec.reference_pulse_S();
   u[0] = std::log(spec.g_max_S);
   u[1] = logit_of(std::max(spec.g_min_S / spec.g_max_S, 1e-6));
   u[2] = std::log(mean * (1 + std::min(spec.asymmetry, 0.0)));
@@ -56,7 +56,7 @@ void set_joint_coordinates(DeviceSpec& spec, const Vector& u) {
   spec.g_max_S = std::exp(u[0]);
   spec.g_min_S = spec.g_max_S * share_of(u[1]);
   const double up = std::exp(u[2]), down = std::exp(u[3]);
-  spec.pulses = std::clamp(spec.window_S() / std::max(up, down), 2.0, 1e9);
+  spec.pulses = std::clamp(spec.window_S() * spec.reference_pulse / std::max(up, down), 2.0, 1e9);
   spec.asymmetry = down < up ? 1 - down / up : up / down - 1;
   if (u.size() != 6) return;
   spec.shape["gamma_up"] = slope_of(spec.model, u[4]);

@@ -132,6 +132,19 @@ class VerifyLoop {
   std::vector<Pending<S>> open_;
 };
 
+/// Conductances that programming aims at: the nearest of device.levels, equally far apart from g_min to g_max.
+template <class S>
+Matrix<S> on_levels(const DeviceSpec& device, const Matrix<S>& target) {
+  if (device.levels == 0) return target;
+  const double apart = device.window_S() / (device.levels - 1);
+  Matrix<S> aims = target;
+  for (S& g : aims.reshaped()) {
+    const double place = std::round((static_cast<double>(g) - device.g_min_S) / apart);
+    g = static_cast<S>(device.g_min_S + apart * std::clamp(place, 0.0, device.levels - 1));
+  }
+  return aims;
+}
+
 /// Brings all devices to `target` blindly: 3 · device.pulses down pulses reset them, then each gets the number of up
 /// pulses after which the nominal device (no spreads, no noise), started at g_min, is nearest to its target.
 template <class S>
@@ -139,9 +152,10 @@ WriteReport write_open_loop(DeviceArray<S>& array, const Matrix<S>& target, cons
                             std::uint64_t& operation) {
   const DeviceSpec& device = array.spec();
   const std::vector<double> curve = nominal_curve(device, static_cast<Index>(spec.pulse_limit(device)));
+  const Matrix<S> aims = on_levels(device, target);
   Matrix<S> counts(target.rows(), target.cols());
   for (Index i = 0; i < target.size(); ++i) {
-    const auto wanted = static_cast<double>(target.data()[i]);
+    const auto wanted = static_cast<double>(aims.data()[i]);
     const auto above = std::lower_bound(curve.begin(), curve.end(), wanted);
     auto nearest = above == curve.end() ? std::prev(above) : above;
     if (nearest != curve.begin() && wanted - *std::prev(nearest) < *nearest - wanted) --nearest;
@@ -204,7 +218,7 @@ WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which,
                          const ProgrammingSpec& spec, std::uint64_t& operation) {
   NUDGE_EXPECT(static_cast<std::size_t>(target.size()) == which.size());
   WriteReport report;
-  VerifyLoop<S>(array, spec, operation).run(which, target, report);
+  VerifyLoop<S>(array, spec, operation).run(which, on_levels(array.spec(), target), report);
   add_errors(array, which, target, report);
   return report;
 }
@@ -216,7 +230,7 @@ WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const Pr
     return write_verify(array, all_places(target.size()), target, spec, operation);
   }
   if (spec.scheme == ProgrammingScheme::open_loop_pulses) return write_open_loop(array, target, spec, operation);
-  array.program(target, programming);
+  array.program(on_levels(array.spec(), target), programming);
   WriteReport report;
   add_errors(array, all_places(target.size()), target, report);
   return report;

@@ -100,7 +100,7 @@ std::string step_lines(const DeviceSpec& spec) {
 /// Lines with dx/dt and i of the memristor at u = x kept in [0, 1]; device.asymmetry makes its pulses act longer or shorter.
 std::string memristor_lines(const DeviceSpec& spec) {
   const DeviceArray<double> mean(nominal_device(spec), 1, 1, {});
-  const double step = spec.window_S() / spec.pulses;
+  const double step = spec.reference_pulse_S();
   const double up = mean.cells().step_up(0, 0) / step, down = mean.cells().step_down(0, 0) / step;
   const std::string u = "min(max(v(x),0),1)", v = "v(p,n)";
   std::string rate, current;

@@ -50,13 +50,20 @@ double correlation_of(const PairedChanges& x);
 struct VolatilityFit {
   double persistence_measured = 0, persistence_model = 0;  ///< persistence_of(), mean over levels and pairs of times
   double persistence_error = 0;                            ///< rms over the pairs of times
+  double skew_measured = 0, skew_model = 0;                ///< rms of L_skewness() over levels and times
 };
 
-/// Fits volatility and its memory (RelaxationLaw) to the cells, of at least 20 at each time of each level.
+/// Third L-moment over the second, τ₃ in (−1, 1): 0 of symmetric values, 1/3 of an exponential distribution (Hosking, J. R. Stat. Soc. B
+/// 52:105 (1990)). Few far values move it less than a skewness. 0 for values that are all alike.
+double L_skewness(std::vector<double> values);
+
+/// Fits skew, volatility and its memory (RelaxationLaw) to the cells, of at least 20 at each time of each level.
 ///     volatility: a normal number times exp(½ ω h − ¼ ω²) has ⟨|x|⟩/sd = √(2/π) exp(−ω²/8), which unlike a kurtosis is not decided by the two or
 ///         three farthest cells. A level of 500 cells still knows ω² to 0.3 only, so the fit meets the straight line of ω² over the conductances
 ///         at each time. The table is moved until simulated cells have the same lines, ω² = 4 w² staying below 3.24 (kurtosis 77): 16000
 ///         cells know the sd of such a law to 3 %;
+///     skew: the fit meets, at each time, the parabola of least squares of L_skewness() over the conductances; with fewer than four levels
+///         each level's own. 250 cells know τ₃ to 0.05, which one level cannot tell from 0;
 ///     memory: of 0.5 to 4 decades by factors of √2 the one with the least squares of persistence_of(), means over levels, of all pairs of times.
 VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSpec& spec);
 
@@ -123,7 +130,7 @@ struct RelaxationFit {
 /// table without a header has cell, time, resistance, conductance, start, level, nominal.
 ///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed) where cells that
 ///         would pass 0 S stay there, and for starts between levels;
-///     volatility and its memory: fit_volatility();
+///     skew, volatility and its memory: fit_volatility();
 ///     memory: least squares of the correlations of two times over all levels.
 /// sd_model_S and mean_model_S come from other simulated cells (16000 a level, another seed): their sampling error is √((k −
 /// 1)/4/16000) of an sd, 1.3 % for a kurtosis k of 11. UserError for tables that parse_long_table() refuses, for a level with

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "devices/slow/relaxation_law.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {
@@ -62,6 +63,20 @@ PairedChanges paired(const std::map<double, double>& early, const std::map<doubl
   return out;
 }
 
+double L_skewness(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  double b0 = 0, b1 = 0, b2 = 0;  // probability weighted moments, unbiased
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto r = static_cast<double>(i);
+    b0 += values[i] / n;
+    b1 += values[i] * r / (n * (n - 1));
+    b2 += values[i] * r * (r - 1) / (n * (n - 1) * (n - 2));
+  }
+  const double second = 2 * b1 - b0;
+  return second > 0 ? (6 * b2 - 6 * b1 + b0) / second : 0;
+}
+
 double correlation_of(const PairedChanges& x) {
   const Moments a = moments_of(x.early), b = moments_of(x.late);
   double sum = 0;
@@ -99,6 +114,8 @@ constexpr double gain =
     1.3;  // a time shows what its own steps add and what was there before: less than the whole of a change
 constexpr std::uint64_t volatility_seed = 3;
 
+constexpr double skew_gain = 1.5;  // k of a two-piece normal number is 2.1 of its τ₃; steps of several times add up
+
 using Table = std::vector<std::vector<double>>;  ///< [level][time]
 
 /// ω² of a normal number times a lognormal one with this ⟨|x|⟩/sd.
@@ -106,25 +123,27 @@ double log_variance(const Moments& m) {
   return m.sd > 0 ? -8 * std::log(m.absolute / m.sd * std::sqrt(M_PI / 2)) : 0;  // cells that all stay at 0 S have none
 }
 
-/// Replaces the table, at each time, by the straight line of least squares over the levels; a single level stays.
-void straighten(Table& table, const std::vector<double>& level_S) {
-  const auto n = static_cast<double>(level_S.size());
-  double middle = 0, wide = 0;
-  for (const double g : level_S) middle += g / n;
-  for (const double g : level_S) wide += (g - middle) * (g - middle);
+/// Replaces the table, at each time, by the polynomial of least squares over the levels. Where levels are no more than its numbers, it
+/// goes through all of them.
+void smooth(Table& table, const std::vector<double>& level_S, int degree) {
+  const auto n = static_cast<Index>(level_S.size());
+  if (n <= degree + 1) return;
+  const Eigen::Map<const Eigen::VectorXd> g(level_S.data(), n);
+  const Eigen::VectorXd place = (g.array() - g.mean()) / (g.maxCoeff() - g.minCoeff());
+  Eigen::MatrixXd powers(n, degree + 1);
+  for (int p = 0; p <= degree; ++p) powers.col(p) = place.array().pow(p);
+  const Eigen::MatrixXd normal = powers.transpose() * powers;
   for (std::size_t k = 0; k < table.front().size(); ++k) {
-    double mean = 0, slope = 0;
-    for (std::size_t l = 0; l < table.size(); ++l) {
-      mean += table[l][k] / n;
-      if (wide > 0) slope += table[l][k] * (level_S[l] - middle) / wide;
-    }
-    for (std::size_t l = 0; l < table.size(); ++l) table[l][k] = mean + slope * (level_S[l] - middle);
+    Eigen::VectorXd values(n);
+    for (Index l = 0; l < n; ++l) values[l] = table[static_cast<std::size_t>(l)][k];
+    const Eigen::VectorXd line = powers * semidefinite_solve(normal, powers.transpose() * values);
+    for (Index l = 0; l < n; ++l) table[static_cast<std::size_t>(l)][k] = line[l];
   }
 }
 
-/// Target of the fit: lines of ω², and the persistence of each pair of times, mean over levels.
+/// Target of the fit: lines of ω², parabolas of τ₃, and the persistence of each pair of times, mean over levels.
 struct Shape {
-  Table log_variances = {};
+  Table log_variances = {}, skews = {};
   std::vector<double> persistence = {};
 };
 
@@ -148,9 +167,15 @@ Shape shape_of(const RelaxationSpec& spec, bool with_pairs, const Changes& chang
   Shape out;
   for (std::size_t l = 0; l < levels; ++l) {
     out.log_variances.emplace_back();
-    for (std::size_t k = 0; k < times; ++k) out.log_variances[l].push_back(log_variance(moments_of(changes(l, k))));
+    out.skews.emplace_back();
+    for (std::size_t k = 0; k < times; ++k) {
+      const std::vector<double> x = changes(l, k);
+      out.log_variances[l].push_back(log_variance(moments_of(x)));
+      out.skews[l].push_back(L_skewness(x));
+    }
   }
-  straighten(out.log_variances, spec.level_S);
+  smooth(out.log_variances, spec.level_S, 1);
+  smooth(out.skews, spec.level_S, 2);
   for (std::size_t i = 0; with_pairs && i < times; ++i) {
     for (std::size_t j = i + 1; j < times; ++j) {
       double sum = 0, counted = 0;
@@ -179,7 +204,7 @@ Shape simulated_shape(const RelaxationSpec& spec, const std::vector<LevelCells>&
       });
 }
 
-/// Moves the table towards the measured lines.
+/// Moves the tables towards the measured lines.
 void meet_lines(const Shape& measured, const std::vector<LevelCells>& levels, int passes, RelaxationSpec& spec) {
   const std::size_t times = spec.time_s.size();
   for (int pass = 0; pass < passes; ++pass) {
@@ -189,9 +214,19 @@ void meet_lines(const Shape& measured, const std::vector<LevelCells>& levels, in
         double& w = spec.volatility[l * times + k];
         const double off = measured.log_variances[l][k] - model.log_variances[l][k];
         w = std::sqrt(std::clamp(4 * w * w + gain * off, 0.0, most_log_variance)) / 2;
+        double& skew = spec.skew[l * times + k];
+        skew = std::clamp(skew + skew_gain * (measured.skews[l][k] - model.skews[l][k]), -1.0, 1.0);
       }
     }
   }
+}
+
+double rms_of(const Table& table) {
+  double sum = 0, n = 0;
+  for (const std::vector<double>& row : table) {
+    for (const double x : row) sum += x * x, ++n;
+  }
+  return std::sqrt(sum / n);
 }
 
 double mean_or_none(const std::vector<double>& x) {
@@ -212,7 +247,9 @@ VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSp
   for (const std::vector<double>& row : measured.log_variances) {
     for (const double x : row) spec.volatility.push_back(std::sqrt(std::clamp(x, 0.0, most_log_variance)) / 2);
   }
+  spec.skew.assign(spec.volatility.size(), 0.0);
   VolatilityFit fit;
+  fit.skew_measured = rms_of(measured.skews);
   RelaxationSpec best = spec;
   double least = std::numeric_limits<double>::infinity();
   for (int m = 0; m < memories; ++m) {
@@ -227,6 +264,7 @@ VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSp
     least = error;
     best = spec;
     fit.persistence_model = mean_or_none(model.persistence);
+    fit.skew_model = rms_of(model.skews);
     fit.persistence_error = std::sqrt(error / static_cast<double>(measured.persistence.size()));
   }
   fit.persistence_measured = mean_or_none(measured.persistence);

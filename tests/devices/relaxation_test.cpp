@@ -125,10 +125,47 @@ TEST_CASE("volatility gives relaxation the tails of a lognormal scale, and leave
   CHECK(other.cwiseAbs().mean() / deviation(other) > 1.045 * late.cwiseAbs().mean() / deviation(late));
 }
 
+TEST_CASE("skew gives relaxation the third moment of a two-piece normal number, and leaves its variance", "[relaxation]") {
+  DeviceSpec spec = relaxing_device();
+  spec.relaxation.jump_S.clear();
+  constexpr double k = -0.6;
+  spec.relaxation.skew.assign(6, k);
+  DeviceArray<double> array(spec, 300, 300, {3, 0, 0}, 2);
+  programmed(array, 20e-6);
+  array.advance_time(0.01, 0, Gathering::none);
+  const auto moments = [&array] {
+    return moments_of({array.cells().g.data(), array.cells().g.data() + array.cells().g.size()});
+  };
+  // At the first time X is one draw, y = (1 ± k) n without its mean m = 2k/√(2π). ⟨y³⟩ about 0 is 4/√(2π) (3k + k³),
+  // with ⟨n³; n > 0⟩ = 2/√(2π).
+  const double m = 2 * k / std::sqrt(2 * M_PI), v = 1 + k * k - m * m;
+  const double third = 4 / std::sqrt(2 * M_PI) * (3 * k + k * k * k) - 3 * m * (1 + k * k) + 2 * m * m * m;
+  const Moments early = moments();
+  // 90000 cells: an sd to √((4 - 1)/4/90000) = 0.29 %, a mean to sd/300, a skewness of such tails to √(20/90000) = 0.015; 4 of these.
+  CHECK(std::abs(early.sd / 1e-6 - 1) < 0.012);
+  CHECK(std::abs(early.mean - 20e-6 + 0.1e-6) < 4e-6 / 300);
+  CHECK(std::abs(early.skewness - third / std::pow(v, 1.5)) < 0.06);
+  array.advance_time(1 - 0.01, 1, Gathering::none);
+  CHECK(std::abs(moments().sd / 2.4e-6 - 1) < 0.012);
+  CHECK(moments().skewness < -0.2);  // of a sum of five draws, less than of one
+  // k = 0 is the law without skew, bit by bit.
+  spec.relaxation.skew.assign(6, 0.0);
+  DeviceArray<double> even(spec, 4, 5, {3, 0, 0}, 1);
+  DeviceSpec none = spec;
+  none.relaxation.skew.clear();
+  DeviceArray<double> without(none, 4, 5, {3, 0, 0}, 1);
+  for (DeviceArray<double>* one : {&even, &without}) {
+    programmed(*one, 20e-6);
+    one->advance_time(7, 0, Gathering::none);
+  }
+  CHECK(even.cells().g == without.cells().g);
+}
+
 TEST_CASE("the state of a relaxing cell depends on its write and its age alone", "[relaxation]") {
   DeviceSpec spec = relaxing_device();
   spec.relaxation.volatility.assign(6, 0.6);
   spec.relaxation.volatility_memory_decades = 1;
+  spec.relaxation.skew = {0.2, 0.4, 0.6, -0.3, -0.9, -1};
   DeviceArray<double> often(spec, 8, 40, {7, 2, 1}, 1);
   DeviceArray<double> once(spec, 8, 40, {7, 2, 1}, 2);
   programmed(often, 20e-6);
@@ -223,6 +260,11 @@ TEST_CASE("tables of relaxation are checked", "[relaxation]") {
   CHECK_THROWS_WITH(spec.validate(), Contains("relaxation_volatility must have a number for each level and time"));
   spec.relaxation.volatility.assign(6, -0.1);
   CHECK_THROWS_WITH(spec.validate(), Contains("relaxation_volatility must be in"));
+  spec = relaxing_device();
+  spec.relaxation.skew = {0.5};
+  CHECK_THROWS_WITH(spec.validate(), Contains("relaxation_skew must have a number for each level and time"));
+  spec.relaxation.skew.assign(6, 1.1);
+  CHECK_THROWS_WITH(spec.validate(), Contains("relaxation_skew must be in"));
   spec = relaxing_device();
   spec.relaxation.time_s = {1, 1, 2};
   CHECK_THROWS_AS(spec.validate(), UserError);
