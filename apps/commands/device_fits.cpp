@@ -12,6 +12,7 @@
 
 #include "apps/commands/fit_answers.hpp"
 #include "apps/commands/text_lines.hpp"
+#include "apps/commands/wait_line.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "devices/fit/fit_pulses.hpp"
@@ -175,7 +176,9 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   TableLook look{options.columns};
   const std::vector<LabRecord> records =
       read_and_tell(look, [&] { return read_lab_files(options.files, options.scale, &look); });
-  std::vector<PopulationFit> tried = read_and_tell(look, [&] { return tried_fits(records, options); });
+  std::vector<PopulationFit> tried = while_fitting("fitting pulses", [&] {
+    return read_and_tell(look, [&] { return tried_fits(records, options); });
+  });
   PopulationFit& fit = tried.front();
   const std::string names = fmt::format("{}", fmt::join(options.files, ", "));
   if (!fit.common.better_than_mean()) {
@@ -184,7 +187,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
                     "a device. The direction column must tell the pulse before each value",
                     fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
   }
-  add_intervals(fit, records);
+  while_fitting("finding intervals", [&] { add_intervals(fit, records); });
   if (const std::string warning = criteria_disagree(tried); !warning.empty()) {
     fit.common.of_devices.push_back(warning);
   }

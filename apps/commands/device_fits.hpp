@@ -42,6 +42,9 @@ ExitCode fit_bake_table(const TableFitOptions& options);
 ExitCode fit_iv_table(const TableFitOptions& options);
 ExitCode fit_endurance_table(const TableFitOptions& options);
 
+/// Text of a model or preset for a terminal: of a preset what differs from the defaults, else all.
+std::string device_page(const std::string& name, bool all);
+
 /// Options of `nudge devices import`.
 struct ImportOptions {
   std::string file, module, state, out;

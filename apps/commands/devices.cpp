@@ -2,7 +2,7 @@
 #include "apps/commands.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,9 +13,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/columns.hpp"
 #include "apps/commands/device_fits.hpp"
-#include "apps/commands/text_lines.hpp"
+#include "apps/commands/fit_answers.hpp"
+#include "apps/commands/wait_line.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "circuits/spice/exports.hpp"
@@ -37,6 +37,7 @@ namespace {
 
 struct DevicesOptions {
   std::string pulses = "100 up, 100 down";
+  std::vector<std::string> names;  ///< of characterize: NAME, or two files
   std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation, columns;
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
@@ -49,7 +50,15 @@ struct Subject {
   DeviceSpec spec;
   PulseRecord measured = {};
   std::vector<double> replayed = {};  ///< record of the same pulses, sent to the device fitted to them
+  TableLook look = {};                ///< what was read in its files
 };
+
+/// True of the name of a file of measurements.
+bool is_table_name(std::string name) {
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  const std::vector<std::string> ends = {".csv", ".tsv", ".txt", ".dat"};
+  return std::any_of(ends.begin(), ends.end(), [&](const std::string& end) { return name.ends_with(end); });
+}
 
 bool is_preset(const std::string& name) {
   const auto& presets = device_presets();
@@ -76,19 +85,34 @@ CsvScale csv_scale(const DevicesOptions& options) {
   return scale;
 }
 
-/// Finds the device NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to a file of
-/// measured pulses (*.csv, or any file that is there); then applies --set.
+/// Device fitted to files of measured pulses, read as `devices fit` reads them; then --set is applied.
+Subject measured_subject(const DevicesOptions& options) {
+  TableLook look{options.columns};
+  const std::vector<std::string> files = options.names.empty() ? std::vector{options.name} : options.names;
+  const std::string all = fmt::format("{}", fmt::join(files, ", "));
+  return while_fitting("fitting pulses", [&] {
+    return read_and_tell(look, [&] {
+      const std::vector<LabRecord> records = read_lab_files(files, csv_scale(options), &look);
+      const PopulationFit fit = fit_population(records, options.model, options.points);
+      const PulseRecord& first = records.front().pulses;
+      return Subject{device_spec(parse_program_config(all, fit_toml(fit, all), options.settings)), first,
+                     replay(fit.each.front().fit.spec, first), look};
+    });
+  });
+}
+
+/// Finds the device NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured
+/// pulses (*.csv, *.tsv, *.txt, *.dat, .gz too, or any other file that is there); then applies --set.
 Subject subject_named(const DevicesOptions& options) {
   const std::string& name = options.name;
   const auto& models = device_models();
   const bool is_model = std::any_of(models.begin(), models.end(), [&](const DeviceModel& m) { return m.name == name; });
-  const bool known = is_model || is_preset(name);
-  if (name.ends_with(".csv") || (!known && !name.ends_with(".toml") && std::filesystem::is_regular_file(name))) {
-    const std::vector<LabRecord> records = read_lab_csv(name, csv_scale(options));
-    const PopulationFit fit = fit_population(records, options.model, options.points);
-    const PulseRecord& first = records.front().pulses;
-    return {device_spec(parse_program_config(name, fit_toml(fit, name), options.settings)), first,
-            replay(fit.each.front().fit.spec, first)};
+  const bool known = is_model || is_preset(name) || name.ends_with(".toml");
+  if (is_table_name(name) || (!known && std::filesystem::is_regular_file(name))) return measured_subject(options);
+  if (options.names.size() > 1) {
+    throw UserError(fmt::format("devices characterize: {} is no file of measurements: two files are LTP and LTD, or "
+                                "CrossSim's SET and RESET",
+                                name));
   }
   if (name.ends_with(".toml")) {
     const Config config = load_program_config(name, options.settings);
@@ -101,47 +125,6 @@ Subject subject_named(const DevicesOptions& options) {
   if (!known) device_show_text(name);  // throws with the closest names
   const std::string toml = fmt::format("[device]\n{} = \"{}\"\n", is_preset(name) ? "preset" : "model", name);
   return {device_spec(parse_program_config(name, toml, options.settings))};
-}
-
-/// Text of a number with the unit of this symbol: "1.91 uS", "1000".
-std::string with_prefix(double value, const std::string& symbol) {
-  for (int k = 0; k <= static_cast<int>(Unit::metre); ++k) {
-    if (unit_symbol(static_cast<Unit>(k)) == symbol) return format_quantity(value, static_cast<Unit>(k), 4);
-  }
-  return fmt::format("{:.4g} {}", value, symbol);
-}
-
-/// Text of a preset: where it is from, and the parameters that differ from the defaults of its model.
-std::string preset_text(const nlohmann::ordered_json& device) {
-  const auto text = [&device](const char* field) { return device[field].get<std::string>(); };
-  std::string out = fmt::format("{} (preset): {}\n", text("name"), text("summary"));
-  for (const char* field : {"citation", "note", "measured", "not_measured", "record", "model", "update", "equation",
-                            "limits", "not_modelled"})
-    out += fmt::format("  {:<13} {}\n", field, text(field));
-  std::vector<std::vector<std::string>> rows{{"  parameter", "value", "default", "meaning"}};
-  std::size_t same = 0;
-  for (const auto& row : device["parameters"]) {
-    if (row["value"] == row["default"]) {
-      ++same;
-      continue;
-    }
-    const std::string unit = row["unit"].get<std::string>();
-    const auto shown = [&](const nlohmann::ordered_json& value) {
-      return value.is_array() ? fmt::format("{} numbers", value.size()) : with_prefix(value.get<double>(), unit);
-    };
-    rows.push_back({"  " + row["name"].get<std::string>(), shown(row["value"]), shown(row["default"]),
-                    row["doc"].get<std::string>()});
-  }
-  out += "\n" + text_table(rows, rows.front().size());
-  return out + fmt::format("{} more parameters have their defaults: --all\n", same);
-}
-
-/// Text of a model or preset: of a preset what differs from the defaults, else all.
-std::string show_text(const std::string& name, bool all) {
-  const std::size_t terminal = terminal_columns(STDOUT_FILENO);
-  const auto device = nlohmann::ordered_json::parse(device_show_json(name));
-  const bool short_form = device["kind"] == "preset" && !all;
-  return wrapped(short_form ? preset_text(device) : device_show_text(name), terminal > 0 ? terminal : usual_columns);
 }
 
 void write_measured(H5Document& file, const Subject& subject) {
@@ -169,6 +152,7 @@ ExitCode spice_command(const DevicesOptions& options) {
 }
 
 ExitCode characterize_command(DevicesOptions options) {
+  options.name = options.names.front();
   const auto start = std::chrono::steady_clock::now();
   const std::string started = now_utc();
   options.measure.interval_s = quantity_option("devices characterize: --interval", options.interval, Unit::second);
@@ -185,7 +169,14 @@ ExitCode characterize_command(DevicesOptions options) {
     file.attribute("device", options.name);
     file.write(options.out, Overwrite::must_not_exist);
   }
-  answer("{}", options.json ? summary_json(c, options.name) : summary_text(c, options.name));
+  if (options.json && !subject.look.understood.empty()) {
+    auto all = nlohmann::ordered_json::parse(summary_json(c, options.name));
+    all["understood"] = understood_json(subject.look);
+    answer("{}\n", json_text(all, 2));
+  } else {
+    answer("{}", options.json ? summary_json(c, options.name)
+                              : understood_text(subject.look) + summary_text(c, options.name));
+  }
   if (!options.out.empty() && !options.json) answer("  written: {}\n", options.out);
   return ExitCode::ok;
 }
@@ -213,16 +204,25 @@ ExitCode fit_command(const DevicesOptions& options, bool model_given) {
 constexpr const char* kWindowHelp =
     "What the smallest and largest number of a file of two columns without units stand for: \"1 uS,25 uS\"";
 
+constexpr const char* kColumnsHelp =
+    "What columns hold, where their names do not tell: \"g=COL3 uS,time=COL1 ms\" (names or COLn)";
+constexpr const char* kReadVoltageHelp =
+    "Voltage at which currents were read: of a column current, of columns LTP and LTD, or of SET.csv and RESET.csv";
+
 CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<DevicesOptions>& options) {
   CLI::App* sub = app.add_subcommand(
       "characterize", "Measure virtual devices: staircase, bounds, drift over decades, noise histogram and spectrum");
   sub->footer("Example: nudge devices characterize pcm --out pcm.h5");
-  sub->add_option("NAME", options->name,
-                  "Preset, model, config (.toml, its [device]), or a file of measured pulses (fitted first)")
-      ->required();
+  sub->add_option("NAME", options->names,
+                  "Preset, model, config (.toml, its [device]), or measured pulses (.csv, fitted first; two files as "
+                  "for devices fit)")
+      ->required()
+      ->expected(1, 2);
   sub->add_option("--set", options->settings, "device.KEY=VALUE, may be given several times")->allow_extra_args(false);
   sub->add_option("--model", options->model, "Model that measured pulses are fitted to")->capture_default_str();
   sub->add_option("--window", options->window, kWindowHelp);
+  sub->add_option("--columns", options->columns, kColumnsHelp);
+  sub->add_option("--read-voltage", options->read_voltage, kReadVoltageHelp);
   sub->add_option("--out", options->out, "HDF5 file to write, which must not exist; nudge report draws it");
   sub->add_option("--devices", options->measure.devices, "Devices of each experiment")->capture_default_str();
   sub->add_option("--samples", options->measure.samples, "Looks of the noise record, each the mean of its interval")
@@ -269,10 +269,8 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       ->required()
       ->expected(1, 2);
   sub->add_option("--window", options->window, kWindowHelp);
-  sub->add_option("--columns", options->columns,
-                  "What columns hold, where their names do not tell: \"g=COL3 uS,time=COL1 ms\" (names or COLn)");
-  sub->add_option("--read-voltage", options->read_voltage,
-                  "Voltage at which currents were read: of a column current, or of SET.csv and RESET.csv");
+  sub->add_option("--columns", options->columns, kColumnsHelp);
+  sub->add_option("--read-voltage", options->read_voltage, kReadVoltageHelp);
   sub->add_flag(
       "--relaxation", options->relaxation,
       "The file is a table of cells after programming (.gz too): columns cell, time, conductance and, if known, "
@@ -363,7 +361,7 @@ std::function<ExitCode()> add_devices(CLI::App& app) {
     if (measure->parsed()) return characterize_command(*options);
     if (fit->parsed()) return fit_command(*options, fit->count("--model") > 0);
     if (show->parsed()) {
-      answer("{}", options->json ? device_show_json(options->name) : show_text(options->name, options->all));
+      answer("{}", options->json ? device_show_json(options->name) : device_page(options->name, options->all));
     } else if (list->parsed() || options->json) {
       answer("{}", options->json ? device_list_json() : device_list_text());
     } else {

@@ -9,6 +9,7 @@
 
 #include "apps/commands/device_fits.hpp"
 #include "apps/commands/fit_answers.hpp"
+#include "apps/commands/wait_line.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "devices/fit/fit_bake.hpp"
@@ -148,7 +149,9 @@ Json comparison_json(const RelaxationFit& fit) {
 ExitCode fit_relaxation_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--relaxation");
   TableLook look{options.columns};
-  const RelaxationFit fit = read_and_tell(look, [&] { return fit_relaxation(file, &look); });
+  const RelaxationFit fit = while_fitting("fitting relaxation", [&] {
+    return read_and_tell(look, [&] { return fit_relaxation(file, &look); });
+  });
   Json rows = Json::array();
   for (const RelaxationRow& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -167,7 +170,9 @@ ExitCode fit_relaxation_table(const TableFitOptions& options) {
 ExitCode fit_noise_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--noise");
   TableLook look{options.columns};
-  const NoiseFit fit = read_and_tell(look, [&] { return fit_noise(file, rate_of(options), &look); });
+  const NoiseFit fit = while_fitting("fitting spectra", [&] {
+    return read_and_tell(look, [&] { return fit_noise(file, rate_of(options), &look); });
+  });
   Json rows = Json::array();
   for (const NoiseRow& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -184,7 +189,9 @@ ExitCode fit_noise_table(const TableFitOptions& options) {
 ExitCode fit_bake_table(const TableFitOptions& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   TableLook look{options.columns};
-  const BakeFit fit = read_and_tell(look, [&] { return fit_bake(options.files, activation_of(options), &look); });
+  const BakeFit fit = while_fitting("fitting bakes", [&] {
+    return read_and_tell(look, [&] { return fit_bake(options.files, activation_of(options), &look); });
+  });
   Json rows = Json::array();
   for (const BakeRowFit& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -235,20 +242,28 @@ ExitCode answer_numbers(const TableFitOptions& options, const TableLook& look, c
 ExitCode fit_iv_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--iv");
   TableLook look{options.columns};
-  const IvFit fit = read_and_tell(
-      look, [&] { return fit_iv(parse_iv(read_table_text(file), file, rate_of(options), look), options.model); });
+  const IvData data =
+      read_and_tell(look, [&] { return parse_iv(read_table_text(file), file, rate_of(options), look); });
+  const IvFit fit = while_fitting("fitting laws to sweeps", [&] {
+    return read_and_tell(look, [&] { return fit_iv(data, options.model); });
+  });
   const IvReads& r = fit.reads;
   Json all = {{"set_V", iv_number_json(r.set_V)},
               {"reset_V", iv_number_json(r.reset_V)},
               {"on_S", iv_number_json(r.on_S)},
               {"off_S", iv_number_json(r.off_S)},
               {"on_off", iv_number_json(r.ratio)},
+              {"off_below_S", r.off_below_S > 0 ? Json(r.off_below_S) : Json(nullptr)},
+              {"on_off_above", r.off_below_S > 0 ? Json(r.ratio_above()) : Json(nullptr)},
+              {"returned_lobes", r.returned},
+              {"hold_V", iv_number_json(r.hold_V)},
               {"curvature_per_V2", iv_number_json(r.curvature_per_V2)},
               {"iv_sinh_V", r.sinh_V() > 0 ? Json(r.sinh_V()) : Json(nullptr)}};
   Json laws = Json::array();
   for (const IvLaw& law : fit.laws) {
     laws.push_back({{"model", law.spec.model},
                     {"rms_ln_current", law.rms},
+                    {"pulses", law.spec.pulses},
                     {"aic", law.akaike},
                     {"numbers", numbers_json(law.numbers)}});
   }

@@ -89,6 +89,9 @@ double factor_of(const std::string& unit, Unit of, const std::string& name, cons
   return q.value;
 }
 
+/// Names of name_by_place() tell nothing of what a column holds.
+std::string place_name(std::size_t c) { return fmt::format("COL{}", c + 1); }
+
 /// Search for the columns of one table.
 class Finder {
  public:
@@ -156,6 +159,10 @@ class Finder {
     const bool foreign = missed.size() == known_.size();
     for (std::size_t c = 0; c < names_.size(); ++c) {
       if (taken_[c]) continue;
+      if (names_[c] == place_name(c)) {
+        understood_.left_columns.push_back(names_[c]);
+        continue;
+      }
       const std::string name = named_unit(names_[c]).name;
       if (foreign || !nearest(name, missed).empty()) {
         csv_fail(where_, fmt::format("unknown column \"{}\" ({}{})", names_[c],
@@ -310,6 +317,11 @@ ConductanceColumns add_conductance(std::vector<LongColumn>& known) {
   };
   return {place("conductance", Unit::siemens), place("resistance", Unit::ohm), place("current", Unit::ampere),
           place("read_voltage", Unit::volt)};
+}
+
+void name_by_place(MeasuredText& text) {
+  if (!text.header.cells.empty() || text.empty()) return;
+  for (std::size_t c = 0; c < text.row(0).cells.size(); ++c) text.header.cells.push_back(place_name(c));
 }
 
 Understood layout_of(const MeasuredText& text) {

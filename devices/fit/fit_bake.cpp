@@ -347,6 +347,7 @@ BakeFit parse_and_fit_bake(const std::vector<std::string>& texts, const std::vec
 BakeFit fit_bake(const std::vector<std::string>& paths, std::optional<double> activation_eV, TableLook* look) {
   std::vector<std::string> texts;
   for (const std::string& path : paths) texts.push_back(read_table_text(path));
+  refuse_twice(paths, texts);
   return parse_and_fit_bake(texts, paths, activation_eV, look);
 }
 

@@ -169,8 +169,34 @@ CycledLife life_of(const CycledDevice& device) {
   const auto window = [&](std::size_t i) { return device.on_S[i] - device.off_S[i]; };
   std::size_t first = device.cycles.size();  // row from which on the window stays below half
   while (first > 0 && window(first - 1) < 0.5 * window(0)) --first;
-  if (first == device.cycles.size()) return {device.cycles.back()};
+  if (first == device.cycles.size()) return {device.cycles.back(), device.lost};
   return {device.cycles[first - 1], device.cycles[first]};
+}
+
+/// Cycles at which each device has lost its window: its on resistance or both readings overflow there and at all later rows.
+std::map<double, double> lost_at(const LongTable& table, std::size_t count_at) {
+  std::map<double, double> last;  // cycle of the last row that tells a window
+  const auto name = [](const std::vector<std::vector<double>>& columns, std::size_t i) {
+    return columns[cycled_device_at].empty() ? 0 : columns[cycled_device_at][i];
+  };
+  for (std::size_t i = 0; i < table.lines.size(); ++i) {
+    double& own = last[name(table.columns, i)];
+    own = std::max(own, table.columns[count_at][i]);
+  }
+  std::map<double, double> lost;
+  if (table.missing.empty()) return lost;
+  const auto over = [&](std::size_t column, std::size_t i) {
+    return !table.missing[column].empty() && std::isinf(table.missing[column][i]);
+  };
+  for (std::size_t i = 0; i < table.missing[count_at].size(); ++i) {
+    const double device = name(table.missing, i), cycle = table.missing[count_at][i];
+    const bool window = !over(r_on_at, i) && !(over(g_on_at, i) && over(g_off_at, i));
+    const auto seen = last.find(device);
+    if (window || seen == last.end() || !(cycle > seen->second)) continue;
+    const auto [at, fresh] = lost.emplace(device, cycle);
+    at->second = std::min(at->second, cycle);
+  }
+  return lost;
 }
 
 }  // namespace
@@ -186,6 +212,11 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
     const std::string where = fmt::format("{}:{}", file, table.lines[i]);
     if (!(count[i] >= 0)) csv_fail(where, fmt::format("cycle {:g} (must be 0 or more)", count[i]));
     rows[table.columns[cycled_device_at].empty() ? 0 : table.columns[cycled_device_at][i]].push_back(i);
+  }
+  const std::map<double, double> lost = lost_at(table, counts_pulses ? pulse_count_at : cycle_count_at);
+  if (!lost.empty()) {
+    look.understood.back().notes.push_back(fmt::format(
+        "{} devices end with an overflow of their on state: they failed there, and count so", lost.size()));
   }
   std::vector<CycledDevice> devices;
   for (auto& [name, own] : rows) {
@@ -208,7 +239,8 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
       device.on_S.push_back(on);
       device.off_S.push_back(off);
     }
-    if (device.cycles.size() < 2) {
+    if (const auto at = lost.find(name); at != lost.end()) device.lost = at->second;
+    if (device.cycles.size() < 2 && !std::isfinite(device.lost)) {
       csv_fail(fmt::format("{}:{}", file, table.lines[own.front()]),
                "one row for a device (at least 2 numbers of cycles are needed)");
     }

@@ -14,6 +14,7 @@ namespace nudge {
 struct CycledDevice {
   double name = 0;
   std::vector<double> cycles, on_S, off_S;
+  double lost = std::numeric_limits<double>::infinity();  ///< cycle from which on its readings overflow to their end; infinity: none
 };
 
 /// Cycles between which a device failed; died = infinity: it works at the last look.
@@ -42,13 +43,14 @@ struct EnduranceFit {
 };
 
 /// Reads a table with the columns cycle (or pulse), an on and an off reading (r_on and r_off, LRS and HRS, or g_on and g_off)
-/// and, for several devices, device. UserError with file:line as parse_long_table(), and for an on reading that conducts no
+/// and, for several devices, device. A device whose on resistance, or both readings, overflow from some row to its last has lost its
+/// window there; `look` says so. Dashes (---) are no readings and tell nothing. UserError with file:line as parse_long_table(), and for an on reading that conducts no
 /// better than the off reading in a device's first row.
 std::vector<CycledDevice> parse_endurance(std::string_view text, const std::string& file, TableLook& look,
                                           bool& counts_pulses);
 
 /// Fits lives and drifts. A device has failed at the first row from which on its window g_on − g_off stays below half of the
-/// first; it died between that row and the row before. Lives are lognormal over devices, of mean m and deviation s of their
+/// first, or from which on its readings overflow; it died between that row and the row before. Lives are lognormal over devices, of mean m and deviation s of their
 /// logarithm (the law of device.endurance):
 ///     −ln L = −Σ ln[Φ(b) − Φ(a)],   a and b: the ends of the interval in which it died, over s
 /// with interval and right censoring (Meeker and Escobar, Statistical Methods for Reliability Data, 1998, ch. 7).

@@ -8,12 +8,12 @@
 #include <functional>
 #include <map>
 
-#include "devices/device_config.hpp"
 #include "devices/fit/fit_numbers.hpp"
+#include "devices/fit/iv_motion.hpp"
 #include "devices/fit/residual_vector.hpp"
-#include "devices/memristor/memristor.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/parallel.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
 
@@ -38,38 +38,6 @@ struct IvProblem {
   std::size_t devices = 0, rows = 0;
   IvLimits limits = {};
   double floor_A = 0, curvature = 0, peak_up = 0, peak_down = 0;
-};
-
-/// Motion and conductance of a law at a point of its coordinates.
-struct IvMotion {
-  bool vteam = true;
-  Vteam resistive;
-  Yakopcic conductive;
-  double g_min_S = 0, g_max_S = 0, curvature = 0;
-
-  double rate(double x, double v) const { return vteam ? resistive.rate(x, v) : conductive.rate(x, v); }
-  double current(double x, double v) const {
-    const double g = vteam ? 1 / (1 / g_min_S + x * (1 / g_max_S - 1 / g_min_S)) : g_min_S + x * (g_max_S - g_min_S);
-    const double k = std::sqrt(curvature);
-    return g * (k * std::abs(v) < 1e-3 ? v : std::sinh(std::clamp(k * v, -300.0, 300.0)) / k);
-  }
-  /// State after `seconds` in which the voltage goes from v to w.
-  double moved(double x, double v, double w, double seconds) const {
-    const double fastest = std::max({std::abs(rate(x, v)), std::abs(rate(x, w)), std::abs(rate(1 - x, w))});
-    if (fastest == 0) return x;
-    constexpr double longest = 0.05;
-    const int parts = static_cast<int>(std::clamp(std::ceil(fastest * seconds / longest), 1.0, 40.0));
-    const double h = seconds / parts;
-    for (int n = 0; n < parts; ++n) {
-      const auto f = [&](double at, double part) {
-        return rate(std::clamp(at, 0.0, 1.0), v + (w - v) * (n + part) / parts);
-      };
-      const double a = f(x, 0), b = f(x + h / 2 * a, 0.5), c = f(x + h / 2 * b, 0.5), d = f(x + h * c, 1);
-      const double next = x + h / 6 * (a + 2 * b + 2 * c + d);
-      x = std::isfinite(next) ? std::clamp(next, 0.0, 1.0) : x;
-    }
-    return x;
-  }
 };
 
 class IvResiduals final : public ResidualVector {
@@ -248,71 +216,97 @@ std::vector<FittedNumber> numbers_of(const IvResiduals& residuals, const Eigen::
   return out;
 }
 
-/// Device of a law; its pulses have the voltages at which it switches, and widths that move 1 % of the window.
-DeviceSpec device_of(const IvMotion& m, const IvReads& reads) {
-  DeviceSpec spec;
-  spec.model = m.vteam ? "vteam" : "yakopcic";
-  spec.g_min_S = m.g_min_S;
-  spec.g_max_S = m.g_max_S;
-  const Vteam& r = m.resistive;
-  const Yakopcic& g = m.conductive;
-  if (m.vteam) {
-    spec.shape = {{"threshold_up", r.threshold_up_V},
-                  {"threshold_down", r.threshold_down_V},
-                  {"k_up", r.k_up_Hz},
-                  {"k_down", r.k_down_Hz},
-                  {"alpha_up", r.alpha_up},
-                  {"alpha_down", r.alpha_down},
-                  {"window", r.window}};
-  } else {
-    spec.shape = {{"threshold_up", g.threshold_up_V},
-                  {"threshold_down", g.threshold_down_V},
-                  {"A_up", g.A_up},
-                  {"A_down", g.A_down},
-                  {"x_up", g.x_up},
-                  {"x_down", g.x_down},
-                  {"alpha_up", g.alpha_up},
-                  {"alpha_down", g.alpha_down}};
-    if (reads.sinh_V() > 0) spec.shape["b"] = 1 / reads.sinh_V();
+/// Start of a search: thresholds at this part of the voltages at which the device switches, and powers of the law.
+struct IvStart {
+  bool vteam = true;
+  double part = 0.6, power = 1;
+};
+
+/// End of a search from one start.
+struct IvEnd {
+  IvStart start;
+  Eigen::VectorXd x;
+  double squares = std::numeric_limits<double>::infinity();
+};
+
+IvEnd search(const IvProblem& problem, const IvReads& reads, const IvStart& start, Eigen::VectorXd x,
+             const DescentEnd& end) {
+  const IvResiduals residuals(problem, start.vteam,
+                              coordinates_of(problem, reads, start.vteam, start.part, start.power));
+  if (x.size() == 0) {
+    x.resize(residuals.inputs());
+    for (Index k = 0; k < x.size(); ++k) x[k] = residuals.coordinates()[static_cast<std::size_t>(k)].start;
   }
-  spec.curve.sinh_V = reads.sinh_V();
-  const double up = std::abs(reads.set_V.value), down = -std::abs(reads.reset_V.value);
-  spec.shape["pulse_up"] = up;
-  spec.shape["pulse_down"] = down;
-  const double fastest = std::max(std::abs(m.rate(0.5, up)), std::abs(m.rate(0.5, down)));
-  spec.shape["pulse_width"] = std::clamp(0.01 / std::max(fastest, 1e-9), 1e-15, 1e5);
-  set_volt_pulses(spec);
-  spec.update = PulseMode::pulsed;
-  return spec;
+  descend(residuals, end, x);
+  Eigen::VectorXd r(residuals.values());
+  residuals.residuals(x, r);
+  return {start, x, r.head(static_cast<Index>(problem.rows)).squaredNorm()};
 }
 
-IvLaw fit_law(const IvProblem& problem, const IvReads& reads, bool vteam) {
-  double least = std::numeric_limits<double>::infinity();
+IvLaw law_at(const IvProblem& problem, const IvReads& reads, const IvEnd& end) {
+  const IvResiduals residuals(problem, end.start.vteam,
+                              coordinates_of(problem, reads, end.start.vteam, end.start.part, end.start.power));
+  Eigen::VectorXd r(residuals.values());
+  residuals.residuals(end.x, r);
+  const auto rows = static_cast<Index>(problem.rows);
+  const double n = static_cast<double>(rows);
+  const int degrees = std::max(static_cast<int>(rows - end.x.size()), 1);
   IvLaw law;
-  for (const double part : {0.6, 0.9}) {
-    for (const double power : {1.0, 3.0}) {
-      const IvResiduals residuals(problem, vteam, coordinates_of(problem, reads, vteam, part, power));
-      Eigen::VectorXd x(residuals.inputs()), r(residuals.values());
-      for (Index k = 0; k < x.size(); ++k) x[k] = residuals.coordinates()[static_cast<std::size_t>(k)].start;
-      descend(residuals, {60 * static_cast<int>(x.size()), 1e-8, 1e-8}, x);
-      residuals.residuals(x, r);
-      const auto rows = static_cast<Index>(problem.rows);
-      const double squares = r.head(rows).squaredNorm(), n = static_cast<double>(rows);
-      if (!(squares < least)) continue;
-      least = squares;
-      const int degrees = std::max(static_cast<int>(rows - x.size()), 1);
-      law.rms = std::sqrt(squares / n);
-      law.akaike = n * std::log(std::max(squares / n, 1e-30)) + 2.0 * static_cast<double>(x.size());
-      law.correlation = squares > 0 ? r.segment(0, rows - 1).dot(r.segment(1, rows - 1)) / squares : 0;
-      law.numbers = numbers_of(residuals, x, std::sqrt(squares / degrees), degrees);
-      law.spec = device_of(residuals.motion(x), reads);
-    }
-  }
+  law.rms = std::sqrt(end.squares / n);
+  law.akaike = n * std::log(std::max(end.squares / n, 1e-30)) + 2.0 * static_cast<double>(end.x.size());
+  law.correlation = end.squares > 0 ? r.segment(0, rows - 1).dot(r.segment(1, rows - 1)) / end.squares : 0;
+  law.numbers = numbers_of(residuals, end.x, std::sqrt(end.squares / degrees), degrees);
+  law.spec = device_of_law(residuals.motion(end.x), reads);
   return law;
 }
 
+/// Best law of each kind. Searches from all starts stop early, side by side; the best two of each kind go on.
+std::vector<IvLaw> fit_laws(const IvProblem& problem, const IvReads& reads, const std::vector<bool>& kinds) {
+  std::vector<IvEnd> ends;
+  for (const bool vteam : kinds) {
+    for (const double part : {0.6, 0.9}) {
+      for (const double power : {1.0, 3.0}) ends.push_back({{vteam, part, power}, {}});
+    }
+  }
+  constexpr DescentEnd first = {40, 1e-3, 1e-3}, last = {150, 1e-8, 1e-8};
+  const auto go_on = [&](const DescentEnd& until) {
+    parallel_for(static_cast<Index>(ends.size()), 0, [&](Index k, int) {
+      IvEnd& own = ends[static_cast<std::size_t>(k)];
+      own = search(problem, reads, own.start, own.x, until);
+    });
+    std::stable_sort(ends.begin(), ends.end(), [](const IvEnd& a, const IvEnd& b) { return a.squares < b.squares; });
+  };
+  go_on(first);
+  std::vector<IvEnd> kept;
+  for (const bool vteam : kinds) {
+    std::size_t own = 0;
+    for (const IvEnd& end : ends) {
+      if (end.start.vteam == vteam && own++ < 2) kept.push_back(end);
+    }
+  }
+  ends = std::move(kept);
+  go_on(last);
+  std::vector<IvLaw> laws;
+  for (const bool vteam : kinds) {
+    const auto best =
+        std::find_if(ends.begin(), ends.end(), [vteam](const IvEnd& end) { return end.start.vteam == vteam; });
+    laws.push_back(law_at(problem, reads, *best));
+  }
+  return laws;
+}
+
 std::string why_no_law(const IvData& data, const IvReads& reads) {
+  if (reads.is_volatile()) {
+    return fmt::format(
+        "the device returns by itself in {} of {} lobes (a threshold switch): vteam and yakopcic keep their state. No "
+        "model of nudge has a state that returns within a sweep",
+        reads.returned, reads.switched);
+  }
   if (!reads.set_V.known() || !reads.reset_V.known()) return "a set and a reset are needed";
+  if (reads.off_below_S > 0) {
+    return fmt::format("noise of the current hides the off state (below {}): average more, or measure it at more volts",
+                       format_quantity(reads.off_below_S, Unit::siemens, 3));
+  }
   if (reads.set_V.value * reads.reset_V.value > 0) return "set and reset have the same sign: these laws are bipolar";
   const bool times =
       std::none_of(data.sweeps.begin(), data.sweeps.end(), [](const IvSweep& s) { return s.time_s.empty(); });
@@ -335,9 +329,11 @@ IvFit fit_iv(const IvData& data, const std::string& model) {
         "the set is at negative voltages: in the device both signs are turned, pulses up are positive");
   }
   const IvProblem problem = problem_of(data, fit.reads);
+  std::vector<bool> kinds;
   for (const bool vteam : {true, false}) {
-    if (model == "auto" || (model == "vteam") == vteam) fit.laws.push_back(fit_law(problem, fit.reads, vteam));
+    if (model == "auto" || (model == "vteam") == vteam) kinds.push_back(vteam);
   }
+  fit.laws = fit_laws(problem, fit.reads, kinds);
   std::stable_sort(fit.laws.begin(), fit.laws.end(),
                    [](const IvLaw& a, const IvLaw& b) { return a.akaike < b.akaike; });
   const IvLaw& best = fit.laws.front();
@@ -356,6 +352,7 @@ IvFit fit_iv(const IvData& data, const std::string& model) {
                     "its intervals are too narrow",
                     best.spec.model, best.correlation));
   }
+  for (std::string& warning : pulse_warnings(best.spec)) fit.warnings.push_back(std::move(warning));
   return fit;
 }
 

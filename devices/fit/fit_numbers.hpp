@@ -59,7 +59,7 @@ struct FitNumbers {
 /// curves and with pulses of which a run leaves about e^-4 of the window.
 FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& records);
 
-/// Sets `pulses` and `asymmetry` from the mean pulses up and down at the reference, of the window. steps_of_spec() goes the other way.
+/// Sets `pulses` and `asymmetry` from the pulses up and down at the reference, of the window; reference_pulse is 1. steps_of_spec() goes the other way.
 void set_steps(DeviceSpec& spec, double up, double down);
 std::pair<double, double> steps_of_spec(const DeviceSpec& spec);
 
@@ -67,8 +67,14 @@ std::pair<double, double> steps_of_spec(const DeviceSpec& spec);
 /// of the window. pulse_up, pulse_down and pulse_width are the records' medians. UserError for records without volts.
 DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRecord>& records);
 
-/// Sets device.pulses of a model with volts: the number of its pulses that cross the window, by the pulses in its middle.
-void set_volt_pulses(DeviceSpec& spec);
+/// Mean sizes of pulses up and down in siemens, over starts equally far apart across the window: single pulses of the law itself, those of
+/// a model with volts by its pulse_up, pulse_down and pulse_width. One that the bound stops counts as the last that it does not.
+std::pair<double, double> mean_pulses_S(const DeviceSpec& spec);
+
+/// Sets device.pulses to the number of mean pulses across the window, of the direction whose mean is the larger. The law itself stays:
+/// device.reference_pulse takes what its pulse at the reference differs by. So the same rate moves a weight alike, whichever law
+/// describes the cell.
+void set_mean_pulses(DeviceSpec& spec);
 
 /// First guesses of a model, from the single steps dg(g) of the records of one device: window, mean pulses and shape. Steps
 /// that end at the extremes of the record (cut by a bound) are left out. linear_step, power_step and label_curve: a line per

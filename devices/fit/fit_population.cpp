@@ -184,6 +184,7 @@ void set_common(PopulationFit& fit, const std::vector<DeviceFit>& each) {
     common.spec = each.front().fit.spec;
     set_mean_shape(common.spec, each);
     set_joint(common.spec, each, low + 0.5 * (high - low));
+    set_mean_pulses(common.spec);
     add_residuals(common, each);
   }
   const auto estimate = [&](double (*value)(const DeviceSpec&)) {

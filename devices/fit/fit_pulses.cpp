@@ -131,7 +131,7 @@ std::vector<std::string> PulseFit::warnings() const {
 
 void refresh(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.spec = fit.likelihood.spec;
-  if (has_volts(fit.spec.model)) set_volt_pulses(fit.spec);
+  set_mean_pulses(fit.spec);
   fit.range = range_of(records);
   fit.unmeasured = unmeasured_direction(records);
   measure_residuals(fit, records);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "devices/fit/dip.hpp"
 #include "devices/fit/long_table.hpp"
 #include "devices/slow/relaxation_law.hpp"
 #include "sim/base/statistics.hpp"
@@ -17,7 +18,6 @@ constexpr std::size_t least_cells = RelaxationFit::least_cells;
 constexpr std::size_t simulated_cells = 16000;
 constexpr int corrections = 5;
 constexpr double out_of_reach = 6;     // spreads from 0 S: what stays at 0 S is then no matter
-constexpr double two_kinds = 5.0 / 9;  // (skewness² + 1)/kurtosis: that of a uniform distribution
 constexpr double far_wider = 1.5;
 constexpr std::size_t beside = 3;  // levels on either side
 constexpr double one_time = 1.5;   // times closer than this factor are one time
@@ -138,8 +138,8 @@ std::vector<FailedLevel> take_failed(std::vector<LevelCells>& levels, std::size_
       if (k != l) others.push_back(moments[k].sd);
     }
     const Moments& m = moments[l];
-    const bool bimodal = m.skewness * m.skewness + 1 > two_kinds * m.kurtosis;
-    if (bimodal && others.size() > 1 && m.sd > far_wider * median(others)) {
+    const bool wide = others.size() > 1 && m.sd > far_wider * median(others);
+    if (wide && has_two_modes(changes_of(levels[l].changes.at(last)))) {
       failed.push_back({moments_of(levels[l].starts_S).mean, m.sd, levels[l].changes.at(last).size()});
     } else {
       kept.push_back(std::move(levels[l]));

@@ -125,7 +125,7 @@ struct RelaxationFit {
 /// Fits the tables of RelaxationLaw to a long table. Columns: cell, time, conductance and, optionally, start (conductance as
 /// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal
 /// (intended time; else times less than a factor 1.5 apart are one). Levels that failed are left out. Their cells are of two kinds
-/// by (skewness² + 1)/kurtosis > 5/9 (SAS/STAT User's Guide, CLUSTER: bimodality coefficient). Their sd is more than 1.5 times
+/// by has_two_modes(), which heavy tails do not trouble. Their sd is more than 1.5 times
 /// the median of the six levels beside. Both hold at the last time. A law between levels would lend their variance to the others. A
 /// table without a header has cell, time, resistance, conductance, start, level, nominal.
 ///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed) where cells that

@@ -40,11 +40,19 @@ std::string iv_text(const IvFit& fit) {
   const IvReads& r = fit.reads;
   std::string out = fmt::format("{} lobes out and back (95 % intervals)\n", r.lobes.size());
   out += iv_row("set", r.set_V, Unit::volt) + iv_row("reset", r.reset_V, Unit::volt);
-  if (r.ratio.known()) {
+  if (r.off_below_S > 0) {
+    out += iv_row("g_on", r.on_S, Unit::siemens) +
+           fmt::format("  g_off      below {}: less than the noise of the current\n  on/off     above {}\n",
+                       iv_value(r.off_below_S, Unit::siemens), iv_value(r.ratio_above(), Unit::none));
+  } else if (r.ratio.known()) {
     out += iv_row("g_on", r.on_S, Unit::siemens) + iv_row("g_off", r.off_S, Unit::siemens) +
            iv_row("on/off", r.ratio, Unit::none);
   } else {
     out += fmt::format("  conductance {}: nothing switches\n", iv_value(r.lobes.front().before_S, Unit::siemens));
+  }
+  if (r.returned > 0) {
+    out += fmt::format("  returned   by itself in {} of {} lobes that switch", r.returned, r.switched);
+    out += r.hold_V.known() ? fmt::format(", on the way back at {}\n", iv_value(r.hold_V.value, Unit::volt)) : "\n";
   }
   const IvNumber& c = r.curvature_per_V2;
   if (r.sinh_V() > 0) {
@@ -74,7 +82,7 @@ std::string iv_toml(const IvFit& fit, const std::string& source) {
     if (fit.reads.sinh_V() > 0) out += fmt::format("[device]\niv_sinh = {:.4g}\n", fit.reads.sinh_V());
     return out;
   }
-  out += "# pulse_up, pulse_down: the set and reset voltages; pulse_width: 1 % of the window. Chosen, not measured.\n";
+  out += "# pulse_up, pulse_down: the set and reset voltages; pulse_width: 100 mean pulses across the window. Chosen, not measured.\n";
   return out + device_toml(fit.laws.front().spec);
 }
 

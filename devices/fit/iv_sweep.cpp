@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -14,110 +13,16 @@
 namespace nudge {
 namespace {
 
-enum IvColumn : std::size_t { volts_at, amps_at, seconds_at, iv_device_at, iv_cycle_at };
-
-std::vector<LongColumn> iv_columns() {
-  return {{"voltage", Unit::volt, true},
-          {"current", Unit::ampere, true},
-          {"time", Unit::second, false},
-          {"device", Unit::none, false},
-          {"cycle", Unit::none, false}};
-}
-
-/// Current at voltages of one sign at which three rows or more are cut off: an instrument's compliance.
-double limit_of(const std::vector<IvSweep>& sweeps, bool positive) {
-  const auto counts = [&](double volts) { return positive ? volts > 0 : volts < 0; };
-  double most = 0;
-  for (const IvSweep& sweep : sweeps) {
-    for (std::size_t k = 0; k < sweep.volts.size(); ++k) {
-      if (counts(sweep.volts[k])) most = std::max(most, std::abs(sweep.current_A[k]));
-    }
-  }
-  int at_most = 0;
-  double lowest = std::numeric_limits<double>::infinity(), highest = 0;
-  for (const IvSweep& sweep : sweeps) {
-    for (std::size_t k = 0; k < sweep.volts.size(); ++k) {
-      if (!counts(sweep.volts[k]) || std::abs(sweep.current_A[k]) < 0.999 * most) continue;
-      ++at_most;
-      lowest = std::min(lowest, std::abs(sweep.volts[k]));
-      highest = std::max(highest, std::abs(sweep.volts[k]));
-    }
-  }
-  // A current that is the same over a tenth of the voltage is a source of current, not a device.
-  return at_most >= 3 && highest > 1.1 * lowest ? most : std::numeric_limits<double>::infinity();
-}
-
-/// Currents with the sign of their voltage; a file of magnitudes has none that is negative.
-void check_signs(IvData& data, Understood& said) {
-  double most = 0;
-  bool negative = false;
-  for (const IvSweep& sweep : data.sweeps) {
-    for (const double i : sweep.current_A) most = std::max(most, std::abs(i)), negative = negative || i < 0;
-  }
-  bool turned = false;
-  for (IvSweep& sweep : data.sweeps) {
-    for (std::size_t k = 0; k < sweep.volts.size(); ++k) {
-      if (sweep.volts[k] * sweep.current_A[k] >= 0) continue;
-      if (negative && std::abs(sweep.current_A[k]) > 0.01 * most) {  // less is an offset of the reader
-        csv_fail(fmt::format("{}:{}", data.file, sweep.lines[k]),
-                 fmt::format("{:g} A flow against {:g} V: a memristor is passive (is the sign of one column turned?)",
-                             sweep.current_A[k], sweep.volts[k]));
-      }
-      sweep.current_A[k] = -sweep.current_A[k];
-      turned = true;
-    }
-  }
-  if (turned && !negative) said.notes.push_back("currents are magnitudes: they take the sign of their voltage");
-}
-
-}  // namespace
-
-IvData parse_iv(std::string_view text, const std::string& file, double rate_Hz, TableLook& look) {
-  const LongTable table = parse_long_table(text, file, iv_columns(), {"voltage", "current"}, look);
-  const bool times = !table.columns[seconds_at].empty();
-  if (times && rate_Hz > 0) csv_fail(file, "--rate is for sweeps without times: this table has a column time");
-  std::map<std::pair<double, double>, std::size_t> place;
-  IvData data{file, {}};
-  for (std::size_t i = 0; i < table.lines.size(); ++i) {
-    const auto cell = [&](std::size_t c) { return table.columns[c].empty() ? 0 : table.columns[c][i]; };
-    const auto [at, fresh] = place.try_emplace({cell(iv_device_at), cell(iv_cycle_at)}, data.sweeps.size());
-    if (fresh) data.sweeps.push_back({cell(iv_device_at), cell(iv_cycle_at), {}, {}, {}, {}});
-    IvSweep& sweep = data.sweeps[at->second];
-    const double seconds =
-        times ? table.columns[seconds_at][i] : static_cast<double>(sweep.volts.size()) / (rate_Hz > 0 ? rate_Hz : 1);
-    if ((times || rate_Hz > 0) && !sweep.time_s.empty() && seconds <= sweep.time_s.back()) {
-      csv_fail(
-          fmt::format("{}:{}", file, table.lines[i]),
-          fmt::format("time {:g} s follows {:g} s (sweeps of several cycles or devices have columns cycle, device)",
-                      seconds, sweep.time_s.back()));
-    }
-    if (times || rate_Hz > 0) sweep.time_s.push_back(seconds);
-    sweep.volts.push_back(table.columns[volts_at][i]);
-    sweep.current_A.push_back(table.columns[amps_at][i]);
-    sweep.lines.push_back(table.lines[i]);
-  }
-  check_signs(data, look.understood.back());
-  data.limits = {limit_of(data.sweeps, true), limit_of(data.sweeps, false)};
-  for (const double volts : {1.0, -1.0}) {
-    if (!std::isfinite(data.limits.at(volts))) continue;
-    look.understood.back().notes.push_back(
-        fmt::format("at {} voltages the current is limited to {:g} A: rows there are no states of the device",
-                    volts > 0 ? "positive" : "negative", data.limits.at(volts)));
-  }
-  return data;
-}
-
-namespace {
-
-/// Rows of one way, |V| and ln(I/V).
+/// Rows of one way, |V|, the current along it, and ln(I/V), which is NaN where noise has turned the current.
 struct IvWay {
-  std::vector<double> volts, log_S;
+  std::vector<double> volts, amps, log_S;
   double limited_V = 0;  ///< first voltage at the instrument's limit; 0: none
   void add(double v, double i, const IvLimits& limits) {
     if (v != 0 && limits.holds(v, i) && limited_V == 0) limited_V = std::abs(v);
-    if (v == 0 || !(i / v > 0) || limits.holds(v, i)) return;
+    if (v == 0 || limits.holds(v, i)) return;
     volts.push_back(std::abs(v));
-    log_S.push_back(std::log(i / v));
+    amps.push_back(v < 0 ? -i : i);
+    log_S.push_back(i / v > 0 ? std::log(i / v) : std::numeric_limits<double>::quiet_NaN());
   }
 };
 
@@ -139,7 +44,9 @@ struct WayFit {
 WayFit fit_way(const IvWay& way, double most_V) {
   std::vector<double> v, y;
   for (std::size_t k = 0; k < way.volts.size(); ++k) {
-    if (way.volts[k] <= most_V && way.volts[k] >= 0.1 * most_V) v.push_back(way.volts[k]), y.push_back(way.log_S[k]);
+    if (way.volts[k] > most_V || way.volts[k] < 0.1 * most_V) continue;
+    if (std::isnan(way.log_S[k])) return {};  // noise as large as the current: its logarithms are no mean
+    v.push_back(way.volts[k]), y.push_back(way.log_S[k]);
   }
   WayFit fit;
   fit.rows = static_cast<int>(v.size());
@@ -205,36 +112,92 @@ std::vector<IvTrip> trips_of(const IvSweep& sweep, const IvLimits& limits) {
   return trips;
 }
 
-/// Voltage at which ln(I/V) changes most from row to row; the first at the instrument's limit, which hides the change.
+/// Noise of the current: median of the second differences of rows below a voltage; 0: fewer than five of them.
+double noise_A(const IvWay& way, double below_V) {
+  std::vector<double> bends;
+  for (std::size_t k = 2; k < way.volts.size(); ++k) {
+    if (std::max({way.volts[k], way.volts[k - 1], way.volts[k - 2]}) > below_V) continue;
+    bends.push_back(std::abs(way.amps[k] - 2 * way.amps[k - 1] + way.amps[k - 2]));
+  }
+  return bends.size() < 3 ? 0 : median(bends);
+}
+
+/// Voltage at which ln(I/V) changes most from row to row, of currents above their noise; the first at the instrument's limit, which
+/// hides the change.
 double steepest_V(const IvTrip& trip) {
   if (trip.out.limited_V > 0) return trip.out.limited_V;
   double most = 0, at = std::abs(trip.peak_V);
   const IvWay& out = trip.out;
+  const double floor = std::max(noise_A(out, 0.2 * at), 1e-300);
+  const auto place = [&](std::size_t k) { return std::asinh(out.amps[k] / floor) - std::log(out.volts[k]); };
   for (std::size_t k = 1; k < out.volts.size(); ++k) {
-    const double change = std::abs(out.log_S[k] - out.log_S[k - 1]);
+    const double change = std::abs(place(k) - place(k - 1));
     if (out.volts[k] > 0.2 * std::abs(trip.peak_V) && change > most) most = change, at = out.volts[k];
   }
   return at;
 }
 
 constexpr double least_switch = 0.1;  // of the conductance: less is noise or drift of a reader
+constexpr double above_noise = 3;     // standard errors: a conductance of less is one of the instrument's noise
+
+/// Small-signal conductance of a way, from the rows below a voltage.
+struct IvLevel {
+  double value_S = std::numeric_limits<double>::quiet_NaN();  ///< of a hidden one the most that it may be
+  bool hidden = false;
+};
+
+/// Slope of I over s = V sinh(√c V)/(√c V). Its error is that of a line with an intercept: rectified noise is an intercept without a slope.
+IvLevel level_of(const IvWay& way, double below_V, double c) {
+  double n = 0, s1 = 0, i1 = 0, ss = 0, si = 0, ii = 0;
+  for (std::size_t k = 0; k < way.volts.size(); ++k) {
+    if (way.volts[k] > below_V) continue;
+    const double s = way.volts[k] * std::exp(log_sinhc(c * way.volts[k] * way.volts[k])), i = way.amps[k];
+    n += 1, s1 += s, i1 += i, ss += s * s, si += s * i, ii += i * i;
+  }
+  IvLevel level;
+  if (n == 0) return level;
+  level.value_S = si / ss;
+  const double sxx = ss - s1 * s1 / n, sxy = si - s1 * i1 / n, syy = ii - i1 * i1 / n;
+  if (n < 4 || !(sxx > 1e-12 * ss)) return level;
+  const double slope = sxy / sxx, error = std::sqrt(std::max(syy - slope * sxy, 0.0) / (n - 2) / sxx);
+  if (slope > above_noise * error) return level;
+  const double most = std::max(slope, 0.0) + 2 * error;
+  return {most > 0 ? most : 1e-18, true};  // currents that are all 0 are below an attosiemens
+}
+
+/// True if the device conducts near the peak but neither before nor after: it went on and came back by itself. Sets hold_V.
+bool returns_by_itself(const IvTrip& trip, double c, double before, double after, double& hold_V) {
+  constexpr double far = 1.1;  // ln 3
+  const double rest = std::max(before, after), peak = std::abs(trip.peak_V);
+  const auto above = [&](const IvWay& way, std::size_t k) {
+    return way.log_S[k] - log_sinhc(c * way.volts[k] * way.volts[k]) - rest;
+  };
+  const auto jump = [&](const IvWay& way, double& at_V) {  // ln of the largest change between neighbouring rows
+    double most = 0;
+    for (std::size_t k = 1; k < way.volts.size(); ++k) {
+      const double change = std::abs(above(way, k) - above(way, k - 1));
+      if (way.volts[k] > 0.1 * peak && change > most) most = change, at_V = (way.volts[k] + way.volts[k - 1]) / 2;
+    }
+    return most;
+  };
+  int on = trip.out.limited_V > 0 ? 2 : 0;  // rows near the peak that conduct; the limit hides them
+  for (const IvWay* way : {&trip.out, &trip.back}) {
+    for (std::size_t k = 0; k < way->volts.size(); ++k) on += way->volts[k] > 0.8 * peak && above(*way, k) > far ? 1 : 0;
+  }
+  double up_V = 0;
+  return on >= 2 && jump(trip.back, hold_V) > far && (trip.out.limited_V > 0 || jump(trip.out, up_V) > far);
+}
 
 IvLobe lobe_of(const IvTrip& trip, double c) {
   const double below = 0.5 * steepest_V(trip);
-  // With c known the level of each way is a mean.
-  const auto level = [&](const IvWay& way) {
-    double sum = 0, n = 0;
-    for (std::size_t k = 0; k < way.volts.size(); ++k) {
-      if (way.volts[k] > below) continue;
-      const double weight = way.volts[k] * way.volts[k];  // an offset of the current counts less at large voltages
-      sum += weight * (way.log_S[k] - log_sinhc(c * way.volts[k] * way.volts[k]));
-      n += weight;
-    }
-    return n > 0 ? sum / n : std::numeric_limits<double>::quiet_NaN();
-  };
-  const double before = level(trip.out), after = level(trip.back);
-  IvLobe lobe{trip.peak_V, std::exp(before), std::exp(after)};
-  if (!(std::abs(after - before) > std::log1p(least_switch))) return lobe;
+  const IvLevel out = level_of(trip.out, below, c), back = level_of(trip.back, below, c);
+  const double before = std::log(out.value_S), after = std::log(back.value_S);
+  IvLobe lobe{trip.peak_V, out.value_S, back.value_S};
+  lobe.before_hidden = out.hidden, lobe.after_hidden = back.hidden;
+  if (!(std::abs(after - before) > std::log1p(least_switch)) || (out.hidden && back.hidden)) {
+    lobe.returns = returns_by_itself(trip, c, before, after, lobe.hold_V);
+    return lobe;
+  }
   double last = 0, last_V = 0;
   const auto pass = [&](const IvWay& way) {
     for (std::size_t k = 0; k < way.volts.size(); ++k) {
@@ -246,7 +209,7 @@ IvLobe lobe_of(const IvTrip& trip, double c) {
         lobe.threshold_V = std::copysign(last_V + std::clamp(share, 0.0, 1.0) * (v - last_V), trip.peak_V);
         return true;
       }
-      last = part, last_V = v;
+      if (std::isfinite(part)) last = part, last_V = v;
     }
     return false;
   };
@@ -281,6 +244,38 @@ IvNumber mean_over_lobes(const std::vector<double>& values, double resolution) {
 IvNumber of_logarithm(IvNumber n) {
   n.value = std::exp(n.value), n.low = std::exp(n.low), n.high = std::exp(n.high);
   return n;
+}
+
+/// Off state of several lobes whose noise hides it in some: their mean, or the most that it may be.
+void take_hidden(const std::vector<IvLobe>& lobes, IvReads& reads) {
+  double most = 0;
+  bool any = false;
+  for (const IvLobe& lobe : lobes) {
+    if (std::isnan(lobe.threshold_V)) continue;
+    const bool rises = lobe.after_S > lobe.before_S, hidden = rises ? lobe.before_hidden : lobe.after_hidden;
+    any = any || hidden;
+    if (hidden) most = std::max(most, rises ? lobe.before_S : lobe.after_S);
+  }
+  if (!any) return;
+  reads.off_below_S = most;
+  reads.off_S = reads.ratio = {};
+}
+
+/// Number of lobes after which an on state was gone without a reset, at voltages of the same sign.
+int lost_states(const std::vector<IvLobe>& lobes) {
+  int lost = 0;
+  for (std::size_t k = 0; k < lobes.size(); ++k) {
+    const IvLobe& set = lobes[k];
+    if (std::isnan(set.threshold_V) || !(set.after_S > set.before_S)) continue;
+    for (std::size_t n = k + 1; n < lobes.size() && lobes[n].sweep == set.sweep; ++n) {
+      const bool switches = !std::isnan(lobes[n].threshold_V), rises = lobes[n].after_S > lobes[n].before_S;
+      if (switches && !rises) break;  // reset
+      if (lobes[n].peak_V * set.peak_V < 0) continue;
+      lost += std::log(lobes[n].before_S) < 0.5 * (std::log(set.before_S) + std::log(set.after_S)) ? 1 : 0;
+      break;
+    }
+  }
+  return lost;
 }
 
 /// Curvature over all ways, weighted by their errors; the interval is open below where it holds 0.
@@ -319,8 +314,9 @@ double IvReads::sinh_V() const { return curvature_per_V2.low > 0 ? 1 / std::sqrt
 
 IvReads look_at_sweeps(const IvData& data) {
   std::vector<IvTrip> trips;
-  for (const IvSweep& sweep : data.sweeps) {
-    for (IvTrip& trip : trips_of(sweep, data.limits)) trips.push_back(std::move(trip));
+  std::vector<std::size_t> of_sweep;
+  for (std::size_t s = 0; s < data.sweeps.size(); ++s) {
+    for (IvTrip& trip : trips_of(data.sweeps[s], data.limits)) trips.push_back(std::move(trip)), of_sweep.push_back(s);
   }
   if (trips.empty()) {
     csv_fail(
@@ -332,12 +328,15 @@ IvReads look_at_sweeps(const IvData& data) {
   IvReads reads;
   reads.curvature_per_V2 = curvature_of(trips);
   const double c = reads.sinh_V() > 0 ? reads.curvature_per_V2.value : 0;
-  std::vector<double> set, reset, on, off, ratio;
+  std::vector<double> set, reset, on, off, ratio, hold;
   double set_step = 0, reset_step = 0;
   for (const IvTrip& trip : trips) {
-    const IvLobe lobe = lobe_of(trip, c);
+    IvLobe lobe = lobe_of(trip, c);
+    lobe.sweep = of_sweep[reads.lobes.size()];
     reads.lobes.push_back(lobe);
+    if (lobe.returns) hold.push_back(lobe.hold_V);
     if (std::isnan(lobe.threshold_V)) continue;
+    ++reads.switched;
     const bool rises = lobe.after_S > lobe.before_S;
     (rises ? set : reset).push_back(lobe.threshold_V);
     double& step = rises ? set_step : reset_step;
@@ -351,6 +350,10 @@ IvReads look_at_sweeps(const IvData& data) {
   reads.on_S = of_logarithm(mean_over_lobes(on, 0));
   reads.off_S = of_logarithm(mean_over_lobes(off, 0));
   reads.ratio = of_logarithm(mean_over_lobes(ratio, 0));
+  reads.switched += static_cast<int>(hold.size());
+  reads.returned = static_cast<int>(hold.size()) + lost_states(reads.lobes);
+  reads.hold_V = mean_over_lobes(hold, 0);
+  take_hidden(reads.lobes, reads);
   return reads;
 }
 

@@ -81,25 +81,87 @@ class NamesAsNumbers {
   std::map<std::string, std::size_t> numbers_;
 };
 
-/// Numbers of one row, in SI units; dates as seconds since 1970.
-void add_row(const CsvRow& row, const std::vector<LongColumn>& known, const FoundColumns& found, NamesAsNumbers& names,
-             LongTable& table) {
-  const std::string where = fmt::format("{}:{}", table.file, row.line);
+/// Appends the numbers of one row, in SI units; dates as seconds since 1970.
+void add_row(const CsvRow& row, const std::string& where, const std::vector<LongColumn>& known,
+             const FoundColumns& found, DateOrder order, NamesAsNumbers& names,
+             std::vector<std::vector<double>>& columns) {
   for (std::size_t k = 0; k < known.size(); ++k) {
     if (!found.has(k)) continue;
     const std::string& cell = row.cells[found.place[k]];
     if (NamesAsNumbers::may_be_named(known[k].name) && !cell.empty() && !is_measured_number(cell)) {
-      table.columns[k].push_back(names.of(cell));
+      columns[k].push_back(names.of(cell));
       continue;
     }
-    const std::optional<double> stamp = known[k].unit == Unit::second ? time_stamp_s(cell) : std::nullopt;
-    table.columns[k].push_back(stamp ? *stamp : long_table_number(cell, known[k], found.factor[k], where));
+    const std::optional<double> stamp = known[k].unit == Unit::second ? time_stamp_s(cell, order) : std::nullopt;
+    if (known[k].unit == Unit::second && !stamp && date_front(cell)) {
+      csv_fail(where, fmt::format("{} \"{}\" is a date that nudge does not read (write 2026-01-31 14:05:09)",
+                                  known[k].name, cell));
+    }
+    columns[k].push_back(stamp ? *stamp : long_table_number(cell, known[k], found.factor[k], where));
+  }
+}
+
+/// Appends the cells of a row with an overflow: infinity there, NaN where there is no number.
+void add_missing(const CsvRow& row, const std::vector<LongColumn>& known, const FoundColumns& found,
+                 NamesAsNumbers& names, std::vector<std::vector<double>>& columns) {
+  columns.resize(known.size());
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (!found.has(k)) continue;
+    const std::string& cell = row.cells[found.place[k]];
+    const bool dashes = cell.find_first_not_of('-') == std::string::npos;
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (is_overflow(cell)) {
+      if (!dashes) value = std::numeric_limits<double>::infinity();
+    } else if (is_measured_number(cell)) {
+      value = found.factor[k] * std::strtod(cell.c_str(), nullptr);
+    } else if (NamesAsNumbers::may_be_named(known[k].name) && !cell.empty()) {
+      value = names.of(cell);
+    }
+    columns[k].push_back(value);
   }
 }
 
 bool has_overflow(const CsvRow& row, const FoundColumns& found) {
   return std::any_of(found.place.begin(), found.place.end(),
                      [&](std::size_t place) { return place != FoundColumns::absent && is_overflow(row.cells[place]); });
+}
+
+/// Order of the dates of a table that end with the year. A field above 12 is a day: one such row tells. Points stand behind days first
+/// ("31.01.2026", DIN 1355). UserError where no row tells, or where rows tell different orders.
+DateOrder date_order(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found,
+                     Understood& said) {
+  int first = 0, day_line = 0, month_line = 0;  // lines with such a date, and of those that tell
+  std::string example;
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    bool any = false;
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      if (known[k].unit != Unit::second || !found.has(k) || found.place[k] >= row.cells.size()) continue;
+      const std::optional<DateFront> front = date_front(row.cells[found.place[k]]);
+      any = any || front.has_value();
+      if (!front) continue;
+      if (first == 0) first = row.line, example = row.cells[found.place[k]];
+      if (day_line == 0 && (front->first > 12 || front->points)) day_line = row.line;
+      if (month_line == 0 && front->second > 12) month_line = row.line;
+    }
+    if (i == 0 && !any) return DateOrder::year_first;
+  }
+  if (day_line > 0 && month_line > 0) {
+    csv_fail(text.place(std::max(day_line, month_line)),
+             fmt::format("this date has the month and the day in another order than line {} (write 2026-01-31 14:05:09)",
+                         std::min(day_line, month_line)));
+  }
+  if (day_line == 0 && month_line == 0) {
+    const DateFront front = *date_front(example);
+    csv_fail(text.place(first),
+             fmt::format("\"{}\" may be month {} and day {}, or month {} and day {}: write the year first "
+                         "(2026-01-31 14:05:09), or seconds",
+                         example, front.first, front.second, front.second, front.first));
+  }
+  said.notes.push_back(day_line > 0 ? fmt::format("dates are day, month, year: line {} tells", day_line)
+                                    : fmt::format("dates are month, day, year: line {} tells", month_line));
+  return day_line > 0 ? DateOrder::day_first : DateOrder::month_first;
 }
 
 std::size_t place_among(const std::vector<LongColumn>& known, const char* name) {
@@ -168,15 +230,21 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   if (text.header.cells.empty() && !text.empty()) {
     text.refuse_two_readings();
     const CsvRow first = text.row(0);
-    if (first.cells.size() != bare.size()) {
+    if (first.cells.size() != bare.size() && !look.columns.empty()) {
+      name_by_place(text);
+    } else if (first.cells.size() != bare.size()) {
       csv_fail(text.place(first), fmt::format("{} columns without a header (a table without one has {}: {})",
-                                              first.cells.size(), bare.size(), fmt::join(bare, ", ")));
+                                              first.cells.size(), bare.size(), fmt::join(bare, ", ")) +
+                                      ". Name them above the first row, or say what they hold: --columns "
+                                      "\"time=COL2 s,g=COL3 uS\"");
+    } else {
+      text.header.cells = bare;
     }
-    text.header.cells = bare;
   }
   if (text.header.cells.empty())
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
   const FoundColumns found = find_columns(text, known, look);
+  const DateOrder order = date_order(text, known, found, look.understood.back());
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
   NamesAsNumbers names;
   CsvRow row;
@@ -188,10 +256,11 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
     }
     if (has_overflow(row, found)) {
       look.understood.back().missing_lines.push_back(row.line);
+      add_missing(row, known, found, names, table.missing);
       continue;
     }
     table.lines.push_back(row.line);
-    add_row(row, known, found, names, table);
+    add_row(row, text.place(row), known, found, order, names, table.columns);
   }
   if (table.lines.empty()) {
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
@@ -199,6 +268,19 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   count_from_programming(known, table, look.understood.back());
   if (conductances) derive_conductance(at, table);
   return table;
+}
+
+void refuse_twice(const std::vector<std::string>& paths, const std::vector<std::string>& texts) {
+  for (std::size_t a = 0; a < paths.size(); ++a) {
+    for (std::size_t b = a + 1; b < paths.size(); ++b) {
+      if (texts[a] != texts[b] || texts[a].empty()) continue;
+      throw UserError(paths[a] == paths[b]
+                          ? fmt::format("{}: the same file is given twice. Its measurements would count twice", paths[a])
+                          : fmt::format("{}, {}: both hold the same bytes. Its measurements would count twice: give "
+                                        "the other file",
+                                        paths[a], paths[b]));
+    }
+  }
 }
 
 std::string read_table_text(const std::string& path) { return unpacked(read_csv_text(path), path); }

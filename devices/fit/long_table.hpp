@@ -68,7 +68,7 @@ ConductanceColumns add_conductance(std::vector<LongColumn>& known);
 
 /// Finds the known columns by their names, common other names of them (G, R, t, V, address, pulse #, ...) and units, in the
 /// name ("G (uS)", "t/ms", "conductance_uS") or in a row below. Further columns are left aside, and named. `look.columns` overrules:
-/// "g=COL3,t=COL1 ms" takes the third column for the conductance and the first as a time in ms; names of columns do as well.
+/// "g=COL3,t=COL1 ms" (places count in a table without a header too) takes the third column for the conductance and the first as a time in ms; names of columns do as well.
 /// UserError with file:line for a missing or doubled column, an unknown one that may be a slip for a known one, a unit that
 /// does not fit; `hint` ends the message where no column is known. What was read is added to `look`.
 FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
@@ -79,6 +79,8 @@ struct LongTable {
   std::string file;
   std::vector<int> lines;
   std::vector<std::vector<double>> columns;  ///< in the order of the LongColumns asked for
+  /// Rows that were left out for an instrument's overflow, in the same way: infinity where it overflowed, NaN where there is no reading.
+  std::vector<std::vector<double>> missing = {};
 };
 
 /// Reads a table of measured_text.hpp whose columns are found by find_columns(). A conductance may stand as a resistance or as
@@ -87,12 +89,18 @@ struct LongTable {
 /// column cannot differ from row to row), a negative time, or a conductance beyond 0.1 S.
 ///
 /// Rows with an instrument's overflow are left out, and counted. Times may be stamps (time_stamp.hpp): dates, or seconds of
-/// Unix. They are then counted from the column programming_time, or from the first row of their cell.
+/// Unix. Dates that end with the year have the order that a day above 12 in some row tells; UserError with both readings where none does. They are then counted from the column programming_time, or from the first row of their cell.
 LongTable parse_long_table(std::string_view text, const std::string& file, std::vector<LongColumn> known,
                            const std::vector<std::string>& bare, TableLook& look);
 
 /// True if a text has a header that names a reading (conductance, resistance or current) and another of the known columns.
 bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known);
+
+/// Gives the columns of a text without a header the names COL1, COL2, ..., which a choice of columns speaks of.
+void name_by_place(MeasuredText& text);
+
+/// Refuses files that hold the same bytes: one file given twice, or a copy. Their measurements are no independent ones.
+void refuse_twice(const std::vector<std::string>& paths, const std::vector<std::string>& texts);
 
 /// Text of a table's file, inflated if it is a .gz.
 std::string read_table_text(const std::string& path);

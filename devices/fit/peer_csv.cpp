@@ -100,8 +100,19 @@ bool counts_pulses(const MeasuredText& text) {
   return true;
 }
 
-/// Conductance of a cell in a file without a window.
-double up_down_conductance(const std::string& cell, const std::string& unit, const std::string& where) {
+/// Conductance of a cell in a file without a window; a current where the read voltage is not 0.
+double up_down_conductance(const std::string& cell, const std::string& unit, double read_voltage_V,
+                           const std::string& where) {
+  if (read_voltage_V != 0) {
+    const double amps = cell_number(cell, unit, Unit::ampere, "current", where), g = amps / read_voltage_V;
+    if (g < 0) csv_fail(where, fmt::format("{:g} A at {:g} V is a negative conductance", amps, read_voltage_V));
+    return csv_conductance(fmt::format("{}", g), "", where);
+  }
+  const std::string own = named_unit("x " + cell).unit.empty() ? unit : "";
+  if (!own.empty() && read_quantity("1 " + own, Unit::ampere).problem.empty()) {
+    csv_fail(where, fmt::format("the columns are currents ({}): at which voltage were they read? (--read-voltage \"0.1 V\")",
+                                own));
+  }
   if (!cell.empty() && cell.front() == '-' && std::isfinite(std::strtod(cell.c_str(), nullptr))) {
     csv_fail(where,
              fmt::format("\"{}\" is negative: no conductance (weights of aihwkit, between -1 and 1? Say what their "
@@ -137,8 +148,11 @@ std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScal
              "down (give the file the header pulse,conductance,direction)");
   }
   const bool normalised = scale.high_S > 0;
+  if (normalised && scale.read_voltage_V != 0) {
+    throw UserError("--window and --read-voltage are given together: numbers without units stand for one or the other");
+  }
   auto columns = columns_of(text, at.up, [&](const std::string& cell, const std::string& place) {
-    return normalised ? finite_number(cell, place) : up_down_conductance(cell, at.up_unit, place);
+    return normalised ? finite_number(cell, place) : up_down_conductance(cell, at.up_unit, scale.read_voltage_V, place);
   });
   PulseRecord record = joined(columns[at.up], columns[at.down]);
   if (!normalised) return {{"", "", std::move(record)}};
@@ -214,6 +228,7 @@ std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, con
   const std::string first = read_table_text(paths.at(0));
   if (paths.size() == 1) return parse_lab_csv(first, paths[0], scale, look);
   const std::string second = read_table_text(paths[1]);
+  refuse_twice(paths, {first, second});
   const bool described = look != nullptr && !look->columns.empty();
   if (!described && !is_pulse_csv(first, paths[0]))
     return parse_set_reset_csv(first, paths[0], second, paths[1], scale);

@@ -45,19 +45,69 @@ std::optional<int> zone_minutes(Rest& rest) {
   return sign * (60 * hours + minutes);
 }
 
+/// Whole number of one or two digits; −1: there is none.
+int one_or_two(Rest& rest) {
+  const bool two = rest.text.size() > 1 && rest.text[1] >= '0' && rest.text[1] <= '9';
+  return rest.digits(two ? 2 : 1);
+}
+
+/// Two fields and a year behind them.
+struct YearLast {
+  DateFront front;
+  int year = 0;
+};
+
+std::optional<YearLast> take_year_last(Rest& rest) {
+  YearLast out;
+  out.front.first = one_or_two(rest);
+  if (rest.text.empty()) return {};
+  const char mark = rest.text.front();
+  out.front.points = mark == '.';
+  if (out.front.first < 1 || !rest.take("/.-")) return {};
+  out.front.second = one_or_two(rest);
+  if (out.front.second < 1 || !rest.take(std::string_view(&mark, 1))) return {};
+  out.year = rest.digits(4);
+  if (out.year < 1970 || (!rest.text.empty() && rest.text.front() != ' ' && rest.text.front() != 'T')) return {};
+  return out;
+}
+
+/// Hours to add for "AM" or "PM" behind the time; nothing: neither is there.
+std::optional<int> half_day(Rest& rest, int hour) {
+  if (rest.text != " AM" && rest.text != " PM" && rest.text != " am" && rest.text != " pm") return {};
+  const bool late = rest.text[1] == 'P' || rest.text[1] == 'p';
+  rest.text = {};
+  return (late ? 12 : 0) - (hour == 12 ? 12 : 0);
+}
+
 }  // namespace
 
-std::optional<double> time_stamp_s(const std::string& cell) {
+std::optional<DateFront> date_front(const std::string& cell) {
   Rest rest{cell};
-  const int year = rest.digits(4);
-  const bool dash = rest.text.starts_with('-');
-  if (year < 1970 || !rest.take("-/")) return {};
-  const int month = rest.digits(2);
-  if (!rest.take(dash ? "-" : "/")) return {};
-  const int day = rest.digits(2);
+  const std::optional<YearLast> date = take_year_last(rest);
+  return date ? std::optional(date->front) : std::nullopt;
+}
+
+std::optional<double> time_stamp_s(const std::string& cell, DateOrder order) {
+  Rest rest{cell};
+  int year = 0, month = 0, day = 0;
+  if (order == DateOrder::year_first) {
+    year = rest.digits(4);
+    const bool dash = rest.text.starts_with('-');
+    if (year < 1970 || !rest.take("-/")) return {};
+    month = rest.digits(2);
+    if (!rest.take(dash ? "-" : "/")) return {};
+    day = rest.digits(2);
+  } else {
+    const std::optional<YearLast> date = take_year_last(rest);
+    if (!date) return {};
+    const bool day_first = order == DateOrder::day_first;
+    year = date->year;
+    day = day_first ? date->front.first : date->front.second;
+    month = day_first ? date->front.second : date->front.first;
+  }
   const auto date = std::chrono::year{year} / month / day;
   if (month < 1 || day < 1 || !date.ok() || !rest.take("T ")) return {};
-  const int hour = rest.digits(2);
+  int hour = order == DateOrder::year_first ? rest.digits(2) : one_or_two(rest);
   if (hour < 0 || hour > 23 || !rest.take(":")) return {};
   const int minute = rest.digits(2);
   if (minute < 0 || minute > 59) return {};
@@ -67,6 +117,7 @@ std::optional<double> time_stamp_s(const std::string& cell) {
     if (second < 0 || second > 60) return {};
     if (rest.take(".,")) second += rest.fraction();
   }
+  if (order != DateOrder::year_first && hour >= 1 && hour <= 12) hour += half_day(rest, hour).value_or(0);
   const std::optional<int> ahead = zone_minutes(rest);
   if (!ahead || !rest.text.empty()) return {};
   const auto days = std::chrono::sys_days(date).time_since_epoch().count();

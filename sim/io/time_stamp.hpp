@@ -6,10 +6,21 @@
 
 namespace nudge {
 
+/// Order of the fields of a date.
+enum class DateOrder { year_first, day_first, month_first };
+
 /// Seconds since 1970 (UTC) of a date with a time, as instruments write them: "2026-01-31 14:05", "2026-01-31T14:05:09.25Z",
 /// "2026/01/31 14:05:09", "2026-01-31T14:05:09+01:00" (ISO 8601). Without a zone UTC is taken, which falls out of differences.
-/// Nothing for other texts; days before months or after them, "31/01/2026", are not guessed.
-std::optional<double> time_stamp_s(const std::string& cell);
+/// With day_first also "31/01/2026 14:05:09" and "31.1.2026 14:05", with month_first "1/31/2026 2:05:09 PM". Nothing for other texts.
+std::optional<double> time_stamp_s(const std::string& cell, DateOrder order = DateOrder::year_first);
+
+/// First two fields of a date that ends with the year ("31/01/2026"), and whether points are between them. Which is the day such a date does not
+/// say, unless one is above 12. Nothing for other texts.
+struct DateFront {
+  int first = 0, second = 0;
+  bool points = false;
+};
+std::optional<DateFront> date_front(const std::string& cell);
 
 /// True of seconds that count from 1970: from 2001 to 2128. No measurement takes so long.
 inline bool is_unix_time(double seconds) { return seconds >= 1e9 && seconds <= 5e9; }

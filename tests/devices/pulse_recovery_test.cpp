@@ -54,7 +54,7 @@ DeviceSpec known(const std::string& model, double pulses) {
                                             {"x_down", 0.5},       {"alpha_up", 2},         {"alpha_down", 3}};
     for (const auto& [key, value] : more) spec.shape[key] = value;
     spec.asymmetry = 0;
-    set_volt_pulses(spec);
+    set_mean_pulses(spec);
   }
   return spec;
 }
