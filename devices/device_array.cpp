@@ -99,10 +99,8 @@ void DeviceArray<S>::sample() {
   }
   const Matrix<S> tilt = spread(spec_.asymmetry_spread, StaticDraw::asymmetry);
   const auto pulse = static_cast<S>(spec_.reference_pulse_S());
-  cells_.step_up =
-      (pulse * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).abs().max(least)).matrix();
-  cells_.step_down =
-      (pulse * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).abs().max(least)).matrix();
+  cells_.step_up = (pulse * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).abs().max(least)).matrix();
+  cells_.step_down = (pulse * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).abs().max(least)).matrix();
   model_->prepare(cells_, StaticNormals<S>(draw));
 }
 

@@ -352,7 +352,8 @@ const std::vector<DeviceList>& device_lists() {
        place<&Spec::relaxation, &RelaxationSpec::volatility>},
       {"relaxation_skew", "1",
        "k in [-1, 1]: steps of relaxation upwards are 1 + k times as long, those downwards 1 - k times; their mean is "
-       "taken off" + table,
+       "taken off" +
+           table,
        off, place<&Spec::relaxation, &RelaxationSpec::skew>},
       {"programming_fit", "S",
        "c0, c1, ...: standard deviation of a programmed conductance, sum of c_k (g/g_max)^k, beside programming_error",

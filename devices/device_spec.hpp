@@ -58,7 +58,7 @@ struct DeviceSpec {
   double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
   std::vector<double> joint_covariance = {};  ///< joint covariance of these numbers (spreads.hpp), row by row
-  double levels = 0;              ///< conductances from g_min to g_max that programming aims at, equally far apart; 0: any
+  double levels = 0;  ///< conductances from g_min to g_max that programming aims at, equally far apart; 0: any
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double read_saturating_S = 0;   ///< A of the state-dependent part of read noise, A (1 − exp(−g/B)); squares add

@@ -73,15 +73,15 @@ inline double arrhenius_factor(double activation_eV, double reference_K, double 
 /// times. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both ascending, row by row.
 /// Values between and beyond their points: slow/relaxation_law.hpp.
 struct RelaxationSpec {
-  std::vector<double> level_S = {};      ///< conductances as written
-  std::vector<double> time_s = {};       ///< times since the write
-  std::vector<double> spread_S = {};     ///< standard deviation of the change, per level and time
-  std::vector<double> mean_S = {};       ///< mean change, per level and time
-  std::vector<double> jump_S = {};       ///< typical size of a jump, per level: heavy tails; empty: Gaussian
-  std::vector<double> volatility = {};   ///< standard deviation of ln of a cell's own scale of steps, per level and
-                                         ///< time; empty: 0
-  std::vector<double> skew = {};         ///< k in [−1, 1]: steps up are 1 + k, those down 1 − k times as long, per level
-                                         ///< and time; empty: 0
+  std::vector<double> level_S = {};     ///< conductances as written
+  std::vector<double> time_s = {};      ///< times since the write
+  std::vector<double> spread_S = {};    ///< standard deviation of the change, per level and time
+  std::vector<double> mean_S = {};      ///< mean change, per level and time
+  std::vector<double> jump_S = {};      ///< typical size of a jump, per level: heavy tails; empty: Gaussian
+  std::vector<double> volatility = {};  ///< standard deviation of ln of a cell's own scale of steps, per level and
+                                        ///< time; empty: 0
+  std::vector<double> skew = {};  ///< k in [−1, 1]: steps up are 1 + k, those down 1 − k times as long, per level
+                                  ///< and time; empty: 0
   double volatility_memory_decades = 0;  ///< decades of time after which 1/e of ln of that scale is left; 0: it stays
   double memory_decades = 0;             ///< decades of time after which 1/e of a change is left; 0: it stays
   double jump_share = 0.9;               ///< share of the variance that comes in jumps

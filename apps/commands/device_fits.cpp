@@ -16,6 +16,7 @@
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "devices/fit/fit_pulses.hpp"
+#include "devices/fit/fit_waits.hpp"
 #include "devices/fit/pulse_law.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/text.hpp"
@@ -169,6 +170,17 @@ Json fit_json(const PopulationFit& fit, const std::vector<PopulationFit>& tried,
   return out;
 }
 
+Json leak_json(const LeakFit& leak) {
+  const auto end = [](double s) { return s > 0 && std::isfinite(s) ? Json(s) : Json(nullptr); };
+  return {{"reads", leak.reads},
+          {"shows", leak.shows},
+          {"time_s", leak.shows ? Json(leak.time_s) : Json(nullptr)},
+          {"time_95", {end(leak.time_low_s), end(leak.time_high_s)}},
+          {"rest_S", leak.shows ? Json(leak.rest_S) : Json(nullptr)},
+          {"rms_S", leak.rms_S},
+          {"rms_still_S", leak.rms_still_S}};
+}
+
 }  // namespace
 
 ExitCode fit_pulse_files(const PulseFitOptions& options) {
@@ -176,9 +188,8 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   TableLook look{options.columns};
   const std::vector<LabRecord> records =
       read_and_tell(look, [&] { return read_lab_files(options.files, options.scale, &look); });
-  std::vector<PopulationFit> tried = while_fitting("fitting pulses", [&] {
-    return read_and_tell(look, [&] { return tried_fits(records, options); });
-  });
+  std::vector<PopulationFit> tried = while_fitting(
+      "fitting pulses", [&] { return read_and_tell(look, [&] { return tried_fits(records, options); }); });
   PopulationFit& fit = tried.front();
   const std::string names = fmt::format("{}", fmt::join(options.files, ", "));
   if (!fit.common.better_than_mean()) {
@@ -188,6 +199,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
                     fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
   }
   while_fitting("finding intervals", [&] { add_intervals(fit, records); });
+  const LeakFit leak = add_leak(fit, records);
   if (const std::string warning = criteria_disagree(tried); !warning.empty()) {
     fit.common.of_devices.push_back(warning);
   }
@@ -199,6 +211,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   }
   if (options.json) {
     Json all = fit_json(fit, tried, toml);
+    if (leak.reads > 0) all["leak"] = leak_json(leak);
     all["understood"] = understood_json(look);
     answer("{}\n", json_text(all, 2));
     return ExitCode::ok;

@@ -22,6 +22,7 @@
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_pulses.hpp"
+#include "devices/fit/fit_waits.hpp"
 #include "devices/fit/pulse_law.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
@@ -93,7 +94,8 @@ Subject measured_subject(const DevicesOptions& options) {
   return while_fitting("fitting pulses", [&] {
     return read_and_tell(look, [&] {
       const std::vector<LabRecord> records = read_lab_files(files, csv_scale(options), &look);
-      const PopulationFit fit = fit_population(records, options.model, options.points);
+      PopulationFit fit = fit_population(records, options.model, options.points);
+      add_leak(fit, records);
       const PulseRecord& first = records.front().pulses;
       return Subject{device_spec(parse_program_config(all, fit_toml(fit, all), options.settings)), first,
                      replay(fit.each.front().fit.spec, first), look};
@@ -110,9 +112,10 @@ Subject subject_named(const DevicesOptions& options) {
   const bool known = is_model || is_preset(name) || name.ends_with(".toml");
   if (is_table_name(name) || (!known && std::filesystem::is_regular_file(name))) return measured_subject(options);
   if (options.names.size() > 1) {
-    throw UserError(fmt::format("devices characterize: {} is no file of measurements: two files are LTP and LTD, or "
-                                "CrossSim's SET and RESET",
-                                name));
+    throw UserError(
+        fmt::format("devices characterize: {} is no file of measurements: two files are LTP and LTD, or "
+                    "CrossSim's SET and RESET",
+                    name));
   }
   if (name.ends_with(".toml")) {
     const Config config = load_program_config(name, options.settings);

@@ -149,9 +149,8 @@ Json comparison_json(const RelaxationFit& fit) {
 ExitCode fit_relaxation_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--relaxation");
   TableLook look{options.columns};
-  const RelaxationFit fit = while_fitting("fitting relaxation", [&] {
-    return read_and_tell(look, [&] { return fit_relaxation(file, &look); });
-  });
+  const RelaxationFit fit = while_fitting(
+      "fitting relaxation", [&] { return read_and_tell(look, [&] { return fit_relaxation(file, &look); }); });
   Json rows = Json::array();
   for (const RelaxationRow& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -170,9 +169,8 @@ ExitCode fit_relaxation_table(const TableFitOptions& options) {
 ExitCode fit_noise_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--noise");
   TableLook look{options.columns};
-  const NoiseFit fit = while_fitting("fitting spectra", [&] {
-    return read_and_tell(look, [&] { return fit_noise(file, rate_of(options), &look); });
-  });
+  const NoiseFit fit = while_fitting(
+      "fitting spectra", [&] { return read_and_tell(look, [&] { return fit_noise(file, rate_of(options), &look); }); });
   Json rows = Json::array();
   for (const NoiseRow& r : fit.rows) {
     rows.push_back({{"level_S", r.level_S},
@@ -244,9 +242,8 @@ ExitCode fit_iv_table(const TableFitOptions& options) {
   TableLook look{options.columns};
   const IvData data =
       read_and_tell(look, [&] { return parse_iv(read_table_text(file), file, rate_of(options), look); });
-  const IvFit fit = while_fitting("fitting laws to sweeps", [&] {
-    return read_and_tell(look, [&] { return fit_iv(data, options.model); });
-  });
+  const IvFit fit = while_fitting("fitting laws to sweeps",
+                                  [&] { return read_and_tell(look, [&] { return fit_iv(data, options.model); }); });
   const IvReads& r = fit.reads;
   Json all = {{"set_V", iv_number_json(r.set_V)},
               {"reset_V", iv_number_json(r.reset_V)},

@@ -215,8 +215,8 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
   }
   const std::map<double, double> lost = lost_at(table, counts_pulses ? pulse_count_at : cycle_count_at);
   if (!lost.empty()) {
-    look.understood.back().notes.push_back(fmt::format(
-        "{} devices end with an overflow of their on state: they failed there, and count so", lost.size()));
+    look.understood.back().notes.push_back(
+        fmt::format("{} devices end with an overflow of their on state: they failed there, and count so", lost.size()));
   }
   std::vector<CycledDevice> devices;
   for (auto& [name, own] : rows) {

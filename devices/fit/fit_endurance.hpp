@@ -14,7 +14,8 @@ namespace nudge {
 struct CycledDevice {
   double name = 0;
   std::vector<double> cycles, on_S, off_S;
-  double lost = std::numeric_limits<double>::infinity();  ///< cycle from which on its readings overflow to their end; infinity: none
+  double lost = std::numeric_limits<
+      double>::infinity();  ///< cycle from which on its readings overflow to their end; infinity: none
 };
 
 /// Cycles between which a device failed; died = infinity: it works at the last look.
@@ -50,7 +51,7 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
                                           bool& counts_pulses);
 
 /// Fits lives and drifts. A device has failed at the first row from which on its window g_on − g_off stays below half of the
-/// first, or from which on its readings overflow; it died between that row and the row before. Lives are lognormal over devices, of mean m and deviation s of their
+/// first, or its readings overflow. It died between that row and the row before. Lives are lognormal over devices, of mean m and deviation s of their
 /// logarithm (the law of device.endurance):
 ///     −ln L = −Σ ln[Φ(b) − Φ(a)],   a and b: the ends of the interval in which it died, over s
 /// with interval and right censoring (Meeker and Escobar, Statistical Methods for Reliability Data, 1998, ch. 7).

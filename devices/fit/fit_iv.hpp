@@ -31,7 +31,7 @@ struct IvFit {
 ///     dx/dt = f(x, V(t)) of the law,   I = G(x) V0 sinh(V/V0),
 /// with V linear from row to row, G of vteam 1/(R_off + x (R_on − R_off)), of yakopcic g_min + x (g_max − g_min), and V0 as the
 /// reads show it (device.iv_sinh; none: I = G V). Least squares of asinh(I/I_f), the logarithm of currents above I_f, 2 % of
-/// the off state's at the peak, by Levenberg–Marquardt from four starts, of which the
+/// the off state's at the peak, by Levenberg–Marquardt from four starts. The
 /// two that are best after 40 steps go on to at most 150. Rows at the instrument's limit count only as voltages.
 /// Intervals come from the curvature at the minimum with Student's t; a number within a factor e^3 is open. A set at
 /// negative voltages turns both signs. The widths and volts of device pulses are chosen: the set and reset voltages, and 100 mean

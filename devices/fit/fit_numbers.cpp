@@ -157,7 +157,8 @@ namespace {
 /// Mean size of a pulse of one direction over places equally far apart across the window. A pulse that the bound stops counts as the last
 /// that it does not.
 double mean_pulse_S(PulseLaw& law, const PulseRecord& two, std::size_t pulse) {
-  constexpr int places = 64;  // of three conductances; a curve of aihwkit's steepest (e^5 across the window) is right to 1e-4
+  constexpr int places =
+      64;  // of three conductances; a curve of aihwkit's steepest (e^5 across the window) is right to 1e-4
   constexpr double at_bound = 1e-9;
   const double width = law.upper_S() - law.lower_S();
   const bool up = two.direction[pulse] == Direction::up;
@@ -198,7 +199,8 @@ void set_mean_pulses(DeviceSpec& spec) {
   const auto [up, down] = mean_pulses_S(spec);
   const double there = spec.reference_pulse_S(), larger = std::max({up, down, 1e-9 * spec.window_S()});
   const bool volts = has_volts(spec.model);
-  if (!volts && std::abs(larger - there) < 1e-9 * there) {  // a law whose mean pulse is at the reference, but for rounding
+  if (!volts &&
+      std::abs(larger - there) < 1e-9 * there) {  // a law whose mean pulse is at the reference, but for rounding
     spec.pulses /= spec.reference_pulse;
     spec.reference_pulse = 1;
     return;

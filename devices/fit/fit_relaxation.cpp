@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t least_cells = RelaxationFit::least_cells;
 constexpr std::size_t simulated_cells = 16000;
 constexpr int corrections = 5;
-constexpr double out_of_reach = 6;     // spreads from 0 S: what stays at 0 S is then no matter
+constexpr double out_of_reach = 6;  // spreads from 0 S: what stays at 0 S is then no matter
 constexpr double far_wider = 1.5;
 constexpr std::size_t beside = 3;  // levels on either side
 constexpr double one_time = 1.5;   // times closer than this factor are one time

@@ -10,7 +10,7 @@ namespace nudge {
 namespace {
 
 constexpr double wanted_pulses = 100;  // across the window: a weight then has seven bits
-constexpr double few_pulses = 50;      // training on devices of fewer pulses stays far from its best (results/devices.md)
+constexpr double few_pulses = 50;  // training on devices of fewer pulses stays far from its best (results/devices.md)
 constexpr double least_width_s = 1e-15, most_width_s = 1e5;
 
 }  // namespace
@@ -62,16 +62,18 @@ std::vector<std::string> pulse_warnings(const DeviceSpec& spec) {
   std::vector<std::string> out;
   const double width = spec.shape_value("pulse_width");
   if (spec.pulses < few_pulses) {
-    out.push_back(fmt::format(
-        "a pulse of {} crosses the window in {:.3g}: a device of fewer than {:g} pulses learns little. Pulses of {} would take {:g}",
-        format_quantity(width, Unit::second, 3), spec.pulses, few_pulses,
-        format_quantity(width * spec.pulses / wanted_pulses, Unit::second, 3), wanted_pulses));
+    out.push_back(
+        fmt::format("a pulse of {} crosses the window in {:.3g}: a device of fewer than {:g} pulses learns little. "
+                    "Pulses of {} would take {:g}",
+                    format_quantity(width, Unit::second, 3), spec.pulses, few_pulses,
+                    format_quantity(width * spec.pulses / wanted_pulses, Unit::second, 3), wanted_pulses));
   }
   const auto [up, down] = mean_pulses_S(spec);
   const double larger = std::max(up, down), smaller = std::min(up, down);
   if (!(smaller > 0.1 * larger)) {
     out.push_back(fmt::format(
-        "pulses {} move {:.3g} of the window, those {} {:.3g}: the device forgets in one direction what it learns in the other. "
+        "pulses {} move {:.3g} of the window, those {} {:.3g}: the device forgets in one direction what it learns in "
+        "the other. "
         "Choose pulse_up and pulse_down nearer to each other in their effect",
         up > down ? "up" : "down", larger / spec.window_S(), up > down ? "down" : "up", smaller / spec.window_S()));
   }

@@ -82,7 +82,9 @@ std::string iv_toml(const IvFit& fit, const std::string& source) {
     if (fit.reads.sinh_V() > 0) out += fmt::format("[device]\niv_sinh = {:.4g}\n", fit.reads.sinh_V());
     return out;
   }
-  out += "# pulse_up, pulse_down: the set and reset voltages; pulse_width: 100 mean pulses across the window. Chosen, not measured.\n";
+  out +=
+      "# pulse_up, pulse_down: the set and reset voltages; pulse_width: 100 mean pulses across the window. Chosen, not "
+      "measured.\n";
   return out + device_toml(fit.laws.front().spec);
 }
 

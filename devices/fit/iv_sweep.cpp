@@ -147,11 +147,12 @@ struct IvLevel {
 };
 
 /// Slope of I over s = V sinh(√c V)/(√c V). Its error is that of a line with an intercept: rectified noise is an intercept without a slope.
-IvLevel level_of(const IvWay& way, double below_V, double c) {
-  double n = 0, s1 = 0, i1 = 0, ss = 0, si = 0, ii = 0;
+IvLevel level_of(const IvWay& way, double below_V, double c, double digit_A) {
+  double largest_V = 0, n = 0, s1 = 0, i1 = 0, ss = 0, si = 0, ii = 0;
   for (std::size_t k = 0; k < way.volts.size(); ++k) {
     if (way.volts[k] > below_V) continue;
     const double s = way.volts[k] * std::exp(log_sinhc(c * way.volts[k] * way.volts[k])), i = way.amps[k];
+    largest_V = std::max(largest_V, way.volts[k]);
     n += 1, s1 += s, i1 += i, ss += s * s, si += s * i, ii += i * i;
   }
   IvLevel level;
@@ -162,7 +163,7 @@ IvLevel level_of(const IvWay& way, double below_V, double c) {
   const double slope = sxy / sxx, error = std::sqrt(std::max(syy - slope * sxy, 0.0) / (n - 2) / sxx);
   if (slope > above_noise * error) return level;
   const double most = std::max(slope, 0.0) + 2 * error;
-  return {most > 0 ? most : 1e-18, true};  // currents that are all 0 are below an attosiemens
+  return {most > 0 ? most : digit_A / largest_V, true};  // currents that are all 0 are below the file's digit
 }
 
 /// True if the device conducts near the peak but neither before nor after: it went on and came back by itself. Sets hold_V.
@@ -182,15 +183,16 @@ bool returns_by_itself(const IvTrip& trip, double c, double before, double after
   };
   int on = trip.out.limited_V > 0 ? 2 : 0;  // rows near the peak that conduct; the limit hides them
   for (const IvWay* way : {&trip.out, &trip.back}) {
-    for (std::size_t k = 0; k < way->volts.size(); ++k) on += way->volts[k] > 0.8 * peak && above(*way, k) > far ? 1 : 0;
+    for (std::size_t k = 0; k < way->volts.size(); ++k)
+      on += way->volts[k] > 0.8 * peak && above(*way, k) > far ? 1 : 0;
   }
   double up_V = 0;
   return on >= 2 && jump(trip.back, hold_V) > far && (trip.out.limited_V > 0 || jump(trip.out, up_V) > far);
 }
 
-IvLobe lobe_of(const IvTrip& trip, double c) {
+IvLobe lobe_of(const IvTrip& trip, double c, double digit_A) {
   const double below = 0.5 * steepest_V(trip);
-  const IvLevel out = level_of(trip.out, below, c), back = level_of(trip.back, below, c);
+  const IvLevel out = level_of(trip.out, below, c, digit_A), back = level_of(trip.back, below, c, digit_A);
   const double before = std::log(out.value_S), after = std::log(back.value_S);
   IvLobe lobe{trip.peak_V, out.value_S, back.value_S};
   lobe.before_hidden = out.hidden, lobe.after_hidden = back.hidden;
@@ -244,6 +246,15 @@ IvNumber mean_over_lobes(const std::vector<double>& values, double resolution) {
 IvNumber of_logarithm(IvNumber n) {
   n.value = std::exp(n.value), n.low = std::exp(n.low), n.high = std::exp(n.high);
   return n;
+}
+
+/// Smallest current of a file that is not 0.
+double smallest_current(const IvData& data) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const IvSweep& sweep : data.sweeps) {
+    for (const double i : sweep.current_A) least = i != 0 ? std::min(least, std::abs(i)) : least;
+  }
+  return least;
 }
 
 /// Off state of several lobes whose noise hides it in some: their mean, or the most that it may be.
@@ -328,10 +339,11 @@ IvReads look_at_sweeps(const IvData& data) {
   IvReads reads;
   reads.curvature_per_V2 = curvature_of(trips);
   const double c = reads.sinh_V() > 0 ? reads.curvature_per_V2.value : 0;
+  const double digit = smallest_current(data);
   std::vector<double> set, reset, on, off, ratio, hold;
   double set_step = 0, reset_step = 0;
   for (const IvTrip& trip : trips) {
-    IvLobe lobe = lobe_of(trip, c);
+    IvLobe lobe = lobe_of(trip, c, digit);
     lobe.sweep = of_sweep[reads.lobes.size()];
     reads.lobes.push_back(lobe);
     if (lobe.returns) hold.push_back(lobe.hold_V);

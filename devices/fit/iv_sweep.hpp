@@ -54,19 +54,21 @@ struct IvLobe {
   double before_S = 0, after_S = 0;  ///< small-signal conductances on the way out and on the way back
   double threshold_V = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing switches
   double step_V = 0;                                              ///< step of the voltage there
-  bool before_hidden = false, after_hidden = false;  ///< noise hides the conductance, which is then the most that it may be
-  bool returns = false;   ///< it conducts near the peak and came back by itself
-  double hold_V = 0;      ///< voltage, without sign, at which it came back
-  std::size_t sweep = 0;  ///< place in IvData::sweeps
+  bool before_hidden = false,
+       after_hidden = false;  ///< noise hides the conductance, which is then the most that it may be
+  bool returns = false;       ///< it conducts near the peak and came back by itself
+  double hold_V = 0;          ///< voltage, without sign, at which it came back
+  std::size_t sweep = 0;      ///< place in IvData::sweeps
 };
 
 /// Numbers that sweeps show without a model.
 struct IvReads {
   std::vector<IvLobe> lobes;
-  IvNumber set_V, reset_V;    ///< voltages at which ln(conductance) is halfway between both states
-  IvNumber on_S, off_S;       ///< small-signal conductances of both states
-  IvNumber ratio;             ///< on/off
-  double off_below_S = 0;     ///< the off state is below this, in the noise of the current: off_S and ratio are unknown; 0: it is seen
+  IvNumber set_V, reset_V;  ///< voltages at which ln(conductance) is halfway between both states
+  IvNumber on_S, off_S;     ///< small-signal conductances of both states
+  IvNumber ratio;           ///< on/off
+  double off_below_S =
+      0;  ///< the off state is below this, in the noise of the current: off_S and ratio are unknown; 0: it is seen
   double ratio_above() const { return on_S.value / off_below_S; }
   int switched = 0, returned = 0;  ///< lobes in which something switches, and in which the device returns by itself
   IvNumber hold_V;                 ///< voltage at which it returns, of lobes that show it
@@ -78,7 +80,7 @@ struct IvReads {
 
 /// Conductances are slopes of the current over V sinh(V/V0)/(V/V0). One below three standard errors of a line with an intercept is hidden
 /// by noise of the current. A device returns by itself where it conducts three times better near the peak than before and after,
-/// jumping there and back, or where a set state is gone at the next lobe of that sign without a reset.
+/// and jumps there and back. Or a set state is gone at the next lobe of that sign without a reset.
 ///
 /// Looks at sweeps that go out from 0 V and come back. Of each lobe both ways are fitted by I = G V0 sinh(V/V0) where |V| is
 /// below half of the voltage at which most changes. It switches where G changes by more than a tenth. The threshold is the first

@@ -148,9 +148,10 @@ DateOrder date_order(const MeasuredText& text, const std::vector<LongColumn>& kn
     if (i == 0 && !any) return DateOrder::year_first;
   }
   if (day_line > 0 && month_line > 0) {
-    csv_fail(text.place(std::max(day_line, month_line)),
-             fmt::format("this date has the month and the day in another order than line {} (write 2026-01-31 14:05:09)",
-                         std::min(day_line, month_line)));
+    csv_fail(
+        text.place(std::max(day_line, month_line)),
+        fmt::format("this date has the month and the day in another order than line {} (write 2026-01-31 14:05:09)",
+                    std::min(day_line, month_line)));
   }
   if (day_line == 0 && month_line == 0) {
     const DateFront front = *date_front(example);
@@ -274,11 +275,12 @@ void refuse_twice(const std::vector<std::string>& paths, const std::vector<std::
   for (std::size_t a = 0; a < paths.size(); ++a) {
     for (std::size_t b = a + 1; b < paths.size(); ++b) {
       if (texts[a] != texts[b] || texts[a].empty()) continue;
-      throw UserError(paths[a] == paths[b]
-                          ? fmt::format("{}: the same file is given twice. Its measurements would count twice", paths[a])
-                          : fmt::format("{}, {}: both hold the same bytes. Its measurements would count twice: give "
-                                        "the other file",
-                                        paths[a], paths[b]));
+      throw UserError(
+          paths[a] == paths[b]
+              ? fmt::format("{}: the same file is given twice. Its measurements would count twice", paths[a])
+              : fmt::format("{}, {}: both hold the same bytes. Its measurements would count twice: give "
+                            "the other file",
+                            paths[a], paths[b]));
     }
   }
 }

@@ -110,8 +110,9 @@ double up_down_conductance(const std::string& cell, const std::string& unit, dou
   }
   const std::string own = named_unit("x " + cell).unit.empty() ? unit : "";
   if (!own.empty() && read_quantity("1 " + own, Unit::ampere).problem.empty()) {
-    csv_fail(where, fmt::format("the columns are currents ({}): at which voltage were they read? (--read-voltage \"0.1 V\")",
-                                own));
+    csv_fail(
+        where,
+        fmt::format("the columns are currents ({}): at which voltage were they read? (--read-voltage \"0.1 V\")", own));
   }
   if (!cell.empty() && cell.front() == '-' && std::isfinite(std::strtod(cell.c_str(), nullptr))) {
     csv_fail(where,

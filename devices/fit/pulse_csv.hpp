@@ -19,10 +19,16 @@ struct PulseRecord {
   std::size_t pulses() const { return conductance_S.empty() ? 0 : conductance_S.size() - 1; }
 };
 
-/// Record of one device in one cycle; names are as in the file, empty where it has no such column.
+/// Reading of a device that nobody has pulsed for a while.
+struct TimedReading {
+  double since_pulse_s = 0, conductance_S = 0;
+};
+
+/// Record of one device in one cycle; names are as in the file, empty where it has no such column. waits: what was read after its last pulse.
 struct LabRecord {
   std::string device, cycle;
   PulseRecord pulses;
+  std::vector<TimedReading> waits = {};
 };
 
 /// Scale of the numbers of a file that has no units.
@@ -42,7 +48,8 @@ void check_records(const std::vector<LabRecord>& records, const std::string& nam
 ///
 /// A device's records may have one direction alone. A count of pulses that begins anew is a new record where there is no column
 /// cycle, or in the other direction. Without directions and voltages a record that goes one way has pulses of that way. A
-/// missing reading (an instrument's overflow) ends a record; the next reading begins another.
+/// missing reading (an instrument's overflow) ends a record; the next reading begins another. A row whose direction is `wait` (or `read`) is a
+/// read without a pulse, some time after it. With the column time it goes into LabRecord::waits, and the pulses behind it are a new record.
 ///
 /// UserError with name:line for what find_columns() refuses, a gap or step back of the pulse number, a number that is not
 /// finite, a negative conductance, one above 0.1 S (no device: the unit is missing), an unknown direction, and for records

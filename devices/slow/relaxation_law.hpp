@@ -28,8 +28,8 @@ namespace nudge {
 /// volatility_memory. ⟨S²⟩ = 1, so V and correlations stay the same. A cell that has gone far goes on in larger steps (stochastic
 /// volatility: Taylor, Modelling Financial Time Series (1986), ch. 3). Tails and persistence of measured cells: results/devices.md.
 ///
-/// With a table k(g₀, t) of skew the normal number of z_k, positive or negative, is made 1 + k or 1 − k times as long (the two-piece
-/// normal distribution of Fechner; Wallis, Statistical Science 29:106 (2014)). Its mean 2k/√(2π) is taken off, and it is divided by
+/// With a table k(g₀, t) of skew the normal number of z_k, positive or negative, is made 1 + k or 1 − k times as long. That is the two-piece
+/// normal distribution of Fechner (Wallis, Statistical Science 29:106 (2014)). Its mean 2k/√(2π) is taken off, and it is divided by
 /// √(1 + k² − 2k²/π): mean, variance and correlations stay the same. The table is read at t_k as that of w.
 class RelaxationLaw {
  public:

@@ -318,6 +318,70 @@ TEST_CASE("a preset is shown by what differs from the defaults, with prefixes, w
   CHECK_THAT(run_nudge(folder, "devices show ecram --all").output, Contains("g_max"));
 }
 
+TEST_CASE("devices characterize reads what devices fit reads, and both tell of waits and currents", "[apps]") {
+  const Folder folder;
+  std::string ltp = "n,I (uA)\n", ltd = "n,I (uA)\n", waits = "pulse,G (uS),direction,time_s\n0,2,,0\n";
+  double g = 2;
+  for (int n = 0; n <= 30; ++n) {
+    ltp += fmt::format("{},{:.6f}\n", n, 0.1 * g);
+    g += 0.1 * (20 - g);
+  }
+  for (int n = 0; n <= 30; ++n) {
+    ltd += fmt::format("{},{:.6f}\n", n, 0.1 * g);
+    g -= 0.1 * (g - 1);
+  }
+  folder.write("ltp.csv", ltp);
+  folder.write("ltd.csv", ltd);
+  const std::string files =
+      "ltp.csv ltd.csv --columns 'pulse=COL1,I=COL2 uA' --read-voltage '0.1 V' --model soft_bounds";
+  const auto fit = nlohmann::json::parse(run_nudge(folder, "devices fit " + files + " --json").output);
+  CHECK(fit["g_max_S"]["mean"].get<double>() == Approx(20e-6).epsilon(0.01));
+  const Outcome drawn = run_nudge(folder, "devices characterize " + files + " --devices 20 --samples 64 --json");
+  REQUIRE(drawn.exit_code == 0);
+  const auto seen = nlohmann::json::parse(drawn.output);
+  CHECK(seen["understood"].size() == 2);
+  CHECK(seen["understood"][0]["rows"] == 31);
+  CHECK(run_nudge(folder, "devices characterize ecram pcm").exit_code == 2);
+  const Outcome twice = run_nudge(folder, "devices fit ltp.csv ltp.csv --columns 'pulse=COL1,I=COL2 uA'");
+  CHECK(twice.exit_code == 2);
+  CHECK_THAT(twice.errors, Contains("ltp.csv: the same file is given twice"));
+  // Side by side: the same device from one file.
+  std::string beside = "pulse,LTP (uA),LTD (uA)\n";
+  double up = 2, down = 19;
+  for (int n = 0; n <= 30; ++n) {
+    beside += fmt::format("{},{:.6f},{:.6f}\n", n, 0.1 * up, 0.1 * down);
+    up += 0.1 * (20 - up);
+    down -= 0.1 * (down - 1);
+  }
+  folder.write("beside.csv", beside);
+  const std::string both = "beside.csv --read-voltage '0.1 V' --model soft_bounds";
+  CHECK(run_nudge(folder, "devices fit " + both).exit_code == 0);
+  CHECK(run_nudge(folder, "devices characterize " + both + " --devices 20 --samples 64").exit_code == 0);
+  // Pulses, then a leak towards 1 uS within 50 s, twice.
+  g = 2;
+  double t = 0;
+  for (int round = 0, n = 0; round < 2; ++round) {
+    for (int k = 0; k < 20; ++k) {
+      const bool rises = k < 12;
+      g += rises ? 0.1 * (20 - g) : -0.1 * (g - 1);
+      t += 1e-3;
+      waits += fmt::format("{},{:.6f},{},{:.4f}\n", ++n, g, rises ? "up" : "down", t);
+    }
+    for (int k = 0; k < 6; ++k) {
+      g = 1 + (g - 1) * std::exp(-10.0 / 50);
+      t += 10;
+      waits += fmt::format("{},{:.6f},wait,{:.4f}\n", n, g, t);
+    }
+  }
+  folder.write("waits.csv", waits);
+  const Outcome joint = run_nudge(folder, "devices fit waits.csv --model soft_bounds --json");
+  REQUIRE(joint.exit_code == 0);
+  const auto leak = nlohmann::json::parse(joint.output);
+  CHECK(leak["leak"]["time_s"].get<double>() == Approx(50).epsilon(0.02));
+  CHECK(leak["g_max_S"]["mean"].get<double>() == Approx(20e-6).epsilon(0.02));
+  CHECK_THAT(leak["toml"].get<std::string>(), Contains("leak_time = "));
+}
+
 TEST_CASE("devices fit --iv and --endurance print what they understood, and write a configuration", "[apps]") {
   const Folder folder;
   std::string sweep = "voltage_V,current_A\n";

@@ -50,6 +50,36 @@ double reading(const Crossbar<double>& crossbar, const std::string& name) {
 
 }  // namespace
 
+TEST_CASE("cells with levels are programmed to the nearest one", "[circuits]") {
+  DeviceSpec spec;
+  spec.model = "constant_step";
+  spec.pulses = 300;  // 20 pulses from level to level
+  spec.levels = 16;
+  const Matrix<double> target = targets(spec);
+  const double apart = spec.window_S() / 15;
+  Matrix<double> nearest = target;
+  for (double& g : nearest.reshaped()) g = spec.g_min_S + apart * std::round((g - spec.g_min_S) / apart);
+  for (const ProgrammingScheme scheme :
+       {ProgrammingScheme::open_loop_error, ProgrammingScheme::open_loop_pulses, ProgrammingScheme::write_verify}) {
+    DeviceArray<double> array(spec, n, n, {3, 1, 0});
+    ProgrammingSpec how;
+    how.scheme = scheme;
+    std::uint64_t operation = 0;
+    const WriteReport report = write_array(array, target, how, 0, operation);
+    const double off = (array.conductance() - nearest).cwiseAbs().maxCoeff() / spec.window_S();
+    // The error is exact without pulses; pulses end within half of one, write-verify within its tolerance.
+    CHECK(off <= (scheme == ProgrammingScheme::open_loop_error    ? 1e-12
+                  : scheme == ProgrammingScheme::open_loop_pulses ? 0.51 / 300
+                                                                  : how.tolerance));
+    // Errors are of what was asked for: uniform within half a level, 1/(15 √12) of the window rms.
+    CHECK(report.error_rms() == Approx(1 / (15 * std::sqrt(12.0))).epsilon(0.05));
+  }
+  spec.levels = 1;
+  CHECK_THROWS_WITH(spec.validate(), Contains("device.levels = 1 (must be 0, or a whole number from 2 on"));
+  spec.levels = 2.5;
+  CHECK_THROWS_AS(spec.validate(), UserError);
+}
+
 TEST_CASE("write-verify: every device is within tolerance or reported as a failure", "[circuits]") {
   const DeviceSpec spec = rough();
   const Matrix<double> target = targets(spec);

@@ -30,7 +30,8 @@ std::string cauchy_table(std::uint64_t seed) {
         return 0.05 * (l == 3 ? 4 : 1) * std::tan(M_PI * (0.98 * draws[static_cast<std::size_t>(2 * i + k)] - 0.49));
       };
       const double start = 300 + 5 * l, first = cauchy(0), later = first + cauchy(1);
-      csv += fmt::format("{0},1,{1},{3},{4}\n{0},100,{2},{3},{4}\n", 1000 * l + i, start + first, start + later, start, l);
+      csv +=
+          fmt::format("{0},1,{1},{3},{4}\n{0},100,{2},{3},{4}\n", 1000 * l + i, start + first, start + later, start, l);
     }
   }
   return csv;

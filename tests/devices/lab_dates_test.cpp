@@ -44,9 +44,9 @@ TEST_CASE("a date with the year last is read where a day above 12 tells its orde
   CHECK(times_of({"1/5/2026 11:59:59 PM", "1/31/2026 12:00:00 AM"}) == std::vector<double>{0, 25 * 86400 + 1});
   CHECK(times_of({"31.1.2026 9:05", "1.2.2026 9:06"}) == std::vector<double>{0, 86460});  // points: the day is first
   CHECK(times_of({"02.01.2026 9:05:00,5", "03.01.2026 9:05:00"}) == std::vector<double>{0, 86399.5});
-  CHECK_THROWS_WITH(times_of({"05/01/2026 10:00:00", "06/01/2026 10:00:01"}),
-                    Contains("t.csv:2") && Contains("month 5 and day 1, or month 1 and day 5") &&
-                        Contains("2026-01-31 14:05:09"));
+  CHECK_THROWS_WITH(
+      times_of({"05/01/2026 10:00:00", "06/01/2026 10:00:01"}),
+      Contains("t.csv:2") && Contains("month 5 and day 1, or month 1 and day 5") && Contains("2026-01-31 14:05:09"));
   CHECK_THROWS_WITH(times_of({"13/01/2026 10:00", "01/13/2026 10:01"}),
                     Contains("t.csv:3") && Contains("in another order than line 2"));
   CHECK_THROWS_WITH(times_of({"31/01/2026", "31/01/2026"}), Contains("t.csv:2") && Contains("2026-01-31 14:05:09"));
@@ -122,10 +122,10 @@ TEST_CASE("a device that overflows to its end has failed there", "[endurance_fit
     return fit_endurance(devices, pulses);
   };
   TableLook look;
-  const EnduranceFit burnt = fit(
-      "device,cycle,LRS_kOhm,HRS_kOhm\na,1,5,100\na,1000,5,100\na,10000,9.91E+37,9.91E+37\na,100000,OVLD,OVLD\n"
-      "b,1,5,100\nb,1000,5,9.91E+37\nb,10000,5,100\nc,1,5,100\nc,1000,5,100\nc,10000,---,---\n",
-      look);
+  const EnduranceFit burnt =
+      fit("device,cycle,LRS_kOhm,HRS_kOhm\na,1,5,100\na,1000,5,100\na,10000,9.91E+37,9.91E+37\na,100000,OVLD,OVLD\n"
+          "b,1,5,100\nb,1000,5,9.91E+37\nb,10000,5,100\nc,1,5,100\nc,1000,5,100\nc,10000,---,---\n",
+          look);
   REQUIRE(burnt.lives.size() == 3);
   CHECK(burnt.failed == 1);
   // Devices named by words are in the order of the file from the last one on.

@@ -72,7 +72,8 @@ TEST_CASE("mean pulses are those of simulated staircases, and the law stays", "[
     CHECK(mean.reference_pulse_S() == Approx(spec.reference_pulse_S()).epsilon(1e-12));
     const std::vector<double> before = staircase(spec), after = staircase(mean);
     for (std::size_t k = 0; k < before.size(); ++k) CHECK(after[k] == Approx(before[k]).epsilon(1e-9));
-    const bool at_reference = spec.model == "soft_bounds" || spec.model == "constant_step" || spec.model == "linear_step";
+    const bool at_reference =
+        spec.model == "soft_bounds" || spec.model == "constant_step" || spec.model == "linear_step";
     CHECK((mean.reference_pulse == 1) == at_reference);
     CHECK_THAT(device_toml(mean), at_reference ? !Contains("reference_pulse") : Contains("reference_pulse"));
   }

@@ -147,8 +147,7 @@ TEST_CASE("relaxation: half of the cells of technology C predict the other half"
     const RelaxationRow& o = *at->second;
     const auto off = [&o](double a, double b) { return std::pow((a - b) / std::max(std::abs(b), o.sd_measured_S), 2); };
     sd_halves += std::pow(r.sd_measured_S / o.sd_measured_S - 1, 2);
-    quantile_halves +=
-        off(r.low_measured_S, o.low_measured_S) / 2 + off(r.high_measured_S, o.high_measured_S) / 2;
+    quantile_halves += off(r.low_measured_S, o.low_measured_S) / 2 + off(r.high_measured_S, o.high_measured_S) / 2;
     ++n;
   }
   const double of_sd = std::sqrt(sd_halves / n), of_quantile = std::sqrt(quantile_halves / n);
@@ -161,9 +160,10 @@ TEST_CASE("relaxation: half of the cells of technology C predict the other half"
     quantile_raw += distance(r.low_model_S, r.low_measured_S) / 2 + distance(r.high_model_S, r.high_measured_S) / 2;
   }
   quantile_raw = std::sqrt(quantile_raw / static_cast<double>(across.rows.size()));
-  WARN(fmt::format("one half on the other: sd {:.1f} % (halves {:.1f} %), quantiles {:.0f} % (halves {:.0f} %), "
-                   "correlations {:.2f}",
-                   100 * off.sd, 100 * of_sd, 100 * quantile_raw, 100 * of_quantile, off.correlation));
+  WARN(
+      fmt::format("one half on the other: sd {:.1f} % (halves {:.1f} %), quantiles {:.0f} % (halves {:.0f} %), "
+                  "correlations {:.2f}",
+                  100 * off.sd, 100 * of_sd, 100 * quantile_raw, 100 * of_quantile, off.correlation));
   // Asked for: 12 % of sd and 30 % of quantiles. A bootstrap over the 60 to 280 cells of a level of one half (200 draws) has
   // 12 % of sd and 27 % of quantiles alone, and the halves' own tables differ by 20 and 37 %. So what is judged is what the law
   // adds to the distance of the halves; with a law without skew it was 47 % against 37 %, 29 % more in squares.

@@ -125,7 +125,8 @@ TEST_CASE("volatility gives relaxation the tails of a lognormal scale, and leave
   CHECK(other.cwiseAbs().mean() / deviation(other) > 1.045 * late.cwiseAbs().mean() / deviation(late));
 }
 
-TEST_CASE("skew gives relaxation the third moment of a two-piece normal number, and leaves its variance", "[relaxation]") {
+TEST_CASE("skew gives relaxation the third moment of a two-piece normal number, and leaves its variance",
+          "[relaxation]") {
   DeviceSpec spec = relaxing_device();
   spec.relaxation.jump_S.clear();
   constexpr double k = -0.6;

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a table of pulses, sorted into records.
+#include "devices/fit/pulse_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
+#include "sim/io/time_stamp.hpp"
+
+namespace nudge {
+
+std::vector<LongColumn> pulse_columns() {
+  return {{"pulse", Unit::none, true},   {"direction", Unit::none, false},    {"device", Unit::none, false},
+          {"cycle", Unit::none, false},  {"voltage", Unit::volt, false},      {"width", Unit::second, false},
+          {"time", Unit::second, false}, {"conductance", Unit::siemens, true}};
+}
+
+double PulseColumns::conductance_S(const CsvRow& row, const std::string& where) const {
+  if (found.has(read.conductance))
+    return csv_conductance(cell(row, read.conductance), found.unit[read.conductance], where);
+  double value = 0;
+  if (found.has(read.resistance)) {
+    value = 1 / number(row, read.resistance, Unit::ohm, "resistance", where);
+  } else {
+    const double volts = found.has(read.read_voltage)
+                             ? number(row, read.read_voltage, Unit::volt, "read_voltage", where)
+                             : read_voltage_V;
+    if (volts == 0)
+      csv_fail(where, "at which voltage was the current read? (a column read_voltage, or --read-voltage)");
+    value = number(row, read.current, Unit::ampere, "current", where) / volts;
+  }
+  if (!std::isfinite(value)) csv_fail(where, "resistance 0 has no conductance");
+  return csv_conductance(fmt::format("{}", value), "", where);
+}
+
+PulseColumns pulse_columns_of(const MeasuredText& text, const CsvScale& scale, TableLook& look) {
+  std::vector<LongColumn> known = pulse_columns();
+  PulseColumns out;
+  out.read = add_conductance(known);
+  out.read_voltage_V = scale.read_voltage_V;
+  out.found = find_columns(text, known, look,
+                           "; CrossSim's set.csv and reset.csv are given together: devices fit SET.csv RESET.csv");
+  const auto& found = out.found;
+  const std::string where = text.place(text.header);
+  if (!found.has(voltage_at) && !found.has(direction_at) && text.empty()) {
+    csv_fail(
+        where,
+        "column \"direction\" is missing (the header must be pulse,conductance,direction, with device and cycle for "
+        "several records, voltage and width of pulses that differ)");
+  }
+  if (found.has(voltage_at) != found.has(width_at)) {
+    look.understood.back().notes.push_back(
+        found.has(voltage_at) ? "no column width: only the sign of voltage is used, models of voltages need both"
+                              : "no column voltage: width is not used, models of voltages need both");
+  }
+  if (scale.read_voltage_V != 0 && !found.has(out.read.current)) {
+    throw UserError("--read-voltage is for a column of currents and for CrossSim's two files, SET.csv RESET.csv");
+  }
+  return out;
+}
+
+namespace {
+
+long long pulse_number(const std::string& text, const std::string& where) {
+  char* end = nullptr;
+  const long long value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end != 0) csv_fail(where, fmt::format("pulse \"{}\" is not a whole number", text));
+  constexpr long long most = 1LL << 53;  // whole numbers that a double holds, as other programs write them
+  if (value < -most || value > most) csv_fail(where, fmt::format("pulse {} (must be at most 2^53)", text));
+  return value;
+}
+
+Direction direction_of(const std::string& text, const std::string& where) {
+  const std::string word = boost::to_lower_copy(text);
+  for (const char* up : {"up", "+1", "1", "+", "set", "ltp", "potentiation"}) {
+    if (word == up) return Direction::up;
+  }
+  for (const char* down : {"down", "-1", "-", "reset", "ltd", "depression"}) {
+    if (word == down) return Direction::down;
+  }
+  csv_fail(where, fmt::format("direction \"{}\" must be up or down (or +1, -1; set, reset; LTP, LTD)", text));
+}
+
+/// Direction of a signed voltage, or of an unsigned one and a direction.
+Direction direction_of_volts(double size, const std::string& direction, const std::string& where) {
+  if (size == 0) csv_fail(where, "voltage 0 V is not a pulse");
+  if (direction.empty()) return size < 0 ? Direction::down : Direction::up;
+  if (size < 0 && direction_of(direction, where) == Direction::up) {
+    csv_fail(where, fmt::format("voltage {:g} V of a pulse up (negative voltages go down)", size));
+  }
+  return size < 0 ? Direction::down : direction_of(direction, where);
+}
+
+/// Appends the pulse of a row: its direction and, where the file has them, volts and width.
+void add_pulse(const PulseColumns& at, const CsvRow& row, const std::string& where, PulseRecord& record) {
+  const bool first = record.direction.empty();  // before the first pulse
+  const std::string direction = at.cell(row, direction_at);
+  const bool volts = at.found.has(voltage_at), whole = volts && at.found.has(width_at);
+  if (first) {
+    record.direction.push_back(direction.empty() ? Direction::up : direction_of(direction, where));
+    if (whole) record.volts.push_back(0), record.width_s.push_back(0);
+    return;
+  }
+  if (!volts) {
+    record.direction.push_back(at.found.has(direction_at) ? direction_of(direction, where) : Direction::up);
+    return;
+  }
+  const double size = at.number(row, voltage_at, Unit::volt, "voltage", where);
+  record.direction.push_back(direction_of_volts(size, direction, where));
+  if (!whole) return;
+  const double seconds = at.number(row, width_at, Unit::second, "width", where);
+  if (!(seconds > 0)) csv_fail(where, fmt::format("width {:g} s (must be > 0)", seconds));
+  record.volts.push_back(record.direction.back() == Direction::down ? -std::abs(size) : size);
+  record.width_s.push_back(seconds);
+}
+
+}  // namespace
+
+void RecordSorter::add(const CsvRow& row, const std::string& where) {
+  const long long pulse = pulse_number(columns_.cell(row, pulse_at), where);
+  OpenRecord& open = open_record(row, pulse, where);
+  open.last = pulse;
+  if (is_wait(row)) return add_wait(row, open, where);
+  if (!out_.records[open.at].waits.empty()) go_on_after_wait(open, row.line);
+  open.time = columns_.cell(row, pulse_time_at);
+  if (columns_.is_missing(row)) {
+    said_.missing_lines.push_back(row.line);
+    out_.broken[open.at] = open.ended = true;
+    return;
+  }
+  if (open.ended) {
+    const LabRecord before = {out_.records[open.at].device, out_.records[open.at].cycle, {}};
+    open.at = begin(before);
+    open.ended = false;
+    out_.broken.back() = true;
+  }
+  PulseRecord& record = out_.records[open.at].pulses;
+  record.conductance_S.push_back(columns_.conductance_S(row, where));
+  add_pulse(columns_, row, where, record);
+  out_.lines[open.at].push_back(row.line);
+}
+
+RowsOfRecords RecordSorter::done() {
+  if (restarts_ > 0) {
+    said_.notes.push_back(fmt::format("pulses are counted anew {} times: {} records", restarts_, restarts_ + 1));
+  }
+  std::size_t reads = 0;
+  RowsOfRecords kept;
+  for (std::size_t k = 0; k < out_.records.size(); ++k) {
+    reads += out_.records[k].waits.size();
+    if (out_.broken[k] && out_.records[k].pulses.pulses() == 0) continue;
+    kept.records.push_back(std::move(out_.records[k]));
+    kept.lines.push_back(std::move(out_.lines[k]));
+  }
+  if (reads > 0) said_.notes.push_back(fmt::format("{} reads after a wait tell the leak", reads));
+  const auto time = std::find_if(said_.columns.begin(), said_.columns.end(),
+                                 [](const Understood::Column& one) { return one.meaning == "time"; });
+  if (reads == 0 && time != said_.columns.end()) {  // times matter where there are waits
+    said_.left_columns.push_back(time->name);
+    said_.columns.erase(time);
+  }
+  return kept;
+}
+
+std::size_t RecordSorter::begin(LabRecord record) {
+  out_.records.push_back(std::move(record));
+  out_.lines.emplace_back();
+  out_.broken.push_back(false);
+  return out_.records.size() - 1;
+}
+
+OpenRecord& RecordSorter::open_record(const CsvRow& row, long long pulse, const std::string& where) {
+  const std::string device = columns_.cell(row, device_at), cycle = columns_.cell(row, cycle_at);
+  const auto [at, fresh] = open_.try_emplace({device, cycle});
+  OpenRecord& open = at->second;
+  if (fresh && is_wait(row)) csv_fail(where, "a wait before the first reading of a device (its first row is a start)");
+  if (fresh) return open = {begin({device, cycle, {}}), pulse, pulse};
+  if (pulse == open.last + 1 || (pulse == open.last && is_wait(row))) return open;
+  if (pulse == open.first && may_restart(out_.records[open.at].pulses, row, where)) {
+    ++restarts_;
+    const std::string name =
+        columns_.found.has(cycle_at) ? cycle : fmt::format("{}", std::max(restarts_of_[device] += 1, 1) + 1);
+    return open = {begin({device, name, {}}), pulse, pulse};
+  }
+  csv_fail(where, fmt::format("pulse {} follows pulse {} ({}: every pulse must have its row, numbered one by one)",
+                              pulse, open.last, pulse > open.last ? "a gap" : "not increasing"));
+}
+
+/// True where a new count is a new record: no column of cycles, or the other direction.
+bool RecordSorter::may_restart(const PulseRecord& record, const CsvRow& row, const std::string& where) const {
+  if (record.pulses() == 0 || is_wait(row)) return false;
+  if (!columns_.found.has(cycle_at)) return true;
+  const std::string direction = columns_.cell(row, direction_at);
+  return !direction.empty() && direction_of(direction, where) != record.direction.back();
+}
+
+bool RecordSorter::is_wait(const CsvRow& row) const {
+  const std::string word = boost::to_lower_copy(columns_.cell(row, direction_at));
+  return word == "wait" || word == "waiting" || word == "read";
+}
+
+void RecordSorter::add_wait(const CsvRow& row, const OpenRecord& open, const std::string& where) {
+  LabRecord& record = out_.records[open.at];
+  if (!columns_.found.has(pulse_time_at)) {
+    csv_fail(where, "a wait needs a column time, here and in the row of the pulse before it");
+  }
+  if (open.ended || record.pulses.pulses() == 0) csv_fail(where, "a wait without a pulse and its reading before it");
+  if (columns_.is_missing(row)) {
+    said_.missing_lines.push_back(row.line);
+    return;
+  }
+  const auto seconds = [&](const std::string& cell) {
+    const std::optional<double> stamp = time_stamp_s(cell);
+    return stamp ? *stamp : cell_number(cell, columns_.found.unit[pulse_time_at], Unit::second, "time", where);
+  };
+  const double since = seconds(columns_.cell(row, pulse_time_at)) - seconds(open.time);
+  const double before = record.waits.empty() ? 0 : record.waits.back().since_pulse_s;
+  if (!(since > before)) {
+    csv_fail(where, fmt::format("this read is {:g} s after the pulse, the one before it {:g} s (times must grow)",
+                                since, before));
+  }
+  record.waits.push_back({since, columns_.conductance_S(row, where)});
+}
+
+/// Begins the record of the pulses behind a wait, at what was read last.
+void RecordSorter::go_on_after_wait(OpenRecord& open, int line) {
+  const LabRecord& before = out_.records[open.at];
+  const double start_S = before.waits.back().conductance_S;
+  const bool volts = !before.pulses.volts.empty();
+  open.at = begin({before.device, before.cycle, {}});
+  PulseRecord& record = out_.records[open.at].pulses;
+  record.conductance_S.push_back(start_S);
+  record.direction.push_back(Direction::up);
+  if (volts) record.volts.push_back(0), record.width_s.push_back(0);
+  out_.lines[open.at].push_back(line);
+}
+
+}  // namespace nudge

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices/fit/pulse_csv.hpp"
+
+namespace nudge {
+
+enum PulseColumn : std::size_t { pulse_at, direction_at, device_at, cycle_at, voltage_at, width_at, pulse_time_at };
+
+/// Columns that a table of pulses may have.
+std::vector<LongColumn> pulse_columns();
+
+/// Columns of a file of pulses, and the voltage at which its currents were read.
+struct PulseColumns {
+  FoundColumns found;
+  ConductanceColumns read;
+  double read_voltage_V = 0;
+
+  /// Cell of a column; empty where the file has none.
+  std::string cell(const CsvRow& row, std::size_t column) const {
+    return found.has(column) ? row.cells[found.place[column]] : "";
+  }
+  /// True where the instrument wrote an overflow for the reading.
+  bool is_missing(const CsvRow& row) const {
+    const std::size_t at = found.has(read.conductance)  ? read.conductance
+                           : found.has(read.resistance) ? read.resistance
+                                                        : read.current;
+    return is_overflow(cell(row, at));
+  }
+  double number(const CsvRow& row, std::size_t column, Unit of, const char* name, const std::string& where) const {
+    return cell_number(cell(row, column), found.unit[column], of, name, where);
+  }
+  double conductance_S(const CsvRow& row, const std::string& where) const;
+};
+
+/// Finds the columns of a table of pulses.
+PulseColumns pulse_columns_of(const MeasuredText& text, const CsvScale& scale, TableLook& look);
+
+/// Records of a table, and the lines of their rows.
+struct RowsOfRecords {
+  std::vector<LabRecord> records = {};
+  std::vector<std::vector<int>> lines = {};
+  std::vector<bool> broken = {};  ///< begins or ends at a missing reading
+};
+
+/// Record that rows of a device and cycle are added to.
+struct OpenRecord {
+  std::size_t at = 0;
+  long long first = 0, last = 0;  ///< pulse numbers
+  bool ended = false;             ///< the last reading is missing: the next one begins a record
+  std::string time = {};          ///< cell of the time of its last pulse
+};
+
+/// Sorter of the rows of a table into records. A row whose direction is `wait` is a read without a pulse. It belongs to the record before it,
+/// and the next pulse begins another record at what was read.
+class RecordSorter {
+ public:
+  RecordSorter(const PulseColumns& columns, Understood& said) : columns_(columns), said_(said) {}
+
+  void add(const CsvRow& row, const std::string& where);
+  RowsOfRecords done();
+
+ private:
+  std::size_t begin(LabRecord record);
+  OpenRecord& open_record(const CsvRow& row, long long pulse, const std::string& where);
+  bool may_restart(const PulseRecord& record, const CsvRow& row, const std::string& where) const;
+  bool is_wait(const CsvRow& row) const;
+  void add_wait(const CsvRow& row, const OpenRecord& open, const std::string& where);
+  void go_on_after_wait(OpenRecord& open, int line);
+
+  const PulseColumns& columns_;
+  Understood& said_;
+  RowsOfRecords out_;
+  std::map<std::pair<std::string, std::string>, OpenRecord> open_;
+  std::map<std::string, int> restarts_of_;
+  int restarts_ = 0;
+};
+
+}  // namespace nudge
