@@ -154,15 +154,15 @@ DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRec
 
 namespace {
 
-/// Mean size of a pulse of one direction over places equally far apart across the window. A pulse that the bound stops counts as the last
-/// that it does not.
+/// Mean size of a pulse of one direction over places equally far apart across the window. Pulses that the bound stops count as the straight
+/// line through the last two that it does not.
 double mean_pulse_S(PulseLaw& law, const PulseRecord& two, std::size_t pulse) {
   constexpr int places =
       64;  // of three conductances; a curve of aihwkit's steepest (e^5 across the window) is right to 1e-4
   constexpr double at_bound = 1e-9;
   const double width = law.upper_S() - law.lower_S();
   const bool up = two.direction[pulse] == Direction::up;
-  double sum = 0, last = 0, counted = 0;
+  double sum = 0, last = 0, slope = 0, counted = 0;
   for (int k = 0; k < places; ++k) {
     PulseLaw::Places from{}, to{};
     for (std::size_t j = 0; j < from.size(); ++j) {
@@ -173,8 +173,11 @@ double mean_pulse_S(PulseLaw& law, const PulseRecord& two, std::size_t pulse) {
     law.move(two, pulse, to);
     for (std::size_t j = 0; j < to.size(); ++j) {
       const double left = up ? law.upper_S() - to[j] : to[j] - law.lower_S();
-      if (left > at_bound * width) last = std::abs(to[j] - from[j]);
-      if (left <= at_bound * width && last == 0) continue;  // it crosses the window
+      const double size = std::abs(to[j] - from[j]);
+      if (left <= at_bound * width && counted == 0) continue;  // it crosses the window
+      const double next = left > at_bound * width ? size : std::max(last + slope, 0.0);
+      slope = counted > 0 ? next - last : 0;
+      last = next;
       sum += last;
       ++counted;
     }

@@ -114,7 +114,7 @@ constexpr double gain =
     1.3;  // a time shows what its own steps add and what was there before: less than the whole of a change
 constexpr std::uint64_t volatility_seed = 3;
 
-constexpr double skew_gain = 2;  // k of a two-piece normal number is 2.1 of its τ₃; steps of several times add up
+constexpr double skew_gain = 2.5;  // k of a two-piece normal number is 2.1 of its τ₃; steps of several times add up
 
 using Table = std::vector<std::vector<double>>;  ///< [level][time]
 

@@ -168,7 +168,8 @@ IvLevel level_of(const IvWay& way, double below_V, double c, double digit_A) {
 
 /// True if the device conducts near the peak but neither before nor after: it went on and came back by itself. Sets hold_V.
 bool returns_by_itself(const IvTrip& trip, double c, double before, double after, double& hold_V) {
-  constexpr double far = 1.1;  // ln 3
+  constexpr double far = 1.1;                           // ln 3
+  if (!(std::abs(after - before) < far)) return false;  // it kept a state
   const double rest = std::max(before, after), peak = std::abs(trip.peak_V);
   const auto above = [&](const IvWay& way, std::size_t k) {
     return way.log_S[k] - log_sinhc(c * way.volts[k] * way.volts[k]) - rest;
@@ -191,15 +192,24 @@ bool returns_by_itself(const IvTrip& trip, double c, double before, double after
 }
 
 IvLobe lobe_of(const IvTrip& trip, double c, double digit_A) {
+  const auto lobe_with = [&trip](const IvLevel& out, const IvLevel& back) {
+    return IvLobe{trip.peak_V, out.value_S, back.value_S, std::numeric_limits<double>::quiet_NaN(),
+                  0,           out.hidden,  back.hidden};
+  };
+  const double lowest = 0.2 * std::abs(trip.peak_V);  // below the voltage at which a switch lets go
+  const IvLevel first = level_of(trip.out, lowest, c, digit_A), last_level = level_of(trip.back, lowest, c, digit_A);
+  double hold_V = 0;
+  if (returns_by_itself(trip, c, std::log(first.value_S), std::log(last_level.value_S), hold_V)) {
+    IvLobe lobe = lobe_with(first, last_level);
+    lobe.returns = true;
+    lobe.hold_V = hold_V;
+    return lobe;
+  }
   const double below = 0.5 * steepest_V(trip);
   const IvLevel out = level_of(trip.out, below, c, digit_A), back = level_of(trip.back, below, c, digit_A);
   const double before = std::log(out.value_S), after = std::log(back.value_S);
-  IvLobe lobe{trip.peak_V, out.value_S, back.value_S};
-  lobe.before_hidden = out.hidden, lobe.after_hidden = back.hidden;
-  if (!(std::abs(after - before) > std::log1p(least_switch)) || (out.hidden && back.hidden)) {
-    lobe.returns = returns_by_itself(trip, c, before, after, lobe.hold_V);
-    return lobe;
-  }
+  IvLobe lobe = lobe_with(out, back);
+  if (!(std::abs(after - before) > std::log1p(least_switch)) || (out.hidden && back.hidden)) return lobe;
   double last = 0, last_V = 0;
   const auto pass = [&](const IvWay& way) {
     for (std::size_t k = 0; k < way.volts.size(); ++k) {
