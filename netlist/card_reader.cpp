@@ -36,7 +36,7 @@ std::string lower(std::string text) {
 
 /// True for cards whose values are expressions without marks, with commas, parentheses and comparisons of their own.
 bool is_open(const std::string& word) {
-  return word == ".param" || word == ".func" || word == ".if" || word == ".elseif";
+  return word == ".param" || word == ".func" || word == ".if" || word == ".elseif" || word.front() == 'b';
 }
 
 /// Words of one physical line. `open` keeps commas and parentheses of expressions without marks: only blanks and = separate.
@@ -304,9 +304,9 @@ bool same_words(const Card& a, const Card& b) {
                     [](const Word& v, const Word& w) { return v.text == w.text && v.expression == w.expression; });
 }
 
-std::vector<Assignment> open_assignments(const Card& card) {
+std::vector<Assignment> open_assignments(const Card& card, std::size_t first) {
   std::vector<Assignment> found;
-  for (std::size_t i = 1; i < card.size();) {
+  for (std::size_t i = first; i < card.size();) {
     if (card[i].text == "=" || !assigns(card, i) || i + 2 >= card.size()) {
       refuse(card[i].place, fmt::format("\"{}\": name = value is expected here", card[i].raw));
     }

@@ -34,8 +34,8 @@ struct CardList {
 };
 
 /// Cards of a netlist in ngspice's dialect. The first line is the title. Lines that begin with * are comments, as is the rest of a line after
-/// ; or // or "$ ". + continues a card. Blanks, commas and parentheses separate words; in .param, .func and .if only blanks and = do. A
-/// parenthesis after a hyphen belongs to a name: `Net-(R5-Pad1)`. The reader leaves out `.control … .endc` and stops at `.end`.
+/// ; or // or "$ ". + continues a card. Blanks, commas and parentheses separate words; in .param, .func, .if and B sources only blanks and = do.
+/// A parenthesis after a hyphen belongs to a name: `Net-(R5-Pad1)`. The reader leaves out `.control … .endc` and stops at `.end`.
 /// It replaces
 /// - `.include FILE` (`.inc`) by the file's text;
 /// - `.lib FILE SECTION` by the lines from `.lib SECTION` to `.endl`;
@@ -59,8 +59,8 @@ struct Assignment {
 /// Assignments "a = 1 b = {2*a}" from word number `first` on. UserError where a name or a value is missing.
 std::vector<Assignment> assignments(const Card& card, std::size_t first);
 
-/// Assignments of a .param card: a value is all up to the next "name =", "a = 1 + 2 b = 3".
-std::vector<Assignment> open_assignments(const Card& card);
+/// Assignments from word number `first` on of a .param card or a B source: a value is all up to the next "name =", "a = 1 + 2 b = 3".
+std::vector<Assignment> open_assignments(const Card& card, std::size_t first = 1);
 
 /// True if two cards have the same words.
 bool same_words(const Card& a, const Card& b);

@@ -11,7 +11,7 @@ namespace nudge {
 
 /// Model of a .model card: its parameters are numbers of the scope that it stands in.
 struct ModelCard {
-  std::string type;  ///< "d", "nmos", "pmos"
+  std::string type;  ///< "d", "nmos", "npn", "sw", …
   std::map<std::string, double> values;
   Place place;
 
@@ -24,13 +24,20 @@ struct ModelCard {
 /// Reads the card ".model NAME TYPE (name=value …)". UserError for a type or a parameter that is not simulated.
 ModelCard read_model(const Card& card, ParameterScope& scope);
 
+/// Level of the EKV transistor (MosfetLaw). ngspice 39 has no model of this number.
+inline constexpr int kEkvLevel = 26;
+
+/// Thermal voltage kT/q at a temperature, and the temperature of one.
+double thermal_voltage_V(double celsius);
+double celsius_of(double thermal_V);
+
 /// Options of a netlist that change its elements.
 struct ElementOptions {
   double celsius = 27, nominal_C = 27;     ///< temp and tnom; defaults of SPICE
   double scale = 1;                        ///< factor on W and L of transistors
   double width_m = 1e-4, length_m = 1e-4;  ///< defw and defl; defaults of SPICE (ngspice manual, .options)
 
-  double thermal_V() const;  ///< kT/q
+  double thermal_V() const { return thermal_voltage_V(celsius); }
 };
 
 /// Functions with which an element card is read.
@@ -40,8 +47,10 @@ struct CardContext {
   std::function<const ModelCard&(const Word& name)> model;  ///< model of that name; UserError for an unknown one
   std::function<int(const std::string& name)> new_node;     ///< number of a new node that no card names
   std::function<void(Element element)> add;
-  /// Sets the voltage source that controls the element, a word to be looked up when all sources are known.
-  std::function<void(const Word& source)> controlled_by;
+  std::function<bool(const Word& name)> has_model;
+  /// Sets a voltage source that controls the element, a word to be looked up when all sources are known: Element::control, or number k ≥ 0
+  /// of Element::sources.
+  std::function<void(const Word& source, int k)> controlled_by;
   std::string prefix;    ///< prefix of the instance, "x1."
   double instances = 1;  ///< instances in parallel, the product of m of all instances around it
   ElementOptions options;

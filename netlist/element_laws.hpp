@@ -18,13 +18,58 @@ struct CurrentSlope {
 ///     I = I_s (exp(V/V_e) − 1)                   V ≥ −3 V_e
 ///     I = −I_s (1 + (3 V_e/(e V))³)              V < −3 V_e      (e = 2.718…)
 /// Source: ngspice manual, "Junction diodes", DC equations. Beyond kLargest exponents the law goes on as its tangent: no state of a
-/// circuit is there, and Newton's steps may be. Limits: one temperature, no breakdown, no recombination.
+/// circuit is there, and Newton's steps may be. With IKF a forward current I is I/(1 + √(I/IKF)); beyond the breakdown voltage V_b
+///     I = −I_s exp(−(V + V_b)/V_r)               V < −V_b, V_r = NBV k T/q
+/// V_b is BV − V_r ln(IBV/I_s), so that −IBV flows at −BV. Limits: no recombination (ISR).
 struct JunctionLaw {
   double saturation_A = 1e-14;         ///< IS; default of SPICE (ngspice manual, parameter IS)
   double thermal_V = kSpiceThermal_V;  ///< N kT/q
+  double knee_A = 0;                   ///< IKF; 0: none
+  double breakdown_V = 0;              ///< V_b; 0: none
+  double reverse_V = 0;                ///< V_r
 
   CurrentSlope at(double volts) const {
-    constexpr double kLargest = 200;
+    if (breakdown_V > 0 && volts < -breakdown_V) {
+      const double x = -(volts + breakdown_V) / reverse_V, edge = std::min(x, kLargest);
+      const double grown = saturation_A * std::exp(edge);
+      return {-grown * (1 + x - edge), grown / reverse_V};
+    }
+    const CurrentSlope plain = without_knee(volts);
+    if (!(knee_A > 0) || !(plain.current > 0)) return plain;
+    const double root = std::sqrt(plain.current / knee_A), part = 1 + root;
+    return {plain.current / part, plain.slope * (1 + 0.5 * root) / (part * part)};
+  }
+
+  /// Energy ∫₀ᵛ I dV.
+  double energy(double volts) const {
+    if (breakdown_V > 0 && volts < -breakdown_V) {
+      const double x = -(volts + breakdown_V) / reverse_V, edge = std::min(x, kLargest), beyond = x - edge;
+      const double grown = std::exp(edge) * (1 + beyond + beyond * beyond / 2) - 1;
+      return energy_without_knee(-breakdown_V) + saturation_A * reverse_V * grown;
+    }
+    if (!(knee_A > 0) || !(volts > 0)) return energy_without_knee(volts);
+    // With u = √(I/IKF) and s = I_s/IKF, dV = V_e 2 u du/(u² + s): a rational function of u.
+    const double s = saturation_A / knee_A, u = std::sqrt(without_knee(volts).current / knee_A), root = std::sqrt(s);
+    const double rest = (std::log1p(u) + 0.5 * s * std::log1p(u * u / s) + s * root * std::atan(u / root)) / (1 + s);
+    return 2 * knee_A * thermal_V * (u - rest);
+  }
+
+  /// Voltage beyond which the exponential outruns Newton's tangent, V_e ln(V_e/(√2 I_s)): there the curvature of the curve is
+  /// largest (Nagel 1975, UCB/ERL M520, appendix).
+  double critical_V() const { return critical(thermal_V); }
+
+  /// Voltage to which a Newton step from `last` to `next` is limited. In the steep part the step of the current on its tangent counts,
+  /// taken back through the logarithm (Nagel 1975). In breakdown the curve is that of a junction turned round.
+  double limited(double next, double last) const {
+    const bool reverse = breakdown_V > 0 && next < std::min(0.0, 10 * reverse_V - breakdown_V);
+    if (reverse) return -breakdown_V - held_back(-breakdown_V - next, -breakdown_V - last, reverse_V);
+    return held_back(next, last, thermal_V);
+  }
+
+ private:
+  static constexpr double kLargest = 200;
+
+  CurrentSlope without_knee(double volts) const {
     const double x = volts / thermal_V;
     if (x < -3) {
       const double ratio = 3 / (x * std::exp(1.0)), cube = ratio * ratio * ratio;
@@ -34,9 +79,7 @@ struct JunctionLaw {
     return {grown * (1 + x - edge) - saturation_A, grown / thermal_V};
   }
 
-  /// Energy ∫₀ᵛ I dV.
-  double energy(double volts) const {
-    constexpr double kLargest = 200;
+  double energy_without_knee(double volts) const {
     const double x = volts / thermal_V, scale = saturation_A * thermal_V;
     if (x < -3) {
       const double floor = std::exp(-3.0);  // (3/e)³/(2 x²) is 1.5 e⁻³ at x = −3, and e⁻³ − 1 + 3 there
@@ -46,61 +89,32 @@ struct JunctionLaw {
     return scale * (std::exp(edge) * (1 + beyond + beyond * beyond / 2) - 1 - x);
   }
 
-  /// Voltage beyond which the exponential outruns Newton's tangent, V_e ln(V_e/(√2 I_s)): there the curvature of the curve is
-  /// largest (Nagel 1975, UCB/ERL M520, appendix).
-  double critical_V() const { return thermal_V * std::log(thermal_V / (std::sqrt(2.0) * saturation_A)); }
+  double critical(double width_V) const { return width_V * std::log(width_V / (std::sqrt(2.0) * saturation_A)); }
 
-  /// Voltage to which a Newton step from `last` to `next` is limited. In the steep part the current takes the step along its
-  /// tangent, and the logarithm gives the voltage of this current (Nagel 1975).
-  double limited(double next, double last) const {
-    if (next <= critical_V() || std::abs(next - last) <= 2 * thermal_V) return next;
-    if (last <= 0) return thermal_V * std::log(next / thermal_V);
-    const double grown = 1 + (next - last) / thermal_V;
-    return grown > 0 ? last + thermal_V * std::log(grown) : critical_V();
+  double held_back(double next, double last, double width_V) const {
+    if (next <= critical(width_V) || std::abs(next - last) <= 2 * width_V) return next;
+    if (last <= 0) return width_V * std::log(next / width_V);
+    const double grown = 1 + (next - last) / width_V;
+    return grown > 0 ? last + width_V * std::log(grown) : critical(width_V);
   }
 };
 
-/// Level 1 of SPICE (Shichman & Hodges, IEEE JSSC 3 (1968) 285) without body effect (GAMMA = 0), at direct current: for an n-channel
-/// transistor and V_ds ≥ 0, with β = KP W/L and V_ov = V_gs − VTO,
-///     I_d = 0                                        V_ov ≤ 0
-///     I_d = β/2 V_ov² (1 + λ V_ds)                   V_ov ≤ V_ds
-///     I_d = β V_ds (V_ov − V_ds/2) (1 + λ V_ds)      V_ov > V_ds
-/// Source and drain change places where V_ds < 0; all voltages and currents of a p-channel transistor have the other sign. Junctions
-/// from bulk to source and drain (`body`) are diodes of their own.
-struct MosfetLaw {
-  double threshold_V = 0;       ///< VTO, as the model card has it: of a p-channel transistor usually negative
-  double beta_A_per_V2 = 2e-5;  ///< KP W/L; defaults of SPICE: KP = 2e-5 A/V², W = L = 100 um (ngspice manual)
-  double modulation_per_V = 0;  ///< LAMBDA
-  int sign = 1;                 ///< −1: p-channel
-  JunctionLaw body;             ///< bulk junctions, I_s default 1e-14 A
+/// Capacitance of a junction at the voltage V across it (ngspice manual, "Junction diodes", capacitance equations), with the transit time τ:
+///     C = τ dI/dV + C₀ (1 − V/V_j)^−M                               V < FC V_j
+///     C = τ dI/dV + C₀ (1 − FC)^−(1+M) (1 − FC (1 + M) + M V/V_j)   V ≥ FC V_j
+struct JunctionCharge {
+  double zero_bias_F = 0;  ///< C₀
+  double potential_V = 1;  ///< V_j
+  double grading = 0.5;    ///< M
+  double corner = 0.5;     ///< FC
+  double transit_s = 0;    ///< τ
+  JunctionLaw junction = {};
 
-  /// Current into the drain at v_gs and v_ds, and its slopes.
-  struct Point {
-    double current = 0, by_gate = 0, by_drain = 0;
-  };
-  Point at(double gate_source, double drain_source) const {
-    const double vgs = sign * gate_source, vds = sign * drain_source;
-    if (vds >= 0) {
-      const Point p = forward(vgs, vds);
-      return {sign * p.current, p.by_gate, p.by_drain};
-    }
-    // I(vgs, vds) = −J(vgd, −vds), vgd = vgs − vds.
-    const Point p = forward(vgs - vds, -vds);
-    return {-sign * p.current, -p.by_gate, p.by_gate + p.by_drain};
-  }
-
- private:
-  Point forward(double vgs, double vds) const {
-    const double over = vgs - sign * threshold_V;
-    if (over <= 0) return {};
-    const double beta = beta_A_per_V2, lengthened = 1 + modulation_per_V * vds;
-    if (over <= vds) {
-      const double half = 0.5 * beta * over * over;
-      return {half * lengthened, beta * over * lengthened, half * modulation_per_V};
-    }
-    const double shape = vds * (over - vds / 2);
-    return {beta * shape * lengthened, beta * vds * lengthened,
-            beta * ((over - vds) * lengthened + shape * modulation_per_V)};
+  double farads(double volts) const {
+    const double diffusion = transit_s > 0 ? transit_s * junction.at(volts).slope : 0;
+    if (volts < corner * potential_V) return diffusion + zero_bias_F * std::pow(1 - volts / potential_V, -grading);
+    const double line = 1 - corner * (1 + grading) + grading * volts / potential_V;
+    return diffusion + zero_bias_F * std::pow(1 - corner, -1 - grading) * line;
   }
 };
 

@@ -39,86 +39,34 @@ constexpr std::array<Factor, 12> kFactors = {{{"meg", 1e6},
                                               {"p", 1e-12},
                                               {"f", 1e-15}}};
 
-struct Function {
-  const char* name;
-  int arguments;
-  double (*value)(const double* x);
-};
-
-double sign_of(double x) { return x > 0 ? 1 : (x < 0 ? -1 : 0); }
-
-constexpr std::array<Function, 29> kFunctions = {{
-    {"abs", 1, [](const double* x) { return std::abs(x[0]); }},
-    {"sqrt", 1, [](const double* x) { return std::sqrt(x[0]); }},
-    {"exp", 1, [](const double* x) { return std::exp(x[0]); }},
-    {"ln", 1, [](const double* x) { return std::log(x[0]); }},
-    {"log", 1, [](const double* x) { return std::log(x[0]); }},
-    {"log10", 1, [](const double* x) { return std::log10(x[0]); }},
-    {"pow", 2, [](const double* x) { return std::pow(x[0], x[1]); }},
-    {"pwr", 2, [](const double* x) { return std::pow(std::abs(x[0]), x[1]); }},
-    {"min", 2, [](const double* x) { return std::min(x[0], x[1]); }},
-    {"max", 2, [](const double* x) { return std::max(x[0], x[1]); }},
-    {"sin", 1, [](const double* x) { return std::sin(x[0]); }},
-    {"cos", 1, [](const double* x) { return std::cos(x[0]); }},
-    {"tan", 1, [](const double* x) { return std::tan(x[0]); }},
-    {"asin", 1, [](const double* x) { return std::asin(x[0]); }},
-    {"acos", 1, [](const double* x) { return std::acos(x[0]); }},
-    {"atan", 1, [](const double* x) { return std::atan(x[0]); }},
-    {"atan2", 2, [](const double* x) { return std::atan2(x[0], x[1]); }},
-    {"sinh", 1, [](const double* x) { return std::sinh(x[0]); }},
-    {"cosh", 1, [](const double* x) { return std::cosh(x[0]); }},
-    {"tanh", 1, [](const double* x) { return std::tanh(x[0]); }},
-    {"asinh", 1, [](const double* x) { return std::asinh(x[0]); }},
-    {"acosh", 1, [](const double* x) { return std::acosh(x[0]); }},
-    {"atanh", 1, [](const double* x) { return std::atanh(x[0]); }},
-    {"floor", 1, [](const double* x) { return std::floor(x[0]); }},
-    {"ceil", 1, [](const double* x) { return std::ceil(x[0]); }},
-    {"int", 1, [](const double* x) { return std::trunc(x[0]); }},
-    {"nint", 1, [](const double* x) { return std::nearbyint(x[0]); }},  // halves to even numbers, as ngspice
-    {"ternary_fcn", 3, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; }},
-    {"sgn", 1, [](const double* x) { return sign_of(x[0]); }},
-}};
-
-struct Operator {
-  const char* symbol;
-  double (*value)(double a, double b);
-};
-
-/// Operators of two numbers, level by level from loose to tight.
-const std::array<std::vector<Operator>, 5> kLevels = {{
-    {{"||", [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }}},
-    {{"&&", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }}},
-    {{"<=", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
-     {">=", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
-     {"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
-     {"!=", [](double a, double b) { return a != b ? 1.0 : 0.0; }},
-     {"<", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
-     {">", [](double a, double b) { return a > b ? 1.0 : 0.0; }}},
-    {{"+", [](double a, double b) { return a + b; }}, {"-", [](double a, double b) { return a - b; }}},
-    {{"*", [](double a, double b) { return a * b; }}, {"/", [](double a, double b) { return a / b; }}},
-}};
+/// Operators of two numbers, level by level from loose to tight; longer symbols first.
+const std::array<std::vector<const char*>, 5> kLevels = {
+    {{"||"}, {"&&"}, {"<=", ">=", "==", "!=", "<", ">"}, {"+", "-"}, {"*", "/"}}};
 
 /// Parser by recursive descent; binding from loose to tight: ?:, ||, &&, comparisons, + -, * /, unary, ^.
 class Parser {
  public:
-  Parser(const std::string& text, const Place& place, const LookUp& look_up, const UserFunction& user)
-      : text_(text), place_(place), look_up_(look_up), user_(user) {}
+  Parser(const std::string& text, const Place& place, const LookUp& look_up, const UserFunction& user,
+         FormulaBuilder* builder)
+      : text_(text), place_(place), look_up_(look_up), user_(user), builder_(builder) {}
 
-  double whole() {
-    const double value = choice();
+  Operand whole() {
+    const Operand value = choice();
     skip();
     if (at_ < text_.size()) fail(fmt::format("unexpected \"{}\" in the expression \"{}\"", text_[at_], text_));
-    if (!std::isfinite(value)) fail_at(0, fmt::format("the expression \"{}\" is not a finite number", text_));
+    if (value.constant() && !std::isfinite(value.value))
+      fail_at(0, fmt::format("the expression \"{}\" is not a finite number", text_));
     return value;
   }
 
  private:
-  [[noreturn]] void fail_at(std::size_t at, const std::string& what) const {
+  [[noreturn]] void fail_at(std::size_t at, const std::string& what) const { refuse(place_at(at), what); }
+  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
+  Place place_at(std::size_t at) const {
     Place there = place_;
     there.column += static_cast<int>(at);
-    refuse(there, what);
+    return there;
   }
-  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
 
   void skip() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
@@ -134,63 +82,77 @@ class Parser {
     if (!take(symbol)) fail(fmt::format("a \"{}\" is missing in the expression \"{}\"", symbol, text_));
   }
 
-  double choice() {
+  Operand applied(const FormulaFunction& function, const std::vector<Operand>& operands) {
+    Operand result;
+    Formula none;
+    if (!(builder_ != nullptr ? builder_->formula : none).apply(function, operands, result))
+      fail_at(0, fmt::format("the expression is too long (at most {} operations)", Formula::kMostOperations));
+    return result;
+  }
+  Operand operated(const char* symbol, const std::vector<Operand>& operands) {
+    return applied(operator_of(symbol, builder_ != nullptr), operands);
+  }
+
+  Operand choice() {
     if (++depth_ > kDeepest) fail("the expression is too deep");
-    double value = binary(0);
+    Operand value = binary(0);
     if (take("?")) {
-      const double yes = choice();
+      const Operand yes = choice();
       expect(":");
-      const double no = choice();
-      value = value != 0 ? yes : no;
+      const Operand no = choice();
+      value = applied(*find_function("ternary_fcn", false), {value, yes, no});
     }
     --depth_;
     return value;
   }
 
-  double binary(std::size_t level) {
+  Operand binary(std::size_t level) {
     if (level == kLevels.size()) return signed_power();
-    double value = binary(level + 1);
-    while (const Operator* taken = take_operator(level)) {
+    Operand value = binary(level + 1);
+    while (const char* taken = take_operator(level)) {
       const std::size_t where = at_;
-      const double right = binary(level + 1);
-      if (*taken->symbol == '/' && right == 0) {
+      const Operand right = binary(level + 1);
+      if (*taken == '/' && right.constant() && right.value == 0) {
         fail_at(where, fmt::format("division by 0 in the expression \"{}\"", text_));
       }
-      value = taken->value(value, right);
+      value = operated(taken, {value, right});
     }
     return value;
   }
 
-  const Operator* take_operator(std::size_t level) {
+  const char* take_operator(std::size_t level) {
     skip();
     if (text_.compare(at_, 2, "**") == 0) return nullptr;  // binds tighter
-    for (const Operator& one : kLevels[level]) {
-      if (take(one.symbol)) return &one;
+    for (const char* one : kLevels[level]) {
+      if (take(one)) return one;
     }
     return nullptr;
   }
 
-  double signed_power() {
+  Operand signed_power() {
     if (++depth_ > kDeepest) fail("the expression is too deep");
-    double value = 0;
+    Operand value;
     if (take("-")) {
-      value = -signed_power();
+      value = operated("neg", {signed_power()});
     } else if (take("+")) {
       value = signed_power();
     } else if (take("!")) {
-      value = signed_power() == 0 ? 1 : 0;
+      value = operated("!", {signed_power()});
     } else {
       value = atom();
-      while (take("**") || take("^"))
-        value = std::pow(value, take("-") ? -atom() : atom());  // 2^3^2 = 64, as in ngspice
+      while (take("**") || take("^")) {  // 2^3^2 = 64, as in ngspice
+        const bool negative = take("-");
+        const Operand power = atom();
+        value = operated("^", {value, negative ? operated("neg", {power}) : power});
+      }
     }
     --depth_;
     return value;
   }
 
-  double atom() {
+  Operand atom() {
     if (take("(")) {
-      const double value = choice();
+      const Operand value = choice();
       expect(")");
       return value;
     }
@@ -203,45 +165,79 @@ class Parser {
       at_ += used;
       return value;
     }
+    if (builder_ != nullptr && take("{")) {  // an expression in braces within that of a B source
+      const Operand inner = choice();
+      expect("}");
+      return inner;
+    }
     if (!letter(text_[at_]) && text_[at_] != '_') {
       fail(fmt::format("unexpected \"{}\" in the expression \"{}\"", text_[at_], text_));
     }
     const std::size_t begin = at_;
     while (at_ < text_.size() && (letter(text_[at_]) || digit(text_[at_]) || text_[at_] == '_')) ++at_;
     const std::string name = text_.substr(begin, at_ - begin);
-    if (take("(")) return call(name, begin);
-    Place there = place_;
-    there.column += static_cast<int>(begin);
-    return look_up_(name, there);
+    if (take("("))
+      return builder_ != nullptr && (name == "v" || name == "i") ? quantity(name.front(), begin) : call(name, begin);
+    if (builder_ != nullptr && (name == "time" || name == "hertz"))
+      fail_at(begin, fmt::format("{}: functions of time and frequency are not simulated", name));
+    return look_up_(name, place_at(begin));
   }
 
-  double call(const std::string& name, std::size_t begin) {
-    FunctionUse use{name, {}, place_};
-    use.place.column += static_cast<int>(begin);
-    std::vector<double>& arguments = use.values;
+  /// Reads the names in "v(a, b)" or "i(v1)", which may have parentheses of their own.
+  Operand quantity(char kind, std::size_t begin) {
+    std::vector<std::string> words = {""};
+    for (int depth = 1; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (depth == 0) break;
+      c == ',' && depth == 1 ? words.emplace_back()
+                             : words.back() += std::isspace(static_cast<unsigned char>(c)) ? "" : std::string(1, c);
+    }
+    expect(")");
+    const bool fits = words.size() == 1 || (kind == 'v' && words.size() == 2);
+    if (!fits || std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.empty(); }))
+      fail_at(begin, kind == 'v' ? "v() takes one node or two" : "i() takes one voltage source");
+    return builder_->quantity(kind, words, place_at(begin));
+  }
+
+  Operand call(const std::string& name, std::size_t begin) {
+    FunctionUse use{name, {}, place_at(begin)};
+    std::vector<Operand>& arguments = use.values;
     if (!take(")")) {
       do arguments.push_back(choice());
       while (take(","));
       expect(")");
     }
-    double value = 0;
+    Operand value;
     if (user_ && user_(use, value)) return value;
-    std::vector<std::string> names;
-    for (const Function& function : kFunctions) {
-      names.emplace_back(function.name);
-      if (name != function.name) continue;
-      if (static_cast<int>(arguments.size()) != function.arguments) {
-        fail_at(begin, argument_count_text(name, static_cast<std::size_t>(function.arguments), arguments.size()));
-      }
-      return function.value(arguments.data());
+    const bool of_circuit = builder_ != nullptr;
+    const FormulaFunction* function = find_function(name, of_circuit);
+    if (function == nullptr)
+      fail_at(begin, fmt::format("unknown function {}() ({})", name, did_you_mean(name, function_names(of_circuit))));
+    if (function->arguments < 0) {
+      check_points(name, arguments, begin);
+    } else if (static_cast<int>(arguments.size()) != function->arguments) {
+      fail_at(begin, argument_count_text(name, static_cast<std::size_t>(function->arguments), arguments.size()));
     }
-    fail_at(begin, fmt::format("unknown function {}() ({})", name, did_you_mean(name, names)));
+    return applied(*function, arguments);
+  }
+
+  /// Checks x, x₁, y₁, x₂, y₂, …: constants, two at least, at rising x.
+  void check_points(const std::string& name, const std::vector<Operand>& arguments, std::size_t begin) const {
+    bool good = arguments.size() >= 5 && arguments.size() % 2 == 1;
+    for (std::size_t k = 1; good && k < arguments.size(); ++k) {
+      good = arguments[k].constant() && (k < 3 || k % 2 == 0 || arguments[k].value > arguments[k - 2].value);
+    }
+    if (!good)
+      fail_at(begin,
+              fmt::format("{}() takes x and two points or more, as numbers: x1, y1, x2, y2 with rising x", name));
   }
 
   const std::string& text_;
   Place place_;
   const LookUp& look_up_;
   const UserFunction& user_;
+  FormulaBuilder* builder_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
@@ -275,9 +271,9 @@ std::string argument_count_text(const std::string& function, std::size_t takes, 
   return fmt::format("{}() takes {} argument{}, not {}", function, takes, takes == 1 ? "" : "s", given);
 }
 
-double evaluate_expression(const std::string& text, const Place& place, const LookUp& look_up,
-                           const UserFunction& user) {
-  return Parser(text, place, look_up, user).whole();
+Operand evaluate_expression(const std::string& text, const Place& place, const LookUp& look_up,
+                            const UserFunction& user, FormulaBuilder* builder) {
+  return Parser(text, place, look_up, user, builder).whole();
 }
 
 }  // namespace nudge

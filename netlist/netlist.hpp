@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "netlist/element_laws.hpp"
+#include "netlist/formula.hpp"
+#include "netlist/transistor_laws.hpp"
 
 namespace nudge {
 
@@ -48,29 +50,60 @@ struct Place {
 /// Place as text, "file:line:column".
 std::string to_string(const Place& place);
 
-enum class ElementKind { resistor, capacitor, voltage, current, diode, vcvs, vccs, cccs, ccvs, mosfet };
+enum class ElementKind {
+  resistor,
+  capacitor,
+  voltage,
+  current,
+  diode,
+  vcvs,
+  vccs,
+  cccs,
+  ccvs,
+  mosfet,
+  formula_voltage,
+  formula_current,
+  inductor,
+  bipolar
+};
 
 /// Number of SPICE's node 0, ground.
 inline constexpr int kGround = -1;
+
+/// Voltage or current of a source as a formula of the circuit: B sources, E and G with expressions, POLY, and switches.
+struct FormulaLaw {
+  Formula formula;
+  std::vector<int>
+      inputs;  ///< by variable: number k ≥ 0 of a pair of controlling nodes, nodes[2 + 2 k] and the next; or −1 − k, the
+               ///< current of the source Element::sources[k]
+};
 
 /// Element between nodes. Currents count from nodes[0] through the element to nodes[1], as in SPICE.
 struct Element {
   ElementKind kind = ElementKind::resistor;
   std::string name;  ///< name in lower case, within instances "x1.x2.r3"
   std::vector<int>
-      nodes;         ///< node numbers; vcvs and vccs: also the two controlling nodes; mosfet: drain, gate, source, bulk
-  double value = 0;  ///< Ohm, F, V, A; of controlled sources the gain, S or Ohm
-  int control = -1;  ///< cccs, ccvs: number of the voltage source whose current controls
+      nodes;  ///< node numbers; of sources then their controlling pairs; mosfet: drain, gate, source, bulk; bipolar: collector,
+              ///< base and emitter, those within its resistances
+  double value = 0;      ///< Ohm, F, H, V, A; of controlled sources the gain, S or Ohm
+  int control = -1;      ///< cccs, ccvs: number of the voltage source whose current controls
   JunctionLaw junction;  ///< diode
   MosfetLaw mosfet;
-  FlickerLaw flicker;  ///< diode, mosfet
-  Waveform wave = {};  ///< waveform of an independent source over time, beside its value at direct current
+  FlickerLaw flicker;                              ///< diode, mosfet
+  std::shared_ptr<const FormulaLaw> formula = {};  ///< formula_voltage, formula_current
+  std::vector<int> sources = {};                   ///< numbers of the voltage sources whose currents a formula takes
+  std::shared_ptr<const BipolarLaw> bipolar = {};  ///< bipolar
+  std::shared_ptr<const JunctionCharge> charge =
+      {};                         ///< capacitor that is a junction's; `value` is its capacitance at 0 V
+  double ac = 0, ac_degrees = 0;  ///< amplitude and phase of an independent source in a small-signal analysis
+  Waveform wave = {};             ///< waveform of an independent source over time, beside its value at direct current
   Place place;
 };
 
-/// True if the current through an element of this kind is an unknown of its own: a voltage source, independent or controlled.
+/// True if the current through an element of this kind is an unknown of its own: a voltage source, independent or controlled, or an inductor.
 constexpr bool has_branch(ElementKind kind) {
-  return kind == ElementKind::voltage || kind == ElementKind::vcvs || kind == ElementKind::ccvs;
+  return kind == ElementKind::voltage || kind == ElementKind::vcvs || kind == ElementKind::ccvs ||
+         kind == ElementKind::formula_voltage || kind == ElementKind::inductor;
 }
 
 /// True if the current of an element of this kind is the slope of an energy of the voltage across it.
@@ -84,6 +117,13 @@ inline double across(const Element& e, const std::vector<double>& v) {
   return at(e.nodes[0]) - at(e.nodes[1]);
 }
 
+/// Coupling of two inductors, M = k √(L₁ L₂).
+struct Coupling {
+  std::string name;
+  int first, second;  ///< numbers of elements
+  double factor;      ///< k, |k| ≤ 1
+};
+
 /// Circuit of a SPICE netlist, its instances of .subckt taken apart and its expressions evaluated. A diode with a series
 /// resistance has a node of its own between the two, "NAME#internal", and a resistor "NAME#rs".
 struct Netlist {
@@ -93,6 +133,8 @@ struct Netlist {
   double shunt_S = 0;              ///< conductance from every node to ground, 1/rshunt of .options
   double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
   std::vector<std::pair<int, double>> starts;  ///< nodes and voltages of .nodeset and .ic
+  std::vector<Coupling> couplings;
+  std::vector<std::vector<std::string>> analyses;  ///< words of the .tran and .ac cards
   std::vector<std::string> notes;  ///< sentences on what was left aside, or is read otherwise than by ngspice
 };
 

@@ -5,94 +5,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <cctype>
+#include <fstream>
 #include <numeric>
 
+#include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
+#include "sim/io/decoded_text.hpp"
 
 namespace nudge {
-namespace {
-
-constexpr double kWritten_m = 1e-6;  // W and L of transistors
-
-/// Writes one netlist, card by card.
-class CardWriter {
- public:
-  explicit CardWriter(const Netlist& netlist) : netlist_(&netlist) {}
-
-  std::string text(const std::string& note) {
-    out_ = fmt::format("{}\n* {}\n", netlist_->title, note);
-    for (const Element& e : netlist_->elements) card(e);
-    for (const auto& [law, name] : models_) out_ += fmt::format(".model {} {}\n", name, law);
-    for (const auto& [node, volts] : netlist_->starts) {
-      out_ += fmt::format(".nodeset v({})={}\n", netlist_->nodes[static_cast<std::size_t>(node)], volts);
-    }
-    out_ += fmt::format(".options gmin={}", netlist_->gmin_S);
-    if (netlist_->shunt_S > 0) out_ += fmt::format(" rshunt={}", 1 / netlist_->shunt_S);
-    return out_ + "\n.end\n";
-  }
-
- private:
-  /// Name of an element in the file; its first letter tells the kind.
-  static std::string name_of(const Element& e) {
-    static const char letters[] = {'r', 'c', 'v', 'i', 'd', 'e', 'g', 'f', 'h', 'm'};
-    const char letter = letters[static_cast<std::size_t>(e.kind)];
-    const bool plain = e.name.front() == letter && e.name.find_first_of(".#") == std::string::npos;
-    return plain ? e.name : fmt::format("{}_{}", letter, e.name);
-  }
-  std::string nodes_of(const Element& e) const {
-    std::string text;
-    for (const int node : e.nodes) text += " " + (node < 0 ? "0" : netlist_->nodes[static_cast<std::size_t>(node)]);
-    return text;
-  }
-  static std::string flicker(double factor, double power) {
-    return factor > 0 ? fmt::format(" KF={} AF={}", factor, power) : "";
-  }
-  const std::string& model(const std::string& law) {
-    return models_.emplace(law, fmt::format("model{}", models_.size() + 1)).first->second;
-  }
-
-  void card(const Element& e) {
-    out_ += name_of(e) + nodes_of(e);
-    switch (e.kind) {
-      case ElementKind::diode:
-        out_ +=
-            " " + model(fmt::format("D(IS={} N={}{})", e.junction.saturation_A, e.junction.thermal_V / kSpiceThermal_V,
-                                    flicker(e.flicker.factor, e.flicker.power)));
-        break;
-      case ElementKind::mosfet:
-        out_ += " " +
-                model(fmt::format(
-                    "{}(LEVEL=1 VTO={} KP={} LAMBDA={} IS={} N={}{})", e.mosfet.sign < 0 ? "PMOS" : "NMOS",
-                    e.mosfet.threshold_V, e.mosfet.beta_A_per_V2, e.mosfet.modulation_per_V, e.mosfet.body.saturation_A,
-                    e.mosfet.body.thermal_V / kSpiceThermal_V,
-                    flicker(e.flicker.factor * gate_F2(kWritten_m, kWritten_m, kDefaultOxide_m), e.flicker.power))) +
-                " W=1u L=1u";
-        break;
-      case ElementKind::cccs:
-      case ElementKind::ccvs:
-        out_ += fmt::format(" {} {}", name_of(netlist_->elements[static_cast<std::size_t>(e.control)]), e.value);
-        break;
-      case ElementKind::voltage:
-      case ElementKind::current:
-        out_ += fmt::format(" DC {}", e.value);
-        if (e.wave.kind != Waveform::Kind::none) out_ += " " + e.wave.text();
-        break;
-      default: out_ += fmt::format(" {}", e.value);
-    }
-    out_ += "\n";
-  }
-
-  const Netlist* netlist_;
-  std::string out_;
-  std::map<std::string, std::string> models_;  ///< names by their laws
-};
-
-}  // namespace
-
-std::string netlist_text(const Netlist& netlist, const std::string& note) { return CardWriter(netlist).text(note); }
-
 namespace {
 
 constexpr std::size_t kMostNamed = 10;
@@ -173,7 +95,18 @@ void join_direct(const Element& e, JoinedNodes& joined) {
     case ElementKind::voltage:
     case ElementKind::vcvs:
     case ElementKind::ccvs:
+    case ElementKind::formula_voltage:
+    case ElementKind::inductor:
     case ElementKind::diode: joined.join(e.nodes[0], e.nodes[1]); break;
+    case ElementKind::formula_current:  // a switch, or a current that the voltage across it sets
+      for (std::size_t k = 2; k + 1 < e.nodes.size(); k += 2) {
+        const bool own = std::minmax(e.nodes[k], e.nodes[k + 1]) == std::minmax(e.nodes[0], e.nodes[1]);
+        if (own) joined.join(e.nodes[0], e.nodes[1]);
+      }
+      break;
+    case ElementKind::bipolar:
+      for (const int to : {e.nodes[1], e.nodes[2]}) joined.join(e.nodes[0], to);
+      break;
     case ElementKind::mosfet:
       for (const int to : {e.nodes[2], e.nodes[3]}) joined.join(e.nodes[0], to);
       break;
@@ -210,6 +143,57 @@ void check_netlist(const Netlist& netlist, const std::string& name) {
   if (!grounded) throw UserError(printable_line(fmt::format("{}: no element is on ground, the node 0", name)));
   check_loops(netlist);
   check_paths(netlist, name);
+}
+
+namespace {
+
+std::string read_text(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    throw UserError(fmt::format("netlist file \"{}\": {}", file.string(),
+                                std::filesystem::exists(file, error) ? "is no regular file" : "no such file"));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text =
+      read_bounded(stream, fmt::format("netlist file \"{}\"", file.string()), expected_bytes(file.string()));
+  if (!stream.is_open() || stream.bad())
+    throw UserError(fmt::format("netlist file \"{}\": cannot be read", file.string()));
+  std::string encoding;
+  return decoded_text(text, file.string(), encoding);
+}
+
+}  // namespace
+
+Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit) {
+  const ReadInclude include = [](const std::string& name, const std::string& from, std::string& path) {
+    std::string written = name;
+    std::replace(written.begin(), written.end(), '\\', '/');  // of Windows
+    const std::filesystem::path found = std::filesystem::path(from).parent_path() / written;
+    path = found.string();
+    return read_text(found);
+  };
+  return parse_netlist(file.string(), read_text(file), include, limit);
+}
+
+namespace {
+
+bool same_name(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+}  // namespace
+
+int find_node(const Netlist& netlist, const std::string& name) {
+  const auto found = std::find_if(netlist.nodes.begin(), netlist.nodes.end(),
+                                  [&](const std::string& node) { return same_name(node, name); });
+  return found == netlist.nodes.end() ? -1 : static_cast<int>(found - netlist.nodes.begin());
+}
+
+int find_element(const Netlist& netlist, const std::string& name) {
+  const auto found = std::find_if(netlist.elements.begin(), netlist.elements.end(),
+                                  [&](const Element& element) { return same_name(element.name, name); });
+  return found == netlist.elements.end() ? -1 : static_cast<int>(found - netlist.elements.begin());
 }
 
 }  // namespace nudge

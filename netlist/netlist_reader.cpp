@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -13,10 +13,8 @@
 #include "netlist/branches.hpp"
 #include "netlist/definitions.hpp"
 #include "netlist/netlist_options.hpp"
-#include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
-#include "sim/io/decoded_text.hpp"
 
 namespace nudge {
 namespace {
@@ -87,6 +85,14 @@ class Expansion {
     std::size_t element;
     std::string source;
     Word word;
+    int number;  ///< of Element::sources; −1: Element::control
+  };
+  /// Inductor of a K card, in the card's instance.
+  struct Coupled {
+    std::string name;
+    std::vector<std::string> inductors;
+    double factor;
+    Card card;
   };
 
   void note(const Place& place, const std::string& what) {
@@ -144,11 +150,19 @@ class Expansion {
   void command(const Card& card, const Level& level) {
     const std::string& word = card.front().text;
     if (word == ".param" || word == ".func" || word == ".model" || word == ".global" || word == ".op") return;
-    if (kLeftOut.count(word) > 0) return aside_.add(word);
+    if (kLeftOut.count(word) > 0) return analysis(card);
     if (word == ".nodeset" || word == ".ic") return start_voltages(card, level);
     if (!is_options(word) && word != ".temp")
       refuse(card.front().place, fmt::format("{} is not understood", card.front().raw));
     if (level.caller != nullptr) refuse(card.front().place, word + " stands outside of .subckt");
+  }
+
+  void analysis(const Card& card) {
+    const std::string& word = card.front().text;
+    aside_.add(word);
+    if (word != ".tran" && word != ".ac") return;
+    netlist_.analyses.emplace_back();
+    for (const Word& one : card) netlist_.analyses.back().push_back(one.text);
   }
 
   /// Reads ".nodeset v(a)=1 v(b)=2".
@@ -175,19 +189,27 @@ class Expansion {
     return new_node(level.prefix + word.text);
   }
 
-  const ModelCard& model(const Word& word, Level& level) {
-    std::vector<std::string> names;
+  /// Model of that name, of the nearest level around that has one; null: there is none.
+  static std::pair<Level*, Model*> find_model(const std::string& name, Level& level) {
     for (Level* at = &level; at != nullptr; at = at->around) {
-      for (const auto& [name, card] : at->models) names.push_back(name);
-      const auto found = at->models.find(word.text);
-      if (found == at->models.end()) continue;
-      Model& model = found->second;
-      if (model.second != nullptr) {
-        refuse((*model.second)[1].place, fmt::format(".model {} is defined twice (the first: {})", word.raw,
-                                                     to_string(model.card->front().place)));
+      const auto found = at->models.find(name);
+      if (found != at->models.end()) return {at, &found->second};
+    }
+    return {nullptr, nullptr};
+  }
+
+  const ModelCard& model(const Word& word, Level& level) {
+    if (const auto [at, model] = find_model(word.text, level); model != nullptr) {
+      if (model->second != nullptr) {
+        refuse((*model->second)[1].place, fmt::format(".model {} is defined twice (the first: {})", word.raw,
+                                                      to_string(model->card->front().place)));
       }
-      if (!model.read) model.read = read_model(*model.card, *at->scope);
-      return *model.read;
+      if (!model->read) model->read = read_model(*model->card, *at->scope);
+      return *model->read;
+    }
+    std::vector<std::string> names;
+    for (const Level* at = &level; at != nullptr; at = at->around) {
+      for (const auto& [name, card] : at->models) names.push_back(name);
     }
     refuse(word.place, names.empty() ? fmt::format("no .model {}", word.raw)
                                      : fmt::format("no .model {} ({})", word.raw, did_you_mean(word.text, names)));
@@ -207,13 +229,19 @@ class Expansion {
   }
 
   void element(const Card& card, Level& level) {
-    std::optional<Word> source;
-    read_element(card,
-                 {*level.scope, [&](const Word& word) { return node(word, level); },
-                  [&](const Word& word) -> const ModelCard& { return model(word, level); },
-                  [&](const std::string& name) { return new_node(name); }, [&](Element made) { add(std::move(made)); },
-                  [&](const Word& word) { source = word; }, level.prefix, level.instances, options_});
-    if (source) controls_.push_back({netlist_.elements.size() - 1, level.prefix + source->text, *source});
+    if (card.front().text.front() == 'k') return coupling(card, level);
+    std::vector<std::pair<Word, int>> sources;
+    read_element(
+        card,
+        {*level.scope, [&](const Word& word) { return node(word, level); },
+         [&](const Word& word) -> const ModelCard& { return model(word, level); },
+         [&](const std::string& name) { return new_node(name); }, [&](Element made) { add(std::move(made)); },
+         [&](const Word& word) { return find_model(word.text, level).second != nullptr; },
+         [&](const Word& word, int k) { sources.emplace_back(word, k); }, level.prefix, level.instances, options_});
+    for (const auto& [word, k] : sources) {
+      netlist_.elements.back().sources.resize(static_cast<std::size_t>(std::max(k + 1, 0)), -1);
+      controls_.push_back({netlist_.elements.size() - 1, level.prefix + word.text, word, k});
+    }
   }
 
   void instance(const Card& card, Level& level) {
@@ -311,7 +339,38 @@ class Expansion {
         refuse(control.word.place, fmt::format("{}: {} is not a voltage source, whose current could control it",
                                                netlist_.elements[control.element].name, control.word.raw));
       }
-      netlist_.elements[control.element].control = static_cast<int>(found->second);
+      Element& e = netlist_.elements[control.element];
+      (control.number < 0 ? e.control : e.sources[static_cast<std::size_t>(control.number)]) =
+          static_cast<int>(found->second);
+    }
+    for (const Coupled& one : couplings_) join_coupling(one);
+  }
+
+  /// Reads "Kname L1 L2 … FACTOR".
+  void coupling(const Card& card, Level& level) {
+    const auto fail = [&](std::size_t word, const std::string& what) {
+      refuse(card[word].place, fmt::format("{}: {}", card.front().raw, what));
+    };
+    if (card.size() < 4) fail(card.size() - 1, "words are missing: Kname L1 L2 FACTOR");
+    Coupled made{level.prefix + card.front().text, {}, level.scope->number(card.back()), card};
+    if (!(std::abs(made.factor) <= 1))
+      fail(card.size() - 1, fmt::format("k = {:g} (must be from -1 to 1)", made.factor));
+    for (std::size_t i = 1; i + 1 < card.size(); ++i) made.inductors.push_back(level.prefix + card[i].text);
+    couplings_.push_back(std::move(made));
+  }
+
+  void join_coupling(const Coupled& of) {
+    std::vector<int> numbers;
+    for (std::size_t i = 0; i < of.inductors.size(); ++i) {
+      const auto found = elements_.find(of.inductors[i]);
+      if (found == elements_.end() || netlist_.elements[found->second].kind != ElementKind::inductor)
+        refuse(of.card[i + 1].place, fmt::format("{}: {} is no inductor", of.name, of.card[i + 1].raw));
+      for (const int other : numbers) {
+        if (other == static_cast<int>(found->second))
+          refuse(of.card[i + 1].place, fmt::format("{}: {} stands twice", of.name, of.card[i + 1].raw));
+        netlist_.couplings.push_back({of.name, other, static_cast<int>(found->second), of.factor});
+      }
+      numbers.push_back(static_cast<int>(found->second));
     }
   }
 
@@ -326,22 +385,8 @@ class Expansion {
   std::unordered_map<std::string, int> numbers_;
   std::unordered_map<std::string, std::size_t> elements_;
   std::vector<Control> controls_;
+  std::vector<Coupled> couplings_;
 };
-
-std::string read_text(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) {
-    throw UserError(fmt::format("netlist file \"{}\": {}", file.string(),
-                                std::filesystem::exists(file, error) ? "is no regular file" : "no such file"));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text =
-      read_bounded(stream, fmt::format("netlist file \"{}\"", file.string()), expected_bytes(file.string()));
-  if (!stream.is_open() || stream.bad())
-    throw UserError(fmt::format("netlist file \"{}\": cannot be read", file.string()));
-  std::string encoding;
-  return decoded_text(text, file.string(), encoding);
-}
 
 }  // namespace
 
@@ -350,38 +395,6 @@ Netlist parse_netlist(const std::string& name, const std::string& text, const Re
   Netlist netlist = Expansion(read_cards(name, text, include), limit).run();
   check_netlist(netlist, name);
   return netlist;
-}
-
-Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit) {
-  const ReadInclude include = [](const std::string& name, const std::string& from, std::string& path) {
-    std::string written = name;
-    std::replace(written.begin(), written.end(), '\\', '/');  // of Windows
-    const std::filesystem::path found = std::filesystem::path(from).parent_path() / written;
-    path = found.string();
-    return read_text(found);
-  };
-  return parse_netlist(file.string(), read_text(file), include, limit);
-}
-
-namespace {
-
-bool same_name(const std::string& a, const std::string& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-}  // namespace
-
-int find_node(const Netlist& netlist, const std::string& name) {
-  const auto found = std::find_if(netlist.nodes.begin(), netlist.nodes.end(),
-                                  [&](const std::string& node) { return same_name(node, name); });
-  return found == netlist.nodes.end() ? -1 : static_cast<int>(found - netlist.nodes.begin());
-}
-
-int find_element(const Netlist& netlist, const std::string& name) {
-  const auto found = std::find_if(netlist.elements.begin(), netlist.elements.end(),
-                                  [&](const Element& element) { return same_name(element.name, name); });
-  return found == netlist.elements.end() ? -1 : static_cast<int>(found - netlist.elements.begin());
 }
 
 }  // namespace nudge

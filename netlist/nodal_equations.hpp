@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "netlist/netlist.hpp"
@@ -9,6 +10,14 @@
 #include "sim/dynamics.hpp"
 
 namespace nudge {
+
+/// Kinds of elements as a set of bits.
+constexpr std::uint32_t kind_bit(ElementKind kind) { return 1U << static_cast<unsigned>(kind); }
+
+/// Kinds of elements whose currents or voltages are no linear functions.
+inline constexpr std::uint32_t kBentKinds = kind_bit(ElementKind::diode) | kind_bit(ElementKind::mosfet) |
+                                            kind_bit(ElementKind::formula_voltage) |
+                                            kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar);
 
 /// Two nodes whose difference of voltages is observed; kGround is allowed.
 struct NodePair {
@@ -41,7 +50,8 @@ struct JunctionState {
 /// the currents of the outputs. Equations are Kirchhoff's law of currents that leave a node, then the laws of the branches,
 ///     r_node = Σ I(elements) = 0,      r_V = v₊ − v₋ − e,   r_E = v₊ − v₋ − k (v_c₊ − v_c₋),   r_H = v₊ − v₋ − k i_c
 ///     outputs: i − (load (v₊ − v₋) − q) = 0,  or v₊ − v₋ − value = 0 where held
-/// Capacitors carry nothing. gmin lies across every junction. Read-only: threads share it.
+/// B sources have r = v₊ − v₋ − f, or a current f (FormulaLaw). Capacitors carry nothing, inductors are shorts (r = v₊ − v₋). gmin lies
+/// across every junction. Read-only: threads share it.
 class NodalEquations {
  public:
   explicit NodalEquations(Netlist netlist, std::vector<NodePair> outputs = {});
@@ -81,9 +91,11 @@ class NodalEquations {
   JunctionState junctions_at(const std::vector<double>& x) const;
 
  private:
+  class StampPad;
   class Stamps;
   void build();
   void entries_of(const Element& element, int branch, std::vector<std::pair<int, int>>& entries) const;
+  std::pair<int, int> input_unknowns(const Element& element, int input) const;
 
   Netlist netlist_;
   std::vector<NodePair> outputs_;
@@ -96,15 +108,13 @@ class NodalEquations {
   std::vector<std::size_t> bent_;  ///< nonlinear elements, with junctions and transistors
 };
 
-/// Kinds of elements as a set of bits.
-constexpr std::uint32_t kind_bit(ElementKind kind) { return 1U << static_cast<unsigned>(kind); }
-
 /// Kinds of elements whose currents belong to a part of the force; the currents of voltage sources are apart. Where
 /// controlled sources set voltages or carry currents (`reciprocal` of NodeCoordinates is false) nothing is conservative.
 constexpr std::uint32_t kinds_of_part(Part part, bool reciprocal) {
   constexpr std::uint32_t conservative =
       kind_bit(ElementKind::resistor) | kind_bit(ElementKind::diode) | kind_bit(ElementKind::current);
-  constexpr std::uint32_t rest = kind_bit(ElementKind::vccs) | kind_bit(ElementKind::mosfet);
+  constexpr std::uint32_t rest = kind_bit(ElementKind::vccs) | kind_bit(ElementKind::mosfet) |
+                                 kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar);
   if (part == Part::all) return conservative | rest;
   if (part == Part::conservative) return reciprocal ? conservative : 0;
   return reciprocal ? rest : conservative | rest;

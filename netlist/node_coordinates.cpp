@@ -43,7 +43,21 @@ struct NodeCoordinates::Elimination {
                            "resistor that the current passes)",
                            elements[k].name));
       }
+      if (elements[k].kind == ElementKind::formula_voltage) {
+        refuse(
+            elements[k].place,
+            fmt::format("{}: a voltage that an expression sets is no state of nodes (give it a resistance: the current "
+                        "i={{-(expression)/R}} and a resistor R, both between its nodes)",
+                        elements[k].name));
+      }
       branches.push_back(k);
+    }
+    for (const Element& e : elements) {
+      if (e.sources.empty()) continue;
+      refuse(e.place,
+             fmt::format("{}: an expression of the current of a source is no function of the voltages of nodes (take "
+                         "the voltage across a resistor that the current passes)",
+                         e.name));
     }
     find_children();
     std::vector<Row> laws(branches.size()), flows(branches.size());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numbers>
 
 #include "sim/config/suggest.hpp"
 
@@ -119,22 +120,30 @@ double ParameterScope::number(const Word& word) {
 }
 
 double ParameterScope::assigned(const Word& word) {
-  return evaluated(word, [this](const std::string& name, const Place& place) { return value(name, place); });
+  return evaluated(word, [this](const std::string& name, const Place& place) { return value(name, place); }).value;
+}
+
+Operand ParameterScope::built(const Word& word, FormulaBuilder& builder) {
+  const LookUp look_up = [this](const std::string& name, const Place& place) -> Operand {
+    if (name == "pi" && !has(name)) return std::numbers::pi;
+    return value(name, place);
+  };
+  return evaluated(word, look_up, &builder);
 }
 
 double ParameterScope::assigned_within(const Word& word, const std::string& own, ParameterScope& inner) {
-  return evaluated(word, [&](const std::string& name, const Place& place) {
-    return (name == own ? *this : inner).value(name, place);
-  });
+  return evaluated(word, [&](const std::string& name,
+                             const Place& place) { return (name == own ? *this : inner).value(name, place); })
+      .value;
 }
 
-double ParameterScope::evaluated(const Word& word, const LookUp& look_up) {
-  return evaluate_expression(word.text, word.place, look_up,
-                             [this](const FunctionUse& use, double& value) { return call(this, use, value); });
+Operand ParameterScope::evaluated(const Word& word, const LookUp& look_up, FormulaBuilder* builder) {
+  const UserFunction user = [&](const FunctionUse& use, Operand& value) { return call(this, use, builder, value); };
+  return evaluate_expression(word.text, word.place, look_up, user, builder);
 }
 
 /// Calls the function of that name which is nearest around `from`; false: there is none.
-bool ParameterScope::call(const ParameterScope* from, const FunctionUse& use, double& value) {
+bool ParameterScope::call(const ParameterScope* from, const FunctionUse& use, FormulaBuilder* builder, Operand& value) {
   while (from != nullptr && from->functions_.count(use.name) == 0) from = from->around_;
   if (from == nullptr) return false;
   const ParameterFunction& function = from->functions_.at(use.name);
@@ -148,13 +157,15 @@ bool ParameterScope::call(const ParameterScope* from, const FunctionUse& use, do
                        kDeepestParameter, kMostCalls));
   }
   const Deeper deeper(depth_);
-  const LookUp look_up = [&](const std::string& name, const Place& place) {
+  const LookUp look_up = [&](const std::string& name, const Place& place) -> Operand {
     const auto found = std::find(function.arguments.begin(), function.arguments.end(), name);
     if (found == function.arguments.end()) return this->value(name, place);
     return use.values[static_cast<std::size_t>(found - function.arguments.begin())];
   };
-  value = evaluate_expression(function.body.text, function.body.place, look_up,
-                              [&](const FunctionUse& inner, double& result) { return call(from, inner, result); });
+  const UserFunction user = [&](const FunctionUse& inner, Operand& result) {
+    return call(from, inner, builder, result);
+  };
+  value = evaluate_expression(function.body.text, function.body.place, look_up, user, builder);
   return true;
 }
 

@@ -48,11 +48,13 @@ class ParameterScope {
   double assigned(const Word& word);
   /// Same with the parameters of `inner`, an instance within this one, but for the name `own`.
   double assigned_within(const Word& word, const std::string& own, ParameterScope& inner);
+  /// Makes an expression of the circuit's quantities into operations of the builder's formula.
+  Operand built(const Word& word, FormulaBuilder& builder);
 
  private:
   std::vector<std::string> names() const;
-  double evaluated(const Word& word, const LookUp& look_up);
-  bool call(const ParameterScope* from, const FunctionUse& use, double& value);
+  Operand evaluated(const Word& word, const LookUp& look_up, FormulaBuilder* builder = nullptr);
+  bool call(const ParameterScope* from, const FunctionUse& use, FormulaBuilder* builder, Operand& value);
 
   ParameterScope *caller_ = nullptr, *around_ = nullptr;
   std::map<std::string, Word> pending_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -27,11 +28,17 @@ ReducedMatrices::ReducedMatrices(const NodalEquations& equations, const NodeCoor
     }
   };
   for (int i = 0; i < equations.nodes(); ++i) join(i, i, node_capacitance_F[static_cast<std::size_t>(i)]);
-  for (const Element& e : equations.netlist().elements) {
+  const std::vector<Element>& elements = equations.netlist().elements;
+  for (std::size_t k = 0; k < elements.size(); ++k) {
+    const Element& e = elements[k];
     if (e.kind != ElementKind::capacitor) continue;
+    const std::size_t first = between.size();
     for (const std::size_t of : {0, 1}) {
       for (const std::size_t by : {0, 1}) join(e.nodes[of], e.nodes[by], of == by ? e.value : -e.value);
     }
+    if (!e.charge) continue;
+    curved.push_back({k, e.value});
+    for (std::size_t i = first; i < between.size(); ++i) curved.back().between.push_back(i);
   }
   std::map<Entry, std::vector<Part>> all;
   const SparsePattern& nodal = equations.pattern();
@@ -61,6 +68,32 @@ ReducedMatrices::ReducedMatrices(const NodalEquations& equations, const NodeCoor
     ++pattern.column_begin[static_cast<std::size_t>(place.first) + 1];
   }
   for (std::size_t j = 1; j < pattern.column_begin.size(); ++j) pattern.column_begin[j] += pattern.column_begin[j - 1];
+  share_junctions(at);
+}
+
+void ReducedMatrices::share_junctions(const NodeCoordinates& at) {
+  std::map<Entry, std::size_t> entries;
+  for (std::size_t e = 0; e < columns.size() && !curved.empty(); ++e) entries[{columns[e], pattern.row[e]}] = e;
+  for (Curved& one : curved) {
+    for (const std::size_t place : one.between) {
+      const Between& of = between[place];
+      for (const auto& [row, n] : at.carried(of.of)) {
+        for (const auto& [column, p] : at.set_by(of.by))
+          one.shares.emplace_back(entries.at({column, row}), n * p * (of.farad < 0 ? -1 : 1));
+      }
+    }
+  }
+}
+
+void ReducedMatrices::set_junctions(const NodalEquations& equations, const double* v) {
+  for (Curved& one : curved) {
+    const Element& e = equations.netlist().elements[one.element];
+    const auto volts = [v](int node) { return node < 0 ? 0 : v[node]; };
+    const double farad = e.charge->farads(volts(e.nodes[0]) - volts(e.nodes[1]));
+    for (const auto& [entry, weight] : one.shares) farads[entry] += weight * (farad - one.farad);
+    for (const std::size_t place : one.between) between[place].farad = std::copysign(farad, between[place].farad);
+    one.farad = farad;
+  }
 }
 
 void ReducedMatrices::charge(const NodeCoordinates& at, const std::vector<double>& v, std::vector<double>& out) const {
@@ -72,55 +105,19 @@ void ReducedMatrices::charge(const NodeCoordinates& at, const std::vector<double
   at.gather(of_nodes.data(), out.data());
 }
 
-namespace {
-
-/// Pattern of ((K, −ωM), (ωM, K)): every column of a pattern once above and once below, twice.
-SparsePattern doubled(const SparsePattern& of) {
-  SparsePattern both;
-  both.size = 2 * of.size;
-  both.column_begin = {0};
-  for (int half = 0; half < 2; ++half) {
-    for (int j = 0; j < of.size; ++j) {
-      for (int below = 0; below < 2; ++below) {
-        for (int k = of.column_begin[static_cast<std::size_t>(j)]; k < of.column_begin[static_cast<std::size_t>(j) + 1];
-             ++k)
-          both.row.push_back(of.row[static_cast<std::size_t>(k)] + below * of.size);
-      }
-      both.column_begin.push_back(static_cast<int>(both.row.size()));
-    }
-  }
-  return both;
-}
-
-}  // namespace
-
 SmallSignal::SmallSignal(const NodalEquations& equations, const NodeCoordinates& at,
                          const std::vector<double>& node_capacitance_F, double column_F)
     : reduced_(equations, at,
                node_capacitance_F.empty() ? std::vector<double>(static_cast<std::size_t>(equations.nodes()), 0.0)
                                           : node_capacitance_F),
       farads_(reduced_.farads),
-      both_(doubled(reduced_.pattern)),
-      lu_(both_) {
+      lu_(reduced_.pattern) {
   const SparsePattern& one = reduced_.pattern;
-  const std::size_t entries = one.entries();
-  if (node_capacitance_F.empty()) {
-    for (std::size_t e = 0; e < entries; ++e) farads_[e] = one.row[e] == reduced_.columns[e] ? column_F : 0;
-  }
-  for (std::size_t e = 0; e < entries; ++e) {
-    const auto j = static_cast<std::size_t>(reduced_.columns[e]);
-    const auto begin = static_cast<std::size_t>(one.column_begin[j]),
-               count = static_cast<std::size_t>(one.column_begin[j + 1]) - begin;
-    // Column j of the left half begins at 2 begin, of the right one behind all of the left.
-    const std::size_t left = 2 * begin + (e - begin), right = 2 * entries + left;
-    slope_[0].push_back(left);
-    charge_[0].push_back(left + count);
-    charge_[1].push_back(right);
-    slope_[1].push_back(right + count);
-  }
-  values_.resize(both_.entries());
-  right_.resize(2 * static_cast<std::size_t>(one.size));
-  siemens_.resize(entries);
+  for (std::size_t e = 0; node_capacitance_F.empty() && e < one.entries(); ++e)
+    farads_[e] = one.row[e] == reduced_.columns[e] ? column_F : 0;
+  right_.resize(static_cast<std::size_t>(one.size));
+  siemens_.resize(one.entries());
+  charging_.resize(one.entries());
 }
 
 bool SmallSignal::respond(const std::vector<double>& nodal, const std::vector<double>& and_of, double omega,
@@ -128,21 +125,14 @@ bool SmallSignal::respond(const std::vector<double>& nodal, const std::vector<do
   std::fill(siemens_.begin(), siemens_.end(), 0.0);
   for (const ReducedMatrices::Part& part : reduced_.slopes)
     siemens_[part.entry] += part.weight * (nodal[part.from] + and_of[part.from]);
-  for (std::size_t e = 0; e < siemens_.size(); ++e) {
-    values_[slope_[0][e]] = values_[slope_[1][e]] = siemens_[e];
-    values_[charge_[0][e]] = omega * farads_[e];
-    values_[charge_[1][e]] = -omega * farads_[e];
-  }
-  const std::size_t n = right_.size() / 2;
-  if (!lu_.factor(values_)) {
-    std::fill(c, c + n, std::numeric_limits<double>::quiet_NaN());
-    return false;
-  }
-  std::copy(c, c + n, right_.begin());
-  std::fill(right_.begin() + static_cast<std::ptrdiff_t>(n), right_.end(), 0.0);
-  lu_.solve(right_.data());
-  std::copy(right_.begin(), right_.begin() + static_cast<std::ptrdiff_t>(n), c);
-  return true;
+  for (std::size_t e = 0; e < siemens_.size(); ++e) charging_[e] = omega * farads_[e];
+  const std::size_t n = right_.size();
+  right_.assign(c, c + n);
+  quadrature_.assign(n, 0.0);
+  const bool solved = lu_.solve(siemens_, charging_, right_, quadrature_);
+  if (!solved) std::fill(right_.begin(), right_.end(), std::numeric_limits<double>::quiet_NaN());
+  std::copy(right_.begin(), right_.end(), c);
+  return solved;
 }
 
 ColumnCharges::ColumnCharges(const NodalEquations& equations, const NodeCoordinates& at,

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "netlist/complex_lu.hpp"
 #include "netlist/node_coordinates.hpp"
 
 namespace nudge {
@@ -27,11 +29,25 @@ struct ReducedMatrices {
     int of, by;
     double farad;
   };
+  /// Capacitor of a junction: its element, its capacitance as it is set, its places in `between`, and its shares of M.
+  struct Curved {
+    std::size_t element;
+    double farad;
+    std::vector<std::size_t> between = {};
+    std::vector<std::pair<std::size_t, double>> shares = {};  ///< entry and weight
+  };
+  /// Sets the capacitances of junctions to those at the voltages v of the nodes; they are made at 0 V.
+  void set_junctions(const NodalEquations& equations, const double* v);
+
+  std::vector<Curved> curved;
   std::vector<Between> between;  ///< entries of C
   std::vector<Part> slopes;      ///< contributions to Nᵀ (∂r/∂v) P
   std::vector<double> farads;    ///< M by entry
   std::vector<int> columns;      ///< columns of the entries
   SparsePattern pattern;         ///< pattern, with the whole diagonal
+
+ private:
+  void share_junctions(const NodeCoordinates& at);
 };
 
 /// Rates of the columns of a state from the currents that charge them, M dz/dt = i, M of ReducedMatrices. One object per thread.
@@ -70,11 +86,8 @@ class SmallSignal {
  private:
   ReducedMatrices reduced_;
   std::vector<double> farads_;
-  SparsePattern both_;
-  std::vector<std::size_t> slope_[2],
-      charge_[2];  ///< places in `both_` of the entries of the reduced pattern: of K twice, of ωM and −ωM
-  SparseLu lu_;
-  std::vector<double> values_, right_, siemens_;
+  ComplexLu lu_;
+  std::vector<double> right_, quadrature_, siemens_, charging_;
 };
 
 }  // namespace nudge

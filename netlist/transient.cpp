@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/base/out_of_memory.hpp"
 
@@ -43,8 +44,16 @@ void silence(SUNContext /*context*/, void* memory) { IDASetErrHandlerFn(memory, 
 /// Equations in the form that IDA asks for.
 struct Transient::Problem {
   Problem(const NodalEquations& e, const NodeCoordinates& of, const ReducedMatrices& m)
-      : equations(&e), at(&of), matrices(&m), values(e.values()) {
+      : equations(&e), at(&of), matrices(&m), at_rest(&m), values(e.values()) {
     x.assign(static_cast<std::size_t>(e.unknowns()), 0.0);
+    rest();
+  }
+
+  /// Gives junctions their capacitance at 0 V.
+  void rest() {
+    if (at_rest->curved.empty()) return;
+    own = *at_rest;
+    matrices = &*own;
   }
 
   const double* voltages(const double* z) {
@@ -67,9 +76,10 @@ struct Transient::Problem {
     matrices->charge(*at, v, charge);
     for (std::size_t i = 0; i < charge.size(); ++i) f[i] += charge[i];
   }
-  /// Computes r and ∂r/∂v at z.
+  /// Computes r and ∂r/∂v at z, and the capacitances of junctions.
   void evaluate(const double* z) {
     voltages(z);
+    if (own) own->set_junctions(*equations, x.data());
     equations->evaluate(x, values, {}, {}, nullptr, residual, jacobian);
   }
   bool held(int column) const {
@@ -91,7 +101,8 @@ struct Transient::Problem {
 
   const NodalEquations* equations;
   const NodeCoordinates* at;
-  const ReducedMatrices* matrices;
+  const ReducedMatrices *matrices, *at_rest;
+  std::optional<ReducedMatrices> own;  ///< only with junctions that have a capacitance
   std::vector<double> values, x, residual, jacobian;
   std::vector<OutputAction> actions;
   std::vector<std::size_t> waves;  ///< elements that follow a waveform
@@ -152,10 +163,10 @@ class Transient::Integrator {
   /// without capacitance.
   bool start(const std::vector<double>& before) {
     if (empty()) return true;
+    start_at(before);
     const ReducedMatrices& m = *problem_->matrices;
     const double* has = N_VGetArrayPointer(kind_);
     double* z = N_VGetArrayPointer(z_);
-    start_at(before);
     std::vector<double> values = m.farads, charge, other;
     for (std::size_t k = 0; k < values.size(); ++k) {
       const int row = m.pattern.row[k], column = m.columns[k];
@@ -181,6 +192,7 @@ class Transient::Integrator {
   void start_at(const std::vector<double>& volts) {
     if (empty()) return;
     problem_->at->state(volts, N_VGetArrayPointer(z_));
+    problem_->rest();
     N_VConst(0, rate_);
     // Pivots are chosen anew: nothing of an earlier run is left.
     const auto entries = static_cast<sunindextype>(problem_->matrices->pattern.entries());

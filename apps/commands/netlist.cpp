@@ -4,14 +4,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <complex>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <optional>
 #include <span>
 
 #include "apps/commands.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
+#include "netlist/ac_response.hpp"
+#include "netlist/expression.hpp"
+#include "netlist/inductor_states.hpp"
 #include "netlist/netlist_file.hpp"
 #include "netlist/node_capacitances.hpp"
 #include "netlist/operating_point.hpp"
@@ -26,7 +31,7 @@ namespace nudge {
 namespace {
 
 struct NetlistCommand {
-  std::string file, trained, out, tran;
+  std::string file, trained, out, tran, ac;
   std::vector<std::string> capacitance;
   std::size_t elements_limit = NetlistLimit::standard;
   bool op = false, json = false, waves = false;
@@ -113,14 +118,47 @@ std::vector<double> capacitances_of(const NetlistCommand& options, const Netlist
   return node_capacitances(netlist, everywhere, entries, "netlist: --capacitance");
 }
 
+/// Card of that name in the netlist.
+const std::vector<std::string>& analysis_card(const NetlistCommand& options, const Netlist& netlist, const char* name) {
+  for (const std::vector<std::string>& card : netlist.analyses) {
+    if (card.front() == name) return card;
+  }
+  throw UserError(fmt::format("{}: no {} card", options.file, name));
+}
+
+/// Reads the end of "--tran 1ms", or of the card ".tran STEP STOP"; then sources follow their waveforms.
+double stop_of(NetlistCommand& options, const Netlist& netlist) {
+  if (options.tran != ".tran") return parse_quantity(options.tran, Unit::second);
+  const std::vector<std::string>& card = analysis_card(options, netlist, ".tran");
+  if (std::find(card.begin(), card.end(), "uic") != card.end())
+    throw UserError(options.file + ": .tran with uic is not simulated (leave it out, or take --tran TIME)");
+  double stop = 0;
+  std::size_t used = 0;
+  if (card.size() < 3 || !read_spice_number(card[2], 0, stop, used) || used != card[2].size())
+    throw UserError(options.file + ": .tran STEP STOP is expected, as numbers");
+  options.waves = true;
+  return stop;
+}
+
+/// Currents of inductors at the states of the nodes that stand for them, by name.
+nlohmann::json inductor_currents(const Netlist& netlist, const std::vector<std::vector<double>>& volts) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const auto& [name, node] : inductor_nodes(netlist)) {
+    for (const auto& v : volts) out[name].push_back(kGyrator_S * v[static_cast<std::size_t>(node)]);
+  }
+  return out;
+}
+
 /// Prints how the circuit settles when its sources come on.
-ExitCode print_transient(const NetlistCommand& options, const NodalEquations& equations) {
+ExitCode print_transient(NetlistCommand options, const NodalEquations& at_rest) {
+  const NodalEquations equations(with_inductor_currents(at_rest.netlist()));
   StepResponseOptions how;
-  how.stop_s = parse_quantity(options.tran, Unit::second);
-  how.node_capacitance_F = capacitances_of(options, equations.netlist());
+  how.stop_s = stop_of(options, equations.netlist());
+  how.node_capacitance_F = capacitances_of(options, at_rest.netlist());
+  how.node_capacitance_F.resize(equations.netlist().nodes.size(), 0.0);
   if (!(how.stop_s > 0)) throw UserError("netlist: --tran must be a time above 0, as 1 ms");
   const StepResponse found = options.waves ? waveform_response(equations, how) : step_response(equations, how);
-  const auto& names = equations.netlist().nodes;
+  const auto& names = at_rest.netlist().nodes;
   if (found.status == Status::stalled) {
     throw NumericalFailure(fmt::format("{}: the transient stopped at {} of {} (no step is small enough)", options.file,
                                        format_quantity(found.time_s.back(), Unit::second, 4),
@@ -134,6 +172,8 @@ ExitCode print_transient(const NetlistCommand& options, const NodalEquations& eq
       ends[names[i]] = found.end_V[i];
     }
     nlohmann::json out{{"time_s", found.time_s}, {"nodes", nodes}, {"end", ends}, {"status", to_string(found.status)}};
+    if (const auto currents = inductor_currents(equations.netlist(), found.volts); !currents.empty())
+      out["currents_A"] = currents;
     if (!options.waves) out["settled_s"] = settled ? nlohmann::json(found.settled_s) : nlohmann::json(nullptr);
     answer("{}\n", json_text(out, 2));
     return ExitCode::ok;
@@ -157,6 +197,49 @@ ExitCode print_transient(const NetlistCommand& options, const NodalEquations& eq
   return ExitCode::ok;
 }
 
+/// Prints the small signals of the nodes about the operating point, over the frequencies of a sweep.
+ExitCode print_ac(const NetlistCommand& options, const NodalEquations& equations, const std::vector<double>& x) {
+  const Netlist& netlist = equations.netlist();
+  const bool driven =
+      std::any_of(netlist.elements.begin(), netlist.elements.end(), [](const Element& e) { return e.ac != 0; });
+  if (!driven) throw UserError(options.file + ": no source has an AC amplitude (V1 a 0 DC 0 AC 1)");
+  std::string sweep = options.ac;
+  if (sweep == ".ac") {
+    sweep.clear();
+    const std::vector<std::string>& card = analysis_card(options, netlist, ".ac");
+    for (std::size_t i = 1; i < card.size(); ++i) sweep += (i > 1 ? " " : "") + card[i];
+  }
+  AcResponse response(equations, x, capacitances_of(options, netlist));
+  nlohmann::json nodes = nlohmann::json::object(), currents = nlohmann::json::object();
+  std::vector<std::vector<std::string>> cells = {{"frequency", "node", "amplitude", "phase"}};
+  const std::vector<double> frequencies = sweep_frequencies(sweep, "netlist: --ac");
+  std::vector<std::complex<double>> y;
+  for (const double hertz : frequencies) {
+    if (!response.at(hertz, y))
+      throw NumericalFailure(fmt::format("{}: the equations are singular at {:g} Hz", options.file, hertz));
+    const auto push = [&](nlohmann::json& to, std::complex<double> value) {
+      to["real"].push_back(value.real());
+      to["imag"].push_back(value.imag());
+    };
+    for (std::size_t i = 0; i < netlist.nodes.size(); ++i) {
+      push(nodes[netlist.nodes[i]], y[i]);
+      cells.push_back({format_quantity(hertz, Unit::hertz, 5), netlist.nodes[i],
+                       format_quantity(std::abs(y[i]), Unit::volt, 5),
+                       fmt::format("{:.2f} deg", std::arg(y[i]) * 180 / std::numbers::pi)});
+    }
+    for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+      if (equations.branch(k) >= 0)
+        push(currents[netlist.elements[k].name], y[static_cast<std::size_t>(equations.branch(k))]);
+    }
+  }
+  answer("{}",
+         options.json
+             ? json_text(nlohmann::json{{"frequency_Hz", frequencies}, {"nodes", nodes}, {"currents_A", currents}}, 2) +
+                   "\n"
+             : text_table(cells, 0));
+  return ExitCode::ok;
+}
+
 ExitCode run_netlist(const NetlistCommand& options) {
   if (!options.trained.empty()) return write_trained(options);
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
@@ -167,7 +250,7 @@ ExitCode run_netlist(const NetlistCommand& options) {
   }
   if (options.waves && options.tran.empty()) throw UserError("netlist: --waves goes with --tran TIME");
   if (!options.tran.empty()) return print_transient(options, equations);
-  if (!options.op) {
+  if (!options.op && options.ac.empty()) {
     const Netlist& netlist = equations.netlist();
     answer("{}\n{} elements, {} nodes, {} unknowns, {} entries of the matrix (--op: its operating point)\n",
            netlist.title, netlist.elements.size(), netlist.nodes.size(), equations.unknowns(),
@@ -180,6 +263,7 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (found.status != Status::converged) {
     throw NumericalFailure(fmt::format("{}: {}", options.file, describe_failure(equations, found)));
   }
+  if (!options.ac.empty()) return print_ac(options, equations, x);
   const std::optional<double> growth = growth_rate(equations, x);
   answer("{}",
          options.json ? json_text(json_of(equations, found, x, growth), 2) + "\n" : table_of(equations, found, x));
@@ -194,11 +278,17 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
                  "Run file of nudge train: write its netlist with the values that it has learnt");
   app.add_option("-o,--out", options->out, "File to write, which must not exist");
   app.add_flag("--op", options->op, "Solve for its operating point");
-  app.add_option("--tran", options->tran,
-                 "How it settles: all capacitances empty, sources on at t = 0, for so long (as 1 ms)");
   app.add_option(
-         "--capacitance", options->capacitance,
-         "Of --tran: from every node to ground, beside the capacitors drawn; NODE=C, as often as needed: of one")
+      "--tran", options->tran,
+      "How it settles: all capacitances empty, sources on at t = 0, for so long (as 1 ms); .tran: as the card of "
+      "the file says, with --waves");
+  app.add_option(
+      "--ac", options->ac,
+      "Small signals about its operating point: dec, oct or lin, points, first and last frequency, as \"dec 10 1 "
+      "1meg\"; .ac: as the card of the file says");
+  app.add_option("--capacitance", options->capacitance,
+                 "Of --tran and --ac: from every node to ground, beside the capacitors drawn; NODE=C, as often as "
+                 "needed: of one")
       ->expected(1)
       ->take_all();
   app.add_flag("--waves", options->waves,

@@ -31,11 +31,12 @@ std::vector<double> voltages(const Netlist& netlist) {
 /// True for elements that carry a current from their first node to their second; others are not drawn.
 bool carries(const Element& e) {
   return e.kind == ElementKind::resistor || e.kind == ElementKind::diode || e.kind == ElementKind::mosfet ||
-         has_branch(e.kind);
+         e.kind == ElementKind::bipolar || has_branch(e.kind);
 }
 
 std::pair<int, int> ends(const Element& e) {
-  return e.kind == ElementKind::mosfet ? std::pair(e.nodes[0], e.nodes[2]) : std::pair(e.nodes[0], e.nodes[1]);
+  const bool transistor = e.kind == ElementKind::mosfet || e.kind == ElementKind::bipolar;
+  return std::pair(e.nodes[0], e.nodes[transistor ? 2 : 1]);
 }
 
 /// Conductance (current over voltage) and power of elements without a source; 0 for others. Without a voltage the
@@ -49,8 +50,11 @@ std::pair<double, double> load(const Element& e, const std::vector<double>& v) {
   if (e.kind == ElementKind::diode) {
     found = e.junction.at(drop);
   } else if (e.kind == ElementKind::mosfet) {
-    const MosfetLaw::Point p = e.mosfet.at(at(e.nodes[1]) - at(e.nodes[2]), drop);
+    const MosfetLaw::Point p = e.mosfet.at(at(e.nodes[1]) - at(e.nodes[2]), drop, at(e.nodes[3]) - at(e.nodes[2]));
     found = {p.current, p.by_drain};
+  } else if (e.kind == ElementKind::bipolar) {
+    const BipolarLaw::Point p = e.bipolar->at(at(e.nodes[1]) - at(e.nodes[2]), at(e.nodes[1]) - at(e.nodes[0]));
+    found = {p.collector, -p.collector_by_bc};
   } else {
     return {0, 0};
   }

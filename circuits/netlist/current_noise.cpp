@@ -16,56 +16,56 @@ constexpr double kCharge_C = 1.602176634e-19;  // SI, exact
 /// Number of its draws, among those of nodes.
 constexpr std::uint32_t kCurrents = 1U << 20U;
 
-/// Noise conductance β V_ov ⅔ (1 + η + η²)/(1 + η) of a channel.
-double channel_noise_S(const MosfetLaw& law, double gate_source, double drain_source) {
-  double vgs = law.sign * gate_source, vds = law.sign * drain_source;
-  if (vds < 0) {  // source and drain change places
-    vgs -= vds;
-    vds = -vds;
-  }
-  const double over = vgs - law.sign * law.threshold_V;
-  if (over <= 0) return 0;
-  const double eta = std::max(0.0, 1 - vds / over);
-  return law.beta_A_per_V2 * over * (1 + law.modulation_per_V * vds) * 2.0 / 3.0 * (1 + eta + eta * eta) / (1 + eta);
-}
-
 /// Voltage between two nodes of an element.
 double between(const Element& e, std::size_t plus, std::size_t minus, const std::vector<double>& v) {
   const auto at = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
   return at(e.nodes[plus]) - at(e.nodes[minus]);
 }
 
+BipolarLaw::Point bipolar_at(const Element& e, const std::vector<double>& v) {
+  return e.bipolar->at(between(e, 1, 2, v), between(e, 1, 0, v));
+}
+
 /// Current I of S(f) = a |I|^AF/f.
 double flickering_A(const Element& e, const std::vector<double>& v) {
   if (e.kind == ElementKind::diode) return e.junction.at(across(e, v)).current;
-  return e.mosfet.at(between(e, 1, 2, v), between(e, 0, 2, v)).current;
+  return e.mosfet.at(between(e, 1, 2, v), between(e, 0, 2, v), between(e, 3, 2, v)).current;
 }
 
 /// Two-sided spectral density of the white noise of an element's current at the voltages v of the nodes, in A²/Hz; `value`
 /// NodalEquations::values.
 ///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side
-///     diode       q (I + 2 I_s), and 2 k T gmin        shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
-///     transistor  2 k T ⅔ β V_ov (1 + η + η²)/(1 + η)  channel, η = 1 − V_ds/V_ov, 0 in saturation (van der Ziel 1962; Tsividis, Operation and
-///                 Modeling of the MOS Transistor): ⅔ g_m there, g_ds at V_ds = 0; its junctions are left out
+///     diode       q (I + 2 I_s), q |I| in breakdown, and 2 k T gmin: shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
+///     transistor  2 k T G                              channel (MosfetLaw::noise_S); its junctions are left out
+///     bipolar     q |I_c|; of its base q |I_b|         shot (ngspice manual: 2 q I on one side)
 /// All other elements have none.
 double current_noise_A2_per_Hz(const Element& e, double value, const std::vector<double>& v, double gmin_S,
                                double temperature_K) {
   const double thermal = 2 * boltzmann_J_per_K * temperature_K;
   switch (e.kind) {
     case ElementKind::resistor: return thermal * std::max(value, 0.0);
-    case ElementKind::diode:
-      return kCharge_C * (e.junction.at(across(e, v)).current + 2 * e.junction.saturation_A) + thermal * gmin_S;
-    case ElementKind::mosfet: return thermal * channel_noise_S(e.mosfet, between(e, 1, 2, v), between(e, 0, 2, v));
+    case ElementKind::diode: {
+      const double current = e.junction.at(across(e, v)).current;
+      return kCharge_C * std::max(current + 2 * e.junction.saturation_A, -current) + thermal * gmin_S;
+    }
+    case ElementKind::mosfet:
+      return thermal * e.mosfet.noise_S(between(e, 1, 2, v), between(e, 0, 2, v), between(e, 3, 2, v));
+    case ElementKind::bipolar: return kCharge_C * std::abs(bipolar_at(e, v).collector);
     default: return 0;
   }
 }
 
 }  // namespace
 
+CurrentNoise::CurrentNoise(const NodalEquations& equations, double slowest_s)
+    : equations_(&equations), flicker_(equations.netlist(), slowest_s) {
+  for (const Element& e : equations.netlist().elements) bases_ += e.kind == ElementKind::bipolar ? 1 : 0;
+}
+
 void CurrentNoise::draw(Index rows, double tau_s, ReadContext& read) {
   scale_ = read.noise_scale() / std::sqrt(read.reads() * tau_s);
   if (flicker_.any()) flicker_.draw(rows, read.reads() * read.duration() * tau_s, read);
-  draws_.resize(static_cast<std::size_t>(rows) * equations_->netlist().elements.size());
+  draws_.resize(static_cast<std::size_t>(rows) * (equations_->netlist().elements.size() + bases_));
   const std::uint64_t place = (static_cast<std::uint64_t>(read.sequence) << 32) | read.step;
   fill_normal<double>({read.seed, Purpose::node_noise, kCurrents}, place, (read.phase << 24U) + read.read++, draws_);
 }
@@ -76,19 +76,26 @@ void CurrentNoise::leave(Index row, double temperature_K, const std::vector<doub
   const std::size_t count = netlist.elements.size();
   std::fill(out.begin(), out.end(), 0.0);
   auto flickers = flicker_.elements().begin();
+  const double* draws = draws_.data() + static_cast<std::size_t>(row) * (count + bases_);
+  const double* of_bases = draws + count;
+  const auto add = [&out](int from, int to, double amperes) {
+    if (from >= 0) out[static_cast<std::size_t>(from)] += amperes;
+    if (to >= 0) out[static_cast<std::size_t>(to)] -= amperes;
+  };
   for (std::size_t k = 0; k < count; ++k) {
     const Element& e = netlist.elements[k];
     const double density = current_noise_A2_per_Hz(e, values[k], v, netlist.gmin_S, temperature_K);
-    double amperes = scale_ * std::sqrt(density) * draws_[static_cast<std::size_t>(row) * count + k];
+    double amperes = scale_ * std::sqrt(density) * draws[k];
     if (flickers != flicker_.elements().end() && *flickers == k) {
       amperes += std::sqrt(e.flicker.factor * std::pow(std::abs(flickering_A(e, v)), e.flicker.power)) *
                  flicker_.deviate(row, static_cast<std::size_t>(flickers - flicker_.elements().begin()));
       ++flickers;
     }
+    if (e.kind == ElementKind::bipolar)
+      add(e.nodes[1], e.nodes[2], scale_ * std::sqrt(kCharge_C * std::abs(bipolar_at(e, v).base)) * *of_bases++);
     if (amperes == 0) continue;
-    const int from = e.nodes[0], to = e.kind == ElementKind::mosfet ? e.nodes[2] : e.nodes[1];
-    if (from >= 0) out[static_cast<std::size_t>(from)] += amperes;
-    if (to >= 0) out[static_cast<std::size_t>(to)] -= amperes;
+    const bool transistor = e.kind == ElementKind::mosfet || e.kind == ElementKind::bipolar;
+    add(e.nodes[0], e.nodes[transistor ? 2 : 1], amperes);
   }
 }
 

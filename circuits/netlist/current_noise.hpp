@@ -36,8 +36,7 @@ class FlickerNoise {
 /// Draws of the noise of all elements of a netlist, white and 1/f: a pure function of the reads so far of a sample.
 class CurrentNoise {
  public:
-  CurrentNoise(const NodalEquations& equations, double slowest_s)
-      : equations_(&equations), flicker_(equations.netlist(), slowest_s) {}
+  CurrentNoise(const NodalEquations& equations, double slowest_s);
 
   /// Draws the noise of the next read of a relaxation whose unit of time is tau_s, for `rows` states side by side.
   void draw(Index rows, double tau_s, ReadContext& read);
@@ -50,7 +49,8 @@ class CurrentNoise {
  private:
   const NodalEquations* equations_;
   FlickerNoise flicker_;
-  double scale_ = 0;  ///< 1/√Δ
+  std::size_t bases_ = 0;  ///< number of bipolar transistors, which have a second current
+  double scale_ = 0;       ///< 1/√Δ
   std::vector<double> draws_;
 };
 

@@ -48,6 +48,11 @@ class Netlist:
         return self._core.nodes
 
     @property
+    def notes(self):
+        """Sentences on what of the file was left aside, or is read otherwise than by ngspice."""
+        return self._core.notes
+
+    @property
     def elements(self):
         """The elements as a Dataset over element: kind, plus and minus (nodes; "0" is ground), value and unit.
 

@@ -22,11 +22,20 @@ namespace {
 using Texts = std::vector<std::string>;
 
 const char* kind_name(ElementKind kind) {
-  static const std::map<ElementKind, const char*> names = {
-      {ElementKind::resistor, "resistor"}, {ElementKind::capacitor, "capacitor"}, {ElementKind::voltage, "voltage"},
-      {ElementKind::current, "current"},   {ElementKind::diode, "diode"},         {ElementKind::vcvs, "vcvs"},
-      {ElementKind::vccs, "vccs"},         {ElementKind::cccs, "cccs"},           {ElementKind::ccvs, "ccvs"},
-      {ElementKind::mosfet, "mosfet"}};
+  static const std::map<ElementKind, const char*> names = {{ElementKind::resistor, "resistor"},
+                                                           {ElementKind::capacitor, "capacitor"},
+                                                           {ElementKind::voltage, "voltage"},
+                                                           {ElementKind::current, "current"},
+                                                           {ElementKind::diode, "diode"},
+                                                           {ElementKind::vcvs, "vcvs"},
+                                                           {ElementKind::vccs, "vccs"},
+                                                           {ElementKind::cccs, "cccs"},
+                                                           {ElementKind::ccvs, "ccvs"},
+                                                           {ElementKind::mosfet, "mosfet"},
+                                                           {ElementKind::formula_voltage, "formula_voltage"},
+                                                           {ElementKind::formula_current, "formula_current"},
+                                                           {ElementKind::inductor, "inductor"},
+                                                           {ElementKind::bipolar, "bipolar"}};
   return names.at(kind);
 }
 
@@ -39,7 +48,7 @@ nb::dict elements(const Netlist& netlist) {
     names.push_back(e.name);
     kinds.emplace_back(kind_name(e.kind));
     plus.push_back(node(e.nodes[0]));
-    minus.push_back(node(e.nodes[e.kind == ElementKind::mosfet ? 2 : 1]));
+    minus.push_back(node(e.nodes[e.kind == ElementKind::mosfet || e.kind == ElementKind::bipolar ? 2 : 1]));
     values.push_back(e.value);
   }
   nb::dict out;
@@ -60,8 +69,8 @@ Netlist with_values(Netlist netlist, const Texts& names, const std::vector<doubl
       throw UserError("no element " + names[i] + " (" + did_you_mean(names[i], known) + ")");
     }
     Element& e = netlist.elements[static_cast<std::size_t>(at)];
-    if (e.kind == ElementKind::diode || e.kind == ElementKind::mosfet) {
-      throw UserError(names[i] + ": is described by a .model and has no value");
+    if ((kBentKinds & kind_bit(e.kind)) != 0 || e.charge) {
+      throw UserError(names[i] + ": is described by a .model or an expression and has no value");
     }
     if (!std::isfinite(values[i]) || (e.kind == ElementKind::resistor && values[i] == 0)) {
       throw UserError(names[i] + ": a value must be finite, and of a resistor not 0");
@@ -76,7 +85,8 @@ Netlist with_values(Netlist netlist, const Texts& names, const std::vector<doubl
 nb::tuple operating_point(const Netlist& netlist) {
   const NodalEquations equations(netlist);
   std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
-  const OperatingPoint found = compute([&] { return OperatingPointSolver(equations).solve(equations.values(), {}, x); });
+  const OperatingPoint found =
+      compute([&] { return OperatingPointSolver(equations).solve(equations.values(), {}, x); });
   if (found.status != Status::converged) throw NumericalFailure(describe_failure(equations, found));
   nb::dict currents;
   for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
@@ -100,13 +110,18 @@ void bind_netlist(nb::module_& m) {
   nb::class_<Netlist>(m, "Netlist")
       .def_ro("title", &Netlist::title)
       .def_ro("nodes", &Netlist::nodes)
+      .def_ro("notes", &Netlist::notes)
       .def("elements", elements)
-      .def("with_values", [](const Netlist& netlist, const Texts& names, const std::vector<double>& values) {
-             return with_values(netlist, names, values);
-           }, "names"_a, "values"_a)
+      .def(
+          "with_values",
+          [](const Netlist& netlist, const Texts& names, const std::vector<double>& values) {
+            return with_values(netlist, names, values);
+          },
+          "names"_a, "values"_a)
       .def("operating_point", operating_point)
       .def("text", &netlist_text, "note"_a);
-  m.def("read_netlist", [](const std::string& file) { return read_netlist(file); }, "file"_a);
+  m.def(
+      "read_netlist", [](const std::string& file) { return read_netlist(file); }, "file"_a);
   m.def("parse_netlist", parsed, "name"_a, "text"_a);
   m.def(
       "learnt_netlist",

@@ -40,7 +40,7 @@ void check_refused(const std::string& text, const std::string& place, const std:
 }
 
 double value_of(const std::string& expression) {
-  return evaluate_expression(expression, {}, [](const std::string&, const Place&) { return 7.0; });
+  return evaluate_expression(expression, {}, [](const std::string&, const Place&) { return 7.0; }).value;
 }
 
 }  // namespace
@@ -132,20 +132,29 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused("R1 a 0 x" + rest, "t.cir:2:8:", "\"x\" is not a number");
   check_refused("R1 a 0 0" + rest, "t.cir:2:8:", "resistance of 0");
   check_refused("R1 a 0 1k tce=1" + rest, "t.cir:2:11:", "tce is not simulated");
-  check_refused("L1 a 0 1m" + rest, "t.cir:2:1:", "inductors are not simulated");
-  check_refused("Q1 a b c qq" + rest, "t.cir:2:1:", "bipolar transistors");
-  check_refused("B1 a 0 v=1" + rest, "t.cir:2:1:", "behavioural sources");
-  check_refused("E1 a 0 POLY(1) z 0 1" + rest, "t.cir:2:8:", "POLY is not simulated");
-  check_refused("G1 a 0 value={1}" + rest, "t.cir:2:8:", "value is not simulated");
+  check_refused("J1 a b c jj" + rest, "t.cir:2:1:", "JFETs are not simulated");
+  check_refused("L1 a 0 0" + rest, "t.cir:2:8:", "an inductance of 0 H (must be > 0)");
+  check_refused("Q1 a b c qq" + rest, "t.cir:2:10:", "no .model qq");
+  check_refused("B1 a 0 w=1" + rest, "t.cir:2:8:", "w is not simulated: Bname");
+  check_refused("B1 a 0 v=sin(time)" + rest, "t.cir:2:14:", "functions of time and frequency");
+  check_refused("B1 a 0 i=v(z)*i(R9)" + rest, "t.cir:2:15:", "no voltage source");
+  check_refused("B1 a 0 i=v(z)*sqr(2)" + rest, "t.cir:2:15:", "did you mean sqrt?");
+  check_refused("B1 a 0 i=v(z,0,0)" + rest, "t.cir:2:10:", "v() takes one node or two");
+  check_refused("B1 a 0 v=pwl(v(z),0,1,0,2)" + rest, "t.cir:2:10:", "rising x");
+  check_refused("E1 a 0 POLY(2) z 0 1" + rest, "t.cir:2:", "controls or coefficients are missing");
+  check_refused("G1 a 0 value=1" + rest, "t.cir:2:14:", "takes an expression in braces");
+  check_refused("S1 a 0 z 0 ss\n.model ss sw(vh=-1)" + rest, "t.cir:3:17:", "opens gradually");
+  check_refused("K1 L1 L2 0.5" + rest, "t.cir:2:4:", "L1 is no inductor");
+  check_refused("L1 a 0 1\nK1 L1 L1 0.5" + rest, "t.cir:3:7:", "stands twice");
   check_refused("F1 a 0 R9 1" + rest, "t.cir:2:8:", "no voltage source");
   check_refused("D1 a 0 dd" + rest, "t.cir:2:8:", "no .model dd");
   check_refused("D1 a 0 ddx\n.model dddx D" + rest, "t.cir:2:8:", "did you mean dddx?");
-  check_refused("D1 a 0 dd\n.model dd D(bv=5)" + rest, "t.cir:3:13:", "parameter bv is not simulated");
+  check_refused("D1 a 0 dd\n.model dd D(isr=5)" + rest, "t.cir:3:13:", "parameter isr is not simulated");
   check_refused("D1 a 0 dd\n.model dd D(is=0)" + rest, "t.cir:3:16:", "must be > 0");
-  check_refused("M1 a b 0 0 nn\n.model nn NMOS(level=3)" + rest, "t.cir:3:22:", "must be 1");
+  check_refused("M1 a b 0 0 nn\n.model nn NMOS(level=3)" + rest, "t.cir:3:22:", "must be 1, or 26 for EKV");
   check_refused("M1 a b 0 0 nn\n.model nn D" + rest, "t.cir:2:12:", "must be NMOS or PMOS");
   check_refused("M1 a b 0 0 nn w=-1u\n.model nn NMOS" + rest, "t.cir:2:17:", "must be > 0");
-  check_refused("M1 a b 0 0 nn\n.model nn NPN" + rest, "t.cir:3:11:", "type NPN is not simulated");
+  check_refused("M1 a b 0 0 nn\n.model nn NJF" + rest, "t.cir:3:11:", "type NJF is not simulated");
   check_refused("V1 a 0 SFFM(1 2)" + rest, "t.cir:2:8:", "\"SFFM\" is not simulated");
   check_refused("V1 a 0 1 2" + rest, "t.cir:2:10:", "a second value");
   check_refused("R1 a 0 {1+" + rest, "t.cir:2:8:", "not closed");
@@ -154,7 +163,7 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused(".param a = b c = 2\nR1 a 0 {a}" + rest, "t.cir:2:12:", "unknown parameter b");
   check_refused(".param a 1" + rest, "t.cir:2:8:", "name = value is expected");
   check_refused("X1 a 0 s r=1 + 2\n.subckt s a b r=1\n.ends" + rest, "t.cir:2:14:", "stands in {}");
-  check_refused("D1 a 0 dd\n.model dd D\n.temp 50" + rest, "t.cir:2:1:", "must be one temperature");
+  check_refused("M1 a z 0 0 nn\n.model nn nmos\n.temp 50" + rest, "t.cir:2:1:", "must be one temperature");
   check_refused(".options temp=-300" + rest, "t.cir:2:15:", "above 0 K");
   check_refused(".lib x y z" + rest, "t.cir:2:1:", "takes a file name and a section");
   check_refused(".endl" + rest, "t.cir:2:1:", ".endl without .lib");

@@ -162,7 +162,7 @@ TEST_CASE("netlist noise: 1/f noise is that of ngspice's noise analysis", "[netl
           size, oxide);
       const Netlist netlist = parsed(text);
       const double amperes =
-          netlist.elements[static_cast<std::size_t>(find_element(netlist, "m1"))].mosfet.at(1.2, 5).current;
+          netlist.elements[static_cast<std::size_t>(find_element(netlist, "m1"))].mosfet.at(1.2, 5, 0).current;
       // ngspice leaves gmin beside the load and prints 12 digits.
       CHECK(density(text, "m1") / flickering(netlist, "m1", amperes) == Approx(1).epsilon(1e-6));
       // What is written back has the noise too.

@@ -100,6 +100,9 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   const double simulated_s = s.of("hardware/phase_time_s") * static_cast<double>(options.batch);
   const double step_s = options.step_time > 0 ? options.step_time : simulated_s;
   s.notes = loop.task().notes();
+  if (plan != nullptr) {
+    for (std::string& note : plan->notes()) s.notes.push_back(std::move(note));
+  }
   for (std::string& note : device_notes(
            config, {step_s * static_cast<double>(loop.done()), simulated_s * static_cast<double>(loop.done())}))
     s.notes.push_back(std::move(note));

@@ -201,13 +201,13 @@ StateFacts netlist_states(const Config& config) {
 bool netlist_contrasts(const Config& config) {
   try {
     const Netlist netlist = read_config_netlist(config);
-    const auto have = [&netlist](std::initializer_list<ElementKind> kinds) {
-      return std::any_of(netlist.elements.begin(), netlist.elements.end(), [&](const Element& e) {
-        return std::find(kinds.begin(), kinds.end(), e.kind) != kinds.end();
-      });
+    const auto have = [&netlist](std::uint32_t kinds) {
+      return std::any_of(netlist.elements.begin(), netlist.elements.end(),
+                         [&](const Element& e) { return (kinds & kind_bit(e.kind)) != 0; });
     };
-    if (have({ElementKind::vccs, ElementKind::ccvs, ElementKind::mosfet})) return false;
-    return !have({ElementKind::vcvs, ElementKind::cccs}) || netlist_plan_alone(config, "")->reciprocal();
+    if (have(kinds_of_part(Part::nonconservative, true) | kind_bit(ElementKind::ccvs))) return false;
+    const bool coupled = have(kind_bit(ElementKind::vcvs) | kind_bit(ElementKind::cccs));
+    return !coupled || netlist_plan_alone(config, "")->reciprocal();
   } catch (const UserError&) {
     return true;  // check() or the plan says what is wrong, which an estimator refused before would hide
   }

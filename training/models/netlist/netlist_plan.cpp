@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "netlist/inductor_states.hpp"
 #include "netlist/nodal_equations.hpp"
 #include "netlist/node_capacitances.hpp"
 #include "sim/base/errors.hpp"
@@ -65,6 +66,13 @@ NodePair pair_named(const Netlist& netlist, const std::string& text) {
 NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, Index values)
     : choice_(std::move(choice)), features_(features) {
   if (netlist.shunt_S == 0) netlist.shunt_S = kShunt_S;
+  const bool inductive = std::any_of(netlist.elements.begin(), netlist.elements.end(),
+                                     [](const Element& e) { return e.kind == ElementKind::inductor; });
+  if (inductive && !choice_.node_capacitance_F.empty()) {  // over time their currents are states
+    drawn_ = netlist;
+    netlist = with_inductor_currents(std::move(netlist));
+    choice_.node_capacitance_F.resize(netlist.nodes.size(), 0.0);
+  }
   std::vector<NodePair> outputs;
   for (const std::string& name : choice_.outputs) outputs.push_back(pair_named(netlist, name));
   if (static_cast<Index>(outputs.size()) != values) {
@@ -188,7 +196,7 @@ void NetlistPlan::choose_learned() {
 
 Netlist NetlistPlan::with_values(const std::vector<Matrix<double>>& weights,
                                  const std::vector<double>& unit_heat_J) const {
-  Netlist netlist = equations_->netlist();
+  Netlist netlist = drawn_ ? *drawn_ : equations_->netlist();
   for (std::size_t p = 0; p < ports_.learned.size(); ++p) {
     const ElementRow& row = ports_.learned[p];
     const double unit = unit_heat_J[p] > 0 ? device_unit_S(ports_, unit_heat_J[p]) : row.unit;
@@ -204,9 +212,12 @@ Netlist NetlistPlan::with_values(const std::vector<Matrix<double>>& weights,
 bool NetlistPlan::reciprocal() const {
   if (!coordinates_->reciprocal()) return false;
   const auto& elements = equations_->netlist().elements;
-  return std::none_of(elements.begin(), elements.end(),
-                      [](const Element& e) { return e.kind == ElementKind::vccs || e.kind == ElementKind::mosfet; });
+  return std::none_of(elements.begin(), elements.end(), [](const Element& e) {
+    return (kinds_of_part(Part::nonconservative, true) & kind_bit(e.kind)) != 0;
+  });
 }
+
+std::vector<std::string> NetlistPlan::notes() const { return equations_->netlist().notes; }
 
 std::vector<Node> NetlistPlan::nodes() const {
   std::vector<Node> all;

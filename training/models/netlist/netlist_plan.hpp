@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ class NetlistPlan final : public SamplePlan {
   std::vector<Node> nodes() const override;
   std::vector<Parameter> parameters() const override;
   NodeReadout readout() const override;
+  std::vector<std::string> notes() const override;
   void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;
   void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override;
   std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const override;
@@ -69,6 +71,7 @@ class NetlistPlan final : public SamplePlan {
   void check_outputs() const;
   std::shared_ptr<const NodalEquations> equations_;
   std::shared_ptr<const NodeCoordinates> coordinates_;
+  std::optional<Netlist> drawn_;  ///< netlist as it is drawn, where the equations have other elements
   NetlistChoice choice_;
   NetlistPorts ports_;
   Index features_;
