@@ -44,8 +44,8 @@ std::optional<BranchBalance> branch_balance(const std::vector<std::vector<Share>
 /// An output between two nodes takes the place of one of them.
 class NodeCoordinates {
  public:
-  /// Makes the coordinates. UserError for H, whose voltage no state of nodes has, and for sources that set each other to no
-  /// finite value. UserError also for an output whose voltage sources set, or other outputs give (`output_names` in messages).
+  /// Makes the coordinates. UserError for H and sources of voltage by an expression, whose voltages no state of nodes has, and for expressions
+  /// of currents (with_branch_states() gives these nodes). UserError for sources that set each other to no finite value. UserError also for an output whose voltage sources set, or other outputs give (`output_names` in messages).
   NodeCoordinates(const NodalEquations& equations, const std::vector<std::string>& output_names);
 
   int columns() const { return static_cast<int>(node_of_.size()) + outputs_; }

@@ -15,6 +15,7 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
 #include "netlist/ac_response.hpp"
+#include "netlist/branch_states.hpp"
 #include "netlist/expression.hpp"
 #include "netlist/inductor_states.hpp"
 #include "netlist/netlist_file.hpp"
@@ -151,7 +152,7 @@ nlohmann::json inductor_currents(const Netlist& netlist, const std::vector<std::
 
 /// Prints how the circuit settles when its sources come on.
 ExitCode print_transient(NetlistCommand options, const NodalEquations& at_rest) {
-  const NodalEquations equations(with_inductor_currents(at_rest.netlist()));
+  const NodalEquations equations(with_inductor_currents(with_branch_states(at_rest.netlist())));
   StepResponseOptions how;
   how.stop_s = stop_of(options, equations.netlist());
   how.node_capacitance_F = capacitances_of(options, at_rest.netlist());

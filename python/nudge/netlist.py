@@ -12,7 +12,8 @@ from .errors import InputError
 
 __all__ = ["Netlist"]
 
-_UNITS = {"resistor": "Ohm", "capacitor": "F", "voltage": "V", "current": "A", "vccs": "S", "ccvs": "Ohm"}
+_UNITS = {"resistor": "Ohm", "capacitor": "F", "voltage": "V", "current": "A", "vccs": "S", "ccvs": "Ohm",
+          "inductor": "H"}
 
 #: What a netlist is trained with unless something else is asked for: its equations solved, in volts, features and targets as they are.
 _DEFAULTS = {"precision": "double", "estimator": "ep", "relaxation__solver": "direct", "circuit__read_voltage": "1 V",

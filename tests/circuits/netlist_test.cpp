@@ -177,6 +177,7 @@ TEST_CASE("netlist: circuits that are refused", "[netlist]") {
   check_refused("V1 a 0 1\nR1 b 0 1\nE1 a b 0 b 2\nV2 b 0 1\n",
                 "t.cir:5:1:", "v2 closes a loop of voltage sources with");
   check_refused("V1 a 0 1\nR1 a 0 1\nV2 a 0 1\n", "t.cir:4:1:", "with v1");
+  check_refused("V1 a 0 1\nR1 a 0 1\nL1 a 0 1m\n", "t.cir:4:1:", "l1 closes a loop of voltage sources with v1");
   check_refused("V1 a a 1\nR1 a 0 1\n", "t.cir:2:1:", "shorted");
   check_refused("R1 a 0 1\nV1 a 0 1\nr1 a 0 2\n", "t.cir:4:1:", "a second element r1 (the first: t.cir:2:1)");
   check_refused(".subckt s a\nR1 a 0 1\n.ends\nX1 a b s\n", "t.cir:5:1:", "2 nodes (.subckt s has 1)");

@@ -118,9 +118,6 @@ class NetworkPlan {
   virtual std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const = 0;
   virtual std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const = 0;
 
-  /// Sentences for the user on what the network leaves aside.
-  virtual std::vector<std::string> notes() const { return {}; }
-
   /// Bounds of the weights that keep the network stable while it learns, beyond the damping.
   virtual std::vector<WeightBound> bounds() const { return {}; }
 

@@ -17,6 +17,7 @@
 #include "training/config/rounding.hpp"
 #include "training/config/train_options.hpp"
 #include "training/models/registry.hpp"
+#include "training/models/tells_notes.hpp"
 #include "training/train/equilibrium_verdict.hpp"
 
 namespace nudge {
@@ -100,8 +101,8 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   const double simulated_s = s.of("hardware/phase_time_s") * static_cast<double>(options.batch);
   const double step_s = options.step_time > 0 ? options.step_time : simulated_s;
   s.notes = loop.task().notes();
-  if (plan != nullptr) {
-    for (std::string& note : plan->notes()) s.notes.push_back(std::move(note));
+  if (const auto* telling = dynamic_cast<const TellsNotes*>(plan)) {
+    for (std::string& note : telling->notes()) s.notes.push_back(std::move(note));
   }
   for (std::string& note : device_notes(
            config, {step_s * static_cast<double>(loop.done()), simulated_s * static_cast<double>(loop.done())}))

@@ -205,7 +205,9 @@ bool netlist_contrasts(const Config& config) {
       return std::any_of(netlist.elements.begin(), netlist.elements.end(),
                          [&](const Element& e) { return (kinds & kind_bit(e.kind)) != 0; });
     };
-    if (have(kinds_of_part(Part::nonconservative, true) | kind_bit(ElementKind::ccvs))) return false;
+    if (have(kinds_of_part(Part::nonconservative, true) | kind_bit(ElementKind::ccvs) |
+             kind_bit(ElementKind::formula_voltage)))
+      return false;
     const bool coupled = have(kind_bit(ElementKind::vcvs) | kind_bit(ElementKind::cccs));
     return !coupled || netlist_plan_alone(config, "")->reciprocal();
   } catch (const UserError&) {

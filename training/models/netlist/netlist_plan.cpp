@@ -66,13 +66,7 @@ NodePair pair_named(const Netlist& netlist, const std::string& text) {
 NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, Index values)
     : choice_(std::move(choice)), features_(features) {
   if (netlist.shunt_S == 0) netlist.shunt_S = kShunt_S;
-  const bool inductive = std::any_of(netlist.elements.begin(), netlist.elements.end(),
-                                     [](const Element& e) { return e.kind == ElementKind::inductor; });
-  if (inductive && !choice_.node_capacitance_F.empty()) {  // over time their currents are states
-    drawn_ = netlist;
-    netlist = with_inductor_currents(std::move(netlist));
-    choice_.node_capacitance_F.resize(netlist.nodes.size(), 0.0);
-  }
+  netlist = over_time(std::move(netlist));
   std::vector<NodePair> outputs;
   for (const std::string& name : choice_.outputs) outputs.push_back(pair_named(netlist, name));
   if (static_cast<Index>(outputs.size()) != values) {
@@ -94,6 +88,17 @@ NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, 
   connect_inputs();
   choose_learned();
   check_outputs();
+}
+
+/// Netlist in which inductors have a state, where nodes have capacitances.
+Netlist NetlistPlan::over_time(Netlist netlist) {
+  const bool inductors = std::any_of(netlist.elements.begin(), netlist.elements.end(),
+                                     [](const Element& e) { return e.kind == ElementKind::inductor; });
+  if (!inductors || choice_.node_capacitance_F.empty()) return netlist;
+  drawn_ = netlist;
+  netlist = with_inductor_currents(std::move(netlist));
+  choice_.node_capacitance_F.resize(netlist.nodes.size(), 0.0);
+  return netlist;
 }
 
 void NetlistPlan::connect_inputs() {

@@ -11,6 +11,7 @@
 #include "training/data/task.hpp"
 #include "training/learning/estimators/requirement.hpp"
 #include "training/models/layered_plan.hpp"
+#include "training/models/tells_notes.hpp"
 
 namespace nudge {
 
@@ -39,7 +40,7 @@ struct NetlistChoice {
 /// `outputs`, whose squared error is the cost. It has a parameter for each kind of element in it. g (1, resistors that
 /// learn) is in units of conductance_S, v (1, sources of voltage) in volts of the state. i (1, sources of current) is
 /// in the product of these units. g may be devices: a number is then the conductance in its array.
-class NetlistPlan final : public SamplePlan {
+class NetlistPlan final : public SamplePlan, public TellsNotes {
  public:
   /// Makes the plan for samples of `features` features and an output of `values` numbers. UserError where names,
   /// features or outputs do not fit.
@@ -66,6 +67,7 @@ class NetlistPlan final : public SamplePlan {
   bool reciprocal() const;
 
  private:
+  Netlist over_time(Netlist netlist);
   void connect_inputs();
   void choose_learned();
   void check_outputs() const;
