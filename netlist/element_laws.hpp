@@ -58,8 +58,8 @@ struct JunctionLaw {
   /// largest (Nagel 1975, UCB/ERL M520, appendix).
   double critical_V() const { return critical(thermal_V); }
 
-  /// Voltage to which a Newton step from `last` to `next` is limited. In the steep part the step of the current on its tangent counts,
-  /// taken back through the logarithm (Nagel 1975). In breakdown the curve is that of a junction turned round.
+  /// Voltage to which a Newton step from `last` to `next` is limited. In the steep part the current takes the step along its
+  /// tangent, and the logarithm gives the voltage of this current (Nagel 1975). In breakdown the curve is a junction's turned round.
   double limited(double next, double last) const {
     const bool reverse = breakdown_V > 0 && next < std::min(0.0, 10 * reverse_V - breakdown_V);
     if (reverse) return -breakdown_V - held_back(-breakdown_V - next, -breakdown_V - last, reverse_V);
@@ -89,6 +89,8 @@ struct JunctionLaw {
     return scale * (std::exp(edge) * (1 + beyond + beyond * beyond / 2) - 1 - x);
   }
 
+  /// Voltage beyond which the exponential outruns Newton's tangent, V_e ln(V_e/(√2 I_s)): there the curvature of the curve is
+  /// largest (Nagel 1975, UCB/ERL M520, appendix).
   double critical(double width_V) const { return width_V * std::log(width_V / (std::sqrt(2.0) * saturation_A)); }
 
   double held_back(double next, double last, double width_V) const {
