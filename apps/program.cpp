@@ -40,6 +40,7 @@
   X(merge)                \
   X(compare)              \
   X(advise)               \
+  X(benchmark)            \
   X(energy)               \
   X(case)                 \
   X(devices)              \
@@ -270,7 +271,7 @@ ExitCode dispatch(int argc, char** argv) {
     return ExitCode::user_input;
   }
   const CLI::App* chosen = app.get_subcommands().front();
-  static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare", "advise"};
+  static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare", "advise", "benchmark"};
   if (launched_ranks() > 1 && spread.count(chosen->get_name()) == 0) {
     throw UserError(fmt::format("nudge {} runs in one process, and {} were started. Use mpirun for {}",
                                 chosen->get_name(), launched_ranks(), fmt::join(spread, ", ")));

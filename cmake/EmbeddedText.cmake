@@ -2,7 +2,7 @@
 # nudge_embedded_text(SOURCE TEMPLATE OUTPUT): compiles a text file into the program as adjacent raw string literals (one
 # literal may hold 64 KiB only), in place of @NUDGE_EMBEDDED_LITERALS@ in the template.
 function(nudge_embedded_text SOURCE TEMPLATE OUTPUT)
-  set(source "${CMAKE_CURRENT_SOURCE_DIR}/${SOURCE}")
+  get_filename_component(source "${SOURCE}" ABSOLUTE)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
   file(READ "${source}" text)
   string(LENGTH "${text}" length)

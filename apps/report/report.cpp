@@ -136,7 +136,7 @@ std::string sources(const std::vector<RunFile>& runs) {
 }
 
 /// Heading of the page: the sentences of each kind of files, and the figure of the first.
-std::string heading(const std::vector<Section>& sections, const std::vector<RunFile>& runs) {
+std::string heading(const std::vector<Section>& sections, const std::vector<RunFile>& runs, const Section* lead) {
   const auto said = std::count_if(sections.begin(), sections.end(), [](const Section& s) { return !s.body.empty(); });
   std::string title, sentences, figure;
   for (const Section& section : sections) {
@@ -147,7 +147,8 @@ std::string heading(const std::vector<Section>& sections, const std::vector<RunF
     if (title == section.opening.title)
       figure = section.opening.figure;  // the first one's; others stand with their sections
   }
-  if (said > 1) title = fmt::format("{} of nudge", count(runs.size(), "result"));
+  if (said > 1)
+    title = lead != nullptr ? lead->opening.title : fmt::format("{} of nudge", count(runs.size(), "result"));
   return "<header>\n<h1>" + escape(title) + "</h1>\n" + sentences + sources(runs) + "<div class=\"key\">\n" + figure +
          "</div>\n</header>\n";
 }
@@ -246,7 +247,7 @@ std::string provenance_section(const std::vector<RunFile>& runs) {
   return out + "</section>\n";
 }
 
-std::string report_html(const std::vector<std::filesystem::path>& files) {
+std::string report_html(const std::vector<std::filesystem::path>& files, const Section* lead) {
   if (files.empty()) throw UserError("report: a result file is missing. Example: nudge report RUN.h5 -o REPORT.html");
   std::vector<RunFile> runs;
   for (const auto& path : files) {
@@ -258,6 +259,7 @@ std::string report_html(const std::vector<std::filesystem::path>& files) {
   std::vector<Section> sections{training_section(runs), gradcheck_section(runs), sweep_section(runs),
                                 compare_section(runs),  age_section(runs),       device_section(runs),
                                 crossbar_section(runs)};
+  if (lead != nullptr) sections.insert(sections.begin(), *lead);
   std::string body, first = "";
   for (const Section& section : sections) {
     if (section.body.empty()) continue;
@@ -269,7 +271,7 @@ std::string report_html(const std::vector<std::filesystem::path>& files) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
          escape(runs.size() == 1 ? first : "nudge report") + "</title>\n<style>\n" + page_style() +
-         "</style>\n</head>\n<body>\n<main>\n" + heading(sections, runs) + body + provenance_section(runs) +
+         "</style>\n</head>\n<body>\n<main>\n" + heading(sections, runs, lead) + body + provenance_section(runs) +
          "</main>\n" + download_script() + "</body>\n</html>\n";
 }
 

@@ -171,5 +171,5 @@ TEST_CASE("advise without devices is refused", "[apps]") {
   folder.write("mine.toml", kConfig);
   const Outcome none = run_nudge(folder, "advise mine.toml --set device.preset= --set device.model=digital");
   CHECK(none.exit_code == 2);
-  CHECK_THAT(none.errors, Contains("mine.toml: device.model = digital: there are no devices to advise on"));
+  CHECK_THAT(none.errors, Contains("mine.toml: device.model = digital: there are no devices to try rules on"));
 }

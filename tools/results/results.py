@@ -29,10 +29,10 @@ FOLDER = ROOT / "results" / "short" if SHORT else ROOT / "results"
 TEXT = "data.text=../shared/data/tinyshakespeare.txt"
 
 
-def execute(arguments):
-    """Runs a command in the project's root; progress stays visible, standard output comes back. Ends the script when it fails."""
+def execute(arguments, accepted=(0,)):
+    """Runs a command in the project's root; progress stays visible, standard output comes back. Ends the script when it fails: another exit code than those accepted."""
     done = subprocess.run(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
+    if done.returncode not in accepted:
         sys.exit(f"{' '.join(arguments)}: exit {done.returncode}; run the script again to go on")
     return done.stdout
 

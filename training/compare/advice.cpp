@@ -76,29 +76,10 @@ std::vector<std::string> protocol_settings(const Config& config, bool transfers)
   return settings;
 }
 
-/// Results of an entrant's test runs, by seed: failed_value() where a run failed.
-std::map<std::int64_t, double> by_seed(const Sweep& test, const std::string& entrant, const std::string& metric) {
-  std::map<std::int64_t, double> values;
-  for (std::size_t m = 0; m < test.metrics.size(); ++m) {
-    if (test.metrics[m].name != metric) continue;
-    for (const SweepPoint& point : test.points) {
-      if (point.values.front() != entrant || point.status.empty()) continue;
-      values[point.seed] = point.status == "ok" ? point.metrics[m] : failed_value(metric);
-    }
-  }
-  return values;
-}
-
-double mean_of(const Sweep& test, const std::string& entrant, const std::string& metric) {
-  std::vector<double> values;
-  for (const auto& [seed, value] : by_seed(test, entrant, metric)) values.push_back(value);
-  return spread_of_finite(values).mean;
-}
-
 PairedDifference behind(const Sweep& test, const std::string& rule, const std::string& best, int comparisons) {
   std::vector<double> own, first;
-  const auto of_best = by_seed(test, best, "test_loss");
-  for (const auto& [seed, value] : by_seed(test, rule, "test_loss")) {
+  const auto of_best = results_by_seed(test, best, "test_loss");
+  for (const auto& [seed, value] : results_by_seed(test, rule, "test_loss")) {
     const auto found = of_best.find(seed);
     if (found == of_best.end()) continue;
     own.push_back(value);
@@ -116,34 +97,73 @@ const ComparedEntrant& named_entrant(const Comparison& comparison, const std::st
 
 }  // namespace
 
-Advice advice_for(const ConfigSource& given) {
+std::string DeviceMethods::setting() const {
+  return fmt::format("compare.entrants=[\"{}\"]", fmt::join(entrants, "\", \""));
+}
+
+std::vector<std::string> all_rules() {
+  std::vector<std::string> rules = find_row(program_table(), kUpdate)->choices;
+  std::erase(rules, "none");
+  return rules;
+}
+
+DeviceMethods device_methods(const ConfigSource& given, const std::vector<NullKind>& nulls,
+                             const std::vector<std::string>& rules) {
   const Config config = parse_program_config(given.name, given.text, given.settings);
   if (config.text("device.model") == "digital") {
     throw UserError(
         given.name +
-        ": device.model = digital: there are no devices to advise on. Set device.preset, or give the file of a "
+        ": device.model = digital: there are no devices to try rules on. Set device.preset, or give the file of a "
         "fitted device");
   }
-  Advice advice{given, {}};
-  std::vector<std::string> entrants = {fmt::format("{}: {}", Advice::exact, exact_settings(given, config)),
-                                       fmt::format("{}: {}=none", Advice::frozen, kUpdate)};
+  DeviceMethods out;
+  out.entrants.push_back(fmt::format("{}: {}", Advice::exact, exact_settings(given, config)));
+  for (const NullKind& null : nulls) {
+    if (refusal(given, null.settings).empty())
+      out.entrants.push_back(fmt::format("{}: {}", null.words, fmt::join(null.settings, "; ")));
+  }
   const std::vector<std::string> with_fast_array = rules_reading(&RuleSpec::rate);
-  bool transfers = false;
-  for (const std::string& rule : find_row(config.table(), kUpdate)->choices) {
-    if (rule == "none") continue;
+  for (const std::string& rule : rules) {
     const std::vector<std::string> settings = settings_of(rule);
     const std::string why = refusal(given, settings);
-    if (why.empty()) {
-      transfers = transfers || std::count(with_fast_array.begin(), with_fast_array.end(), rule) > 0;
-      entrants.push_back(fmt::format("{}: {}", rule, fmt::join(settings, "; ")));
-    } else {
-      advice.refused.push_back({rule, why});
+    if (!why.empty()) {
+      out.refused.push_back({rule, why});
+      continue;
+    }
+    out.transfers = out.transfers || std::count(with_fast_array.begin(), with_fast_array.end(), rule) > 0;
+    out.rules.push_back(rule);
+    out.entrants.push_back(fmt::format("{}: {}", rule, fmt::join(settings, "; ")));
+  }
+  return out;
+}
+
+Advice advice_for(const ConfigSource& given) {
+  const DeviceMethods methods = device_methods(given, {null_kinds().front()}, all_rules());
+  Advice advice{given, methods.refused};
+  std::vector<std::string>& settings = advice.source.settings;
+  settings.push_back(methods.setting());
+  const Config config = parse_program_config(given.name, given.text, given.settings);
+  for (std::string& one : protocol_settings(config, methods.transfers)) settings.push_back(std::move(one));
+  return advice;
+}
+
+std::map<std::int64_t, double> results_by_seed(const Sweep& test, const std::string& entrant,
+                                               const std::string& metric) {
+  std::map<std::int64_t, double> values;
+  for (std::size_t m = 0; m < test.metrics.size(); ++m) {
+    if (test.metrics[m].name != metric) continue;
+    for (const SweepPoint& point : test.points) {
+      if (point.values.front() != entrant || point.status.empty()) continue;
+      values[point.seed] = point.status == "ok" ? point.metrics[m] : failed_value(metric);
     }
   }
-  std::vector<std::string>& settings = advice.source.settings;
-  settings.push_back(fmt::format("compare.entrants=[\"{}\"]", fmt::join(entrants, "\", \"")));
-  for (std::string& one : protocol_settings(config, transfers)) settings.push_back(std::move(one));
-  return advice;
+  return values;
+}
+
+double mean_result(const Sweep& test, const std::string& entrant, const std::string& metric) {
+  std::vector<double> values;
+  for (const auto& [seed, value] : results_by_seed(test, entrant, metric)) values.push_back(value);
+  return spread_of_finite(values).mean;
 }
 
 bool ended_well(const ComparedEntrant& one) { return one.failed == 0 && std::isfinite(one.test.mean); }
@@ -176,7 +196,7 @@ std::vector<RankedRule> ranking(const Comparison& comparison) {
     if (name == Advice::exact) exact = loss;
     if (name == Advice::frozen && one.difference.low > 0) frozen = loss;
     if (name == Advice::exact || name == Advice::frozen) continue;
-    const auto mean = [&](const char* metric) { return mean_of(comparison.test, name, metric); };
+    const auto mean = [&](const char* metric) { return mean_result(comparison.test, name, metric); };
     ranked.push_back({one,
                       (frozen - loss) / (frozen - exact),
                       {},

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "training/compare/compare.hpp"
+#include "training/train/null_runs.hpp"
 
 namespace nudge {
 
@@ -13,6 +16,24 @@ namespace nudge {
 struct RefusedRule {
   std::string rule, why;
 };
+
+/// Methods of a comparison on the devices of a config.
+struct DeviceMethods {
+  std::vector<std::string> entrants;  ///< as compare.entrants has them
+  std::vector<RefusedRule> refused;
+  std::vector<std::string> rules;  ///< the update rules alone
+  bool transfers = false;          ///< true if a rule among them has a fast array
+
+  std::string setting() const;  ///< "compare.entrants=[...]"
+};
+
+/// Lists digital weights, the nulls that the config can have, and the rules that it can have. UserError: the config is
+/// wrong, or has no devices.
+DeviceMethods device_methods(const ConfigSource& given, const std::vector<NullKind>& nulls,
+                             const std::vector<std::string>& rules);
+
+/// All values of crossbar.update that learn.
+std::vector<std::string> all_rules();
 
 /// Comparison of update rules on the devices of a config: exact numbers, frozen devices, and every rule that the config
 /// can have. Each method runs at the best of its learning rates.
@@ -29,6 +50,12 @@ struct Advice {
 /// train.learning_rate. For rules with a fast array it also has 1/4, 1 and 4 times crossbar.transfer_rate. UserError:
 /// the config is wrong, or has no devices.
 Advice advice_for(const ConfigSource& given);
+
+/// Results of a method's test runs, by seed: failed_value() where a run failed.
+std::map<std::int64_t, double> results_by_seed(const Sweep& test, const std::string& entrant,
+                                               const std::string& metric);
+/// Mean of the finite ones among them; NaN without one.
+double mean_result(const Sweep& test, const std::string& entrant, const std::string& metric);
 
 /// True if every test run of a method has ended well.
 bool ended_well(const ComparedEntrant& one);

@@ -106,11 +106,15 @@ class Collector {
 
   void add_slope() {
     const bool ended = loop_ != nullptr && loop_->finished() && done_ > 0;
+    const std::optional<Plateau> found = ended ? std::optional(plateau_of(log_)) : std::nullopt;
     add(Column::run, "plateau/slope_per_1000_steps",
         {{"loss_slope", std::string(loss_unit()) + "/1000",
           "change per 1000 steps over the last fifth of the steps, of the validation loss, or of the training loss "
           "where that has too few values"},
-         ended ? std::optional(plateau_of(log_).slope_per_1000_steps) : std::nullopt});
+         found ? std::optional(found->slope_per_1000_steps) : std::nullopt});
+    add(Column::run, "",
+        {{"plateau", "1", "1: that loss has stopped falling, 0: it still falls, NaN: its scatter hides it"},
+         found && found->reached ? std::optional(*found->reached ? 1.0 : 0.0) : std::nullopt});
   }
 
   void add_settling() {
