@@ -108,7 +108,8 @@ std::string map_csv(const BenchmarkMap& map) {
 }
 
 constexpr const char* kScoreNote =
-    "Score: share of what digital weights learn beyond the strongest null, with the rule that the tuning chose; 1 is as "
+    "Score: share of what digital weights learn beyond the strongest null, with the rule that the tuning chose; 1 is "
+    "as "
     "much as digital weights, 0 no more than the null.";
 
 }  // namespace
@@ -118,11 +119,11 @@ Section benchmark_section(const BenchmarkMap& map) {
   Section out;
   out.opening.title = map_title(map);
   out.opening.sentence = kScoreNote;
-  out.opening.figure =
-      figure("Devices in the order of their scores, and the share of each update rule", "", drawing.width,
-             drawing.height, drawing.body,
-             "Intervals of all scores hold together with 95 %. Hollow: the interval contains 0. A dash: not known.",
-             map_csv(map));
+  out.opening.figure = figure("Devices in the order of their scores, and the share of each update rule", "",
+                              drawing.width, drawing.height, drawing.body,
+                              "Intervals of all scores hold together with 95 %. A rule is averaged over the networks "
+                              "that can have it. Hollow: the interval contains 0. A dash: not known.",
+                              map_csv(map));
   std::string missing;
   for (const RankedEntry& row : map.ranked) {
     if (!row.score.known()) missing += paragraph(row.entry->device + ": " + share_text(row.score) + ".");

@@ -60,8 +60,8 @@ struct BenchmarkEntry {
   /// Score: mean over the networks of the share of the rule that the tuning chose. `devices`: number of scores that
   /// are looked at together; the intervals of all their networks hold at once with 95 %.
   Share score(int devices = 1) const;
-  /// Share of a rule, mean over the networks; all rules of the entry and all networks are one family. Unknown: it was
-  /// not tried on each of them.
+  /// Share of a rule, mean over the networks that can have it; all rules of the entry and all networks are one family.
+  /// Unknown: no network can have it, or the share of one is unknown.
   Share rule_share(const std::string& rule) const;
 };
 

@@ -71,7 +71,7 @@ BenchmarkProtocol full_benchmark() {
           network_names(),
           {"pulses", "write_verify", "accumulate", "residual", "tiki_taka", "ttv2", "c_ttv2", "agad"},
           {"compare.tuning_seeds=[1]", "compare.test_seeds=[11, 12, 13, 14, 15]",
-           "compare.grid.train.learning_rate=[7.5e-4, 3e-3, 1.2e-2, 4.8e-2]"}};
+           "compare.grid.train.learning_rate=[1e-3, 3e-3, 9e-3, 2.7e-2]"}};
 }
 
 BenchmarkProtocol short_benchmark() {
@@ -79,7 +79,7 @@ BenchmarkProtocol short_benchmark() {
           {"hopfield"},
           {"pulses", "write_verify"},
           {"compare.tuning_seeds=[1]", "compare.test_seeds=[11, 12, 13]",
-           "compare.grid.train.learning_rate=[1e-3, 4e-3, 1.6e-2]", "hopfield.hidden=[64]", "train.steps=3000"}};
+           "compare.grid.train.learning_rate=[1e-3, 3e-3, 9e-3]", "hopfield.hidden=[128]", "train.steps=9000"}};
 }
 
 void choose_parts(BenchmarkProtocol& protocol, const std::vector<std::string>& networks,

@@ -138,7 +138,7 @@ std::vector<BenchmarkEntry> zoo_in(const std::filesystem::path& folder) {
 void join_zoo(std::vector<BenchmarkEntry>& zoo, const std::vector<BenchmarkEntry>& more) {
   for (const BenchmarkEntry& one : more) {
     const auto same = [&](const BenchmarkEntry& other) {
-      return other.device == one.device && other.digest == one.digest;
+      return other.device == one.device && other.settings == one.settings && other.digest == one.digest;
     };
     const auto at = std::find_if(zoo.begin(), zoo.end(), same);
     if (at == zoo.end()) {

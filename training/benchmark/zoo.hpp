@@ -20,7 +20,7 @@ std::vector<BenchmarkEntry> shipped_zoo();
 /// entry.
 std::vector<BenchmarkEntry> zoo_in(const std::filesystem::path& folder);
 
-/// Adds entries to a zoo. An entry of the same device name and digest takes the place of the one before.
+/// Adds entries to a zoo. An entry of the same name, settings and digest takes the place of the one before.
 void join_zoo(std::vector<BenchmarkEntry>& zoo, const std::vector<BenchmarkEntry>& more);
 
 }  // namespace nudge
