@@ -238,7 +238,7 @@ std::function<ExitCode()> add_benchmark(CLI::App& app) {
   app.add_option("DEVICE", options->devices,
                  "Presets (nudge devices list), or TOML files with [device]; none: every preset");
   app.add_flag("--short", options->brief,
-               "One small network, two rules and three seeds: minutes for a device. Ranked among short results alone");
+               "One small network and two rules: minutes for a device. Ranked among short results alone");
   app.add_option("--network", options->networks, "Only this network: hopfield, resistive, transformer (repeatable)")
       ->type_name("NAME")
       ->expected(1)
@@ -267,7 +267,8 @@ std::function<ExitCode()> add_benchmark(CLI::App& app) {
 }  // namespace
 
 Command benchmark_command() {
-  return {"benchmark", "Score a device by what it learns of what digital weights learn, and rank it among known devices",
+  return {"benchmark",
+          "Score a device by what it learns of what digital weights learn, and rank it among known devices",
           "nudge benchmark ecram --short --out ecram", add_benchmark};
 }
 

@@ -31,9 +31,7 @@ std::string score_of(const BenchmarkResult& one, const std::vector<double>& scor
   return score_text(one.metric == "test_accuracy" ? "accuracy" : "", mean_of_scores(scores));
 }
 
-std::string cell_share(const Share& share) {
-  return share.known() ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", share.value, share.low, share.high) : "-";
-}
+std::string cell_share(const Share& share) { return share.known() ? report::share_text(share) : "-"; }
 
 /// Table of the rules on one network, and the reasons for what is missing.
 std::string network_text(const BenchmarkResult& one) {
@@ -97,7 +95,7 @@ std::string answer_text(const BenchmarkAnswer& answer) {
 namespace {
 
 nlohmann::json interval_of(const Share& share) {
-  return share.known() ? nlohmann::json{share.low, share.high} : nlohmann::json(nullptr);
+  return share.known() && std::isfinite(share.low) ? nlohmann::json{share.low, share.high} : nlohmann::json(nullptr);
 }
 
 nlohmann::json place_json(const RankedEntry* place) {

@@ -13,8 +13,9 @@
 namespace nudge::report {
 
 std::string share_text(const Share& share) {
-  return share.known() ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", share.value, share.low, share.high)
-                       : "no score: " + share.unknown;
+  if (!share.known()) return "no score: " + share.unknown;
+  if (!std::isfinite(share.low)) return fmt::format("{:.2f}, no interval", share.value);
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", share.value, share.low, share.high);
 }
 
 std::string rank_text(const RankRange& rank) {

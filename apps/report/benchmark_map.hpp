@@ -23,7 +23,7 @@ Section benchmark_section(const BenchmarkMap& map);
 /// The picture as an SVG document of its own.
 std::string benchmark_svg(const BenchmarkMap& map);
 
-/// Score as text: "0.91 [0.86, 0.96]", or "no score: reason".
+/// Score as text: "0.91 [0.86, 0.96]", "0.91, no interval" where the ends are infinite, or "no score: reason".
 std::string share_text(const Share& share);
 /// Rank as text: "3 of 20, 95 % interval 2 to 5"; empty without one.
 std::string rank_text(const RankRange& rank);

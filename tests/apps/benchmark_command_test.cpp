@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "tests/apps/run_nudge.hpp"
+#include "tests/apps/run_ranks.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge::test;
@@ -69,11 +69,14 @@ TEST_CASE("benchmark scores a device and ranks another beside it", "[apps]") {
 TEST_CASE("benchmark in parts, joined or resumed, is the unbroken one", "[apps]") {
   const Folder folder;
   const std::string all = kToy + " --set 'compare.test_seeds=[11, 12]' --json";
-  const auto devices = [&](const std::string& arguments) {
-    auto json = json_after(run_nudge(folder, "benchmark " + arguments + all))["devices"];
+  const auto timeless = [&](const Outcome& done) {
+    auto json = json_after(done)["devices"];
     for (auto& rule : json[0]["networks"][0]["rules"]) rule.erase("seconds");
     json[0].erase("date");
     return json;
+  };
+  const auto devices = [&](const std::string& arguments) {
+    return timeless(run_nudge(folder, "benchmark " + arguments + all));
   };
   const auto whole = devices("ecram --out whole");
   for (const char* part : {"1", "2"}) {
@@ -88,6 +91,9 @@ TEST_CASE("benchmark in parts, joined or resumed, is the unbroken one", "[apps]"
       0);
   CHECK(devices("ecram --resume joined") == whole);
   CHECK(devices("ecram --resume p1") == whole);
+#ifdef NUDGE_MPIRUN
+  CHECK(timeless(run_ranks(folder, 2, "benchmark ecram --out ranks" + all)) == whole);
+#endif
 }
 
 TEST_CASE("benchmark of labels without meaning tells no share that leaves out 0", "[apps]") {

@@ -170,6 +170,13 @@ TEST_CASE("entries are ranked among those of one protocol, and devices without a
   CHECK((ranked[0].entry->device == "high" && ranked[0].rank.rank == 1 && ranked[0].rank.of == 2));
   CHECK((ranked[1].entry->device == "low" && ranked[1].rank.first == 2));
   CHECK((ranked[2].entry->device == "broken" && ranked[2].rank.rank == 0));
+  // Seeds that scatter too much for so many devices leave a score without an interval, and any rank.
+  std::vector<BenchmarkEntry> many(200, entry_of("one", 0.3));
+  for (BenchmarkEntry& one : many) one.networks.front().exact = {0.85, 0.9, 0.95};
+  REQUIRE(many[0].score().known());
+  const RankedEntry open = ranked_entries(many, "d").front();
+  CHECK((std::isinf(open.score.low) && std::isfinite(open.score.value)));
+  CHECK((open.rank.rank == 1 && open.rank.first == 1 && open.rank.last == 200));
   CHECK(ranked[0].score.high - ranked[0].score.low > zoo[2].score().high - zoo[2].score().low);  // of two at once
 }
 

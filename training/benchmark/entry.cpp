@@ -10,6 +10,8 @@
 namespace nudge {
 namespace {
 
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
 double sign_of(const std::string& metric) { return higher_is_better(metric) ? 1 : -1; }
 
 double mean_score(const std::vector<double>& scores) {
@@ -175,7 +177,9 @@ std::vector<RankedEntry> ranked_entries(const std::vector<BenchmarkEntry>& entri
   for (const BenchmarkEntry& one : entries) known += one.digest == digest && one.score().known() ? 1 : 0;
   for (const BenchmarkEntry& one : entries) {
     if (one.digest != digest) continue;
+    const Share alone = one.score();
     Share score = one.score(static_cast<int>(std::max<std::size_t>(1, known)));
+    if (alone.known() && !score.known()) score = {alone.value, -kInfinite, kInfinite, {}};  // too many for these seeds
     (score.known() ? ranked : without).push_back({&one, score});
   }
   std::stable_sort(ranked.begin(), ranked.end(),

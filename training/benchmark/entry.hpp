@@ -71,7 +71,7 @@ BenchmarkResult benchmark_result(const BenchmarkPart& part, const Comparison& co
 /// Place of an entry among others.
 struct RankedEntry {
   const BenchmarkEntry* entry = nullptr;
-  Share score;          ///< with the interval that holds for all ranked entries together
+  Share score;          ///< with the interval that holds for all ranked entries together; infinite ends: it has none
   RankRange rank = {};  ///< no rank (0) without a score
 };
 

@@ -78,7 +78,7 @@ BenchmarkProtocol short_benchmark() {
   return {"short",
           {"hopfield"},
           {"pulses", "write_verify"},
-          {"compare.tuning_seeds=[1]", "compare.test_seeds=[11, 12, 13]",
+          {"compare.tuning_seeds=[1]", "compare.test_seeds=[11, 12, 13, 14, 15]",
            "compare.grid.train.learning_rate=[1e-3, 3e-3, 9e-3]", "hopfield.hidden=[128]", "train.steps=9000"}};
 }
 

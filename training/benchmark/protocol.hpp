@@ -31,7 +31,7 @@ struct BenchmarkProtocol {
 
 /// Five seeds, eight rules, all networks; four rates to choose from.
 BenchmarkProtocol full_benchmark();
-/// Three seeds, two rules, one small network; three rates to choose from.
+/// Five seeds, two rules, one small network; three rates to choose from.
 BenchmarkProtocol short_benchmark();
 
 /// Replaces networks and rules by those that are named; none: as they are. UserError with the known names.
