@@ -91,6 +91,12 @@ TEST_CASE("benchmark in parts, joined or resumed, is the unbroken one", "[apps]"
       0);
   CHECK(devices("ecram --resume joined") == whole);
   CHECK(devices("ecram --resume p1") == whole);
+  // Half of a tuning, whose runs have no test score: the time of the rest can be told.
+  const std::string tuned = kToy + " --set 'compare.grid.train.learning_rate=[4e-3, 8e-3]'";
+  REQUIRE(run_nudge(folder, "benchmark ecram --out t1 --shard 1/2" + tuned).exit_code == 0);
+  const Outcome rest = run_nudge(folder, "benchmark ecram --resume t1 --dry-run" + tuned);
+  CHECK(rest.exit_code == 0);
+  CHECK_THAT(rest.output, Contains("16 runs left of 20, about "));
 #ifdef NUDGE_MPIRUN
   CHECK(timeless(run_ranks(folder, 2, "benchmark ecram --out ranks" + all)) == whole);
 #endif

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/ranks.hpp"
@@ -205,7 +206,11 @@ StudyEstimate estimate_compare(const ConfigSource& given, const SweepFiles& file
     Sweep tuning = grid.sweep;
     tuning.metrics = sweep_metrics("train", protocol.base);  // those runs have no test loss
     file.restore("tuning", tuning, Stored::ended_well);
-    for (std::size_t i = 0; i < tuning.points.size(); ++i) grid.sweep.points[i].status = tuning.points[i].status;
+    for (std::size_t i = 0; i < tuning.points.size(); ++i) {
+      SweepPoint& point = grid.sweep.points[i];
+      point = tuning.points[i];
+      if (!point.metrics.empty()) point.metrics.resize(grid.sweep.metrics.size(), std::nan(""));
+    }
   }
   const auto bytes = [&](const Sweep& sweep) {
     Comparison all;
