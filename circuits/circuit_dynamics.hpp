@@ -65,6 +65,8 @@ class CircuitDynamics final : public Dynamics<S>,
   /// Skips the gradient with respect to x_in, for inputs that nothing computes: input_gradient() is then (0, 0), and terms get it so.
   void skip_input_gradient() { input_gradient_.resize(0, 0); }
 
+  /// Input that clamps the present example, (rows, inputs).
+  const Matrix<S>& input() const { return input_; }
   /// Identity of the reads that follow.
   ReadContext& read() { return read_; }
   /// Gradient with respect to x_in, (rows, inputs): Σ scale·(∂F/∂x_in)ᵀ u over accumulate_parameter_gradient().

@@ -84,10 +84,12 @@ class OwnPart final : public DevicePart<S> {
  public:
   static bool wanted(const DeviceSpec& /*spec*/, const ArraySite& /*site*/) {
     const Law law = expect_lent();
-    return law->waits() || law->disturbs() || law->reads_noisy();
+    return law->waits() || law->disturbs() || law->reads_noisy() || law->outside();
   }
-  OwnPart(const DeviceSpec& spec, const ArraySite& /*site*/, DeviceCells<S>& /*cells*/)
-      : law_(expect_lent()), temperature_K_(spec.temperature_K) {}
+  OwnPart(const DeviceSpec& spec, const ArraySite& site, DeviceCells<S>& /*cells*/)
+      : law_(expect_lent()),
+        temperature_K_(spec.temperature_K),
+        array_(2 * site.identity.entity + site.identity.side) {}
 
   Passed wait(DeviceCells<S>& cells, double seconds, std::uint64_t /*step*/, Gathering gathering) override {
     if (!law_->waits() || !waiting_.add(seconds, gathering, law_->least_wait_s())) return Passed::unchanged;
@@ -102,6 +104,12 @@ class OwnPart final : public DevicePart<S> {
     });
   }
 
+  void hold(DeviceCells<S>& cells) override {
+    if (!law_->outside()) return;
+    OwnDeviceLaw::States own = own_of(cells);
+    take(cells, law_->held(array_, flat(cells.g), own), own);
+  }
+
   bool reads_noisy() const override { return law_->reads_noisy(); }
   void add_read_variance(const DeviceCells<S>& cells, Matrix<double>& variance_S2) const override {
     const Matrix<double> sigma = law_->read_noise_S(flat(cells.g), own_of(cells));
@@ -112,12 +120,22 @@ class OwnPart final : public DevicePart<S> {
     return {waiting_.state("own_waiting_time", "the device of one's own"),
             reading_.state("own_reading_time", "its read disturb")};
   }
-  void restored(DeviceCells<S>& /*cells*/) override {
+  void restored(DeviceCells<S>& cells) override {
     waiting_.restored();
     reading_.restored();
+    if (!law_->outside()) return;
+    OwnDeviceLaw::States own = own_of(cells);
+    take(cells, law_->restored(array_, flat(cells.g), own), own);
   }
 
  private:
+  static void take(DeviceCells<S>& cells, const Matrix<double>& g, const OwnDeviceLaw::States& own) {
+    for (Index i = 0; i < g.size(); ++i) {
+      cells.g.data()[i] = static_cast<S>(g(i));
+      for (std::size_t s = 0; s < own.size(); ++s) cells.own[s].data()[i] = static_cast<S>(own[s](i));
+    }
+  }
+
   template <class Change>
   Passed applied(DeviceCells<S>& cells, GatheredTime<S>& time, Change change) {
     OwnDeviceLaw::States own = own_of(cells);
@@ -133,6 +151,7 @@ class OwnPart final : public DevicePart<S> {
 
   Law law_;
   double temperature_K_;
+  std::uint32_t array_;
   GatheredTime<S> waiting_, reading_;
 };
 

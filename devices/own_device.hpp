@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,12 @@ class OwnDeviceLaw {
   /// Noise of reads: standard deviation of the fresh noise of a read per √τ, S, beside the noise of [device].
   virtual bool reads_noisy() const = 0;
   virtual Matrix<double> read_noise_S(const Matrix<double>& g, States own) = 0;
+  /// A chip outside the program owns its conductances. held() then gives those that array `array` (2 · its number + 0 or 1, its side of a
+  /// pair) has now: when it is made, and after every write and wait. restored() gives them after a checkpoint with g was read. Both may be
+  /// beyond the bounds.
+  virtual bool outside() const { return false; }
+  virtual Matrix<double> held(std::uint32_t /*array*/, const Matrix<double>& g, States& /*own*/) { return g; }
+  virtual Matrix<double> restored(std::uint32_t /*array*/, const Matrix<double>& g, States& /*own*/) { return g; }
 };
 
 /// Lends the law of device.model = own to arrays that are made while this lives. One at a time: std::logic_error for a second.

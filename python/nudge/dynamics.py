@@ -59,6 +59,7 @@ class Dynamics:
     conductances = ()
     on_devices = None
     _laws = {}
+    _board = None  # what measures its states, in a training with board=...
 
     def __init__(self, rows, cols, parameters=None):
         self.rows, self.cols = int(rows), int(cols)
@@ -70,6 +71,11 @@ class Dynamics:
     def contrastive(self):
         """Whether it is conservative and has ``energy_gradient``."""
         return self.conservative and type(self).energy_gradient is not Dynamics.energy_gradient
+
+    @property
+    def solves(self):
+        """Whether its states are measured on a board."""
+        return self._board is not None
 
     def initial(self, rng):
         """Returns the parameters at the start of a run. rng: a generator of NumPy of its seed. By default arrays stay, and functions draw theirs."""
@@ -134,6 +140,18 @@ class Dynamics:
             out[name] = np.ascontiguousarray(one.reshape(_matrix(shape)))
         return out
 
+    def _solve(self, z, value, load, held, settled):
+        """(state, "") or (None, what failed): measured on the board; settled: of the law itself, to be computed."""
+        nudge = None if value is None else Nudge(value, load, held)
+        if not settled:
+            return self._board.measured(self, z, nudge)
+        z, found = newton(self, z, nudge)
+        return z, "" if found.all() else f"Newton's method found no equilibrium of the law in {np.sum(~found)} of {len(z)} rows"
+
+    def _solve_transposed(self, z, c):
+        """(a, "") with Jᵀ a = −c at z."""
+        return np.linalg.solve(jacobians(self, z).swapaxes(1, 2), -c[..., None])[..., 0], ""
+
     def _correlate(self, z, u):
         return list(self._named(self.parameter_gradient(z, u), "parameter_gradient").values())
 
@@ -148,6 +166,80 @@ class Dynamics:
         if not 0 <= begin < end <= self.cols:
             raise InputError(f"output = ({begin}, {end}) (must be columns of a state of {self.cols})")
         return int(begin), int(end)
+
+
+class Nudge:
+    """What acts on the outputs of a system while it settles: the force ``value − load z``, in units of the state per τ. A current, with load 0 (``nudge.cost_current = "frozen"``).
+    held: the outputs are at ``value`` instead, whatever that takes.
+
+    - value: (rows, outputs).
+    - load: a number, below 0 for nudges −β of a cost that is not frozen.
+    """
+
+    def __init__(self, value, load=0.0, held=False):
+        self.value, self.load, self.held = np.asarray(value, np.float64), float(load), bool(held)
+
+    def force(self, z):
+        """Returns value − load z at outputs z (rows, outputs)."""
+        return self.value - self.load * z
+
+    def __repr__(self):
+        how = "held" if self.held else f"load {self.load:g}"
+        return f"<nudge.Nudge {self.value.shape}, {how}>"
+
+
+def jacobians(dynamics, z):
+    """J of every row, (rows, cols, cols), of a system whose rows do not act on each other: column by column."""
+    rows, cols = z.shape
+    out, v = np.empty((rows, cols, cols)), np.zeros((rows, cols))
+    for column in range(cols):
+        v[:, column] = 1
+        out[:, :, column] = dynamics.jvp(z, v)
+        v[:, column] = 0
+    return out
+
+
+def nudged_force(dynamics, z, nudge):
+    """F(z) of a system and of what nudges it; 0 where outputs are held."""
+    f = np.array(dynamics.force(z), np.float64)
+    if nudge is not None:
+        begin, end = dynamics._output_columns()
+        f[:, begin:end] = 0 if nudge.held else f[:, begin:end] + nudge.force(z[:, begin:end])
+    return f
+
+
+def newton(dynamics, z, nudge=None, tolerance=1e-10, most=50):
+    """(z, found): where F(z) and the nudge are 0 in every row, by Newton's method from z, steps halved while they do not help; and the rows where it found that."""
+    z, (begin, end) = np.array(z, np.float64), dynamics._output_columns()
+    if nudge is not None and nudge.held:
+        z[:, begin:end] = nudge.value
+    f = nudged_force(dynamics, z, nudge)
+    for _ in range(most):
+        size = np.linalg.norm(f, axis=1)
+        found = size <= tolerance * np.maximum(1.0, np.linalg.norm(z, axis=1))
+        if found.all():
+            break
+        j = jacobians(dynamics, z)
+        if nudge is not None:
+            ends = np.arange(begin, end)
+            if nudge.held:
+                j[:, ends, :] = 0
+                j[:, ends, ends] = 1
+            else:
+                j[:, ends, ends] -= nudge.load
+        try:
+            step = np.linalg.solve(j, -f[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            break
+        share = np.ones((len(z), 1))
+        for _ in range(12):
+            after = nudged_force(dynamics, z + share * step, nudge)
+            worse = ~(np.linalg.norm(after, axis=1) < size) & ~found
+            if not worse.any():
+                break
+            share[worse] /= 2
+        z, f = z + share * step, after
+    return z, found
 
 
 class ArrayRead(np.lib.mixins.NDArrayOperatorsMixin):

@@ -223,6 +223,7 @@ class _Calls:
         self.waited = self._waited if device.wait is not None else None
         self.disturbed = self._disturbed if device.disturb is not None else None
         self.read_noise = self._read_noise if device.read_noise is not None else None
+        self.held = self.restored = None  # of boards (nudge.board)
 
     def _called(self, what, function, g, *arguments, states):
         own = {name: state[0] for (name, *_), state in zip(self.states, states)}

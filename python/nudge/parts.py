@@ -44,6 +44,7 @@ class Estimator:
     A subclass has ``estimate(example)``. The example has
 
         state                        z* (rows, cols)
+        input                        what clamps the network (rows, inputs)
         beta, step, steps            β per row, ε, steps of a nudged phase
         force(z)                     F(z), by reads of a nudged phase
         jvp(v), vjp(u)               J v and Jᵀ u at z*

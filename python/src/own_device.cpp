@@ -26,6 +26,8 @@ class PythonDevice final : public OwnDeviceLaw {
     waited_ = object.attr("waited");
     disturbed_ = object.attr("disturbed");
     noise_ = object.attr("read_noise");
+    held_ = object.attr("held");
+    restored_ = object.attr("restored");
     least_wait_s_ = nb::cast<double>(object.attr("least_wait"));
   }
   ~PythonDevice() override {
@@ -34,6 +36,8 @@ class PythonDevice final : public OwnDeviceLaw {
     waited_.reset();
     disturbed_.reset();
     noise_.reset();
+    held_.reset();
+    restored_.reset();
   }
 
   std::vector<CellState> states() const override { return states_; }
@@ -57,6 +61,15 @@ class PythonDevice final : public OwnDeviceLaw {
     const nb::gil_scoped_acquire held;
     return taken(noise_(handed<double>(g), told(own)), "read_noise of the device", 1, g.cols());
   }
+  bool outside() const override { return !held_.is_none(); }
+  Matrix<double> held(std::uint32_t array, const Matrix<double>& g, States& own) override {
+    const nb::gil_scoped_acquire gil;
+    return with_states(held_(array, handed<double>(g), told(own)), g.cols(), own);
+  }
+  Matrix<double> restored(std::uint32_t array, const Matrix<double>& g, States& own) override {
+    const nb::gil_scoped_acquire gil;
+    return with_states(restored_(array, handed<double>(g), told(own)), g.cols(), own);
+  }
 
  private:
   static nb::list told(const States& own) {
@@ -72,7 +85,7 @@ class PythonDevice final : public OwnDeviceLaw {
   }
 
   std::vector<CellState> states_;
-  nb::object pulsed_, waited_, disturbed_, noise_;
+  nb::object pulsed_, waited_, disturbed_, noise_, held_, restored_;
   double least_wait_s_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "circuits/circuit_dynamics.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/python_calls.hpp"
 #include "sim/direct.hpp"
@@ -20,6 +21,7 @@ class OwnExample {
  public:
   virtual ~OwnExample() = default;
   virtual nb::object state() = 0;
+  virtual nb::object input() = 0;
   virtual nb::object force(const In<double, 2>& z) = 0;
   virtual nb::object product(bool forward, const In<double, 2>& v) = 0;
   virtual double cost(const In<double, 2>& z) = 0;
@@ -52,6 +54,10 @@ class ExampleOf final : public OwnExample {
   }
 
   nb::object state() override { return handed<S>(*example_.state); }
+  nb::object input() override {
+    const auto* circuit = dynamic_cast<const CircuitDynamics<S>*>(example_.dynamics);
+    return circuit != nullptr ? handed<S>(circuit->input()) : nb::object(nb::none());
+  }
   nb::object force(const In<double, 2>& z) override {
     const Matrix<S> now = matrix(z);
     Matrix<S> f(now.rows(), now.cols());
@@ -305,6 +311,7 @@ void bind_own(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<Handle>(m, "OwnExample")
       .def_prop_ro("state", [](const Handle& h) { return h->state(); })
+      .def_prop_ro("input", [](const Handle& h) { return h->input(); })
       .def_prop_ro("beta", [](const Handle& h) { return h->beta; })
       .def_prop_ro("step", [](const Handle& h) { return h->step; })
       .def_prop_ro("steps", [](const Handle& h) { return h->steps; })

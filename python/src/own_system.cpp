@@ -100,6 +100,7 @@ OwnSystem::OwnSystem(const nb::object& object) : object_(object) {
   cols = nb::cast<Index>(object.attr("cols"));
   conservative = nb::cast<bool>(object.attr("conservative"));
   contrastive = nb::cast<bool>(object.attr("contrastive"));
+  solves = nb::cast<bool>(object.attr("solves"));
   leak = nb::cast<double>(object.attr("leak"));
   const nb::object out = object.attr("_output_columns")();
   output = {nb::cast<Index>(out[0]), nb::cast<Index>(out[1]) - nb::cast<Index>(out[0])};

@@ -38,6 +38,7 @@ class OwnSystem {
   Index cols = 0;
   Columns output = {};
   bool conservative = false, contrastive = false;
+  bool solves = false;  ///< states come from its method _solve
   double leak = 0;
   std::vector<OwnParameter> parameters;
 
@@ -64,6 +65,7 @@ class OwnTerm final : public Term<S> {
 
  private:
   class System;
+  class Solved;
   std::shared_ptr<const OwnSystem> system_;
   std::vector<const LinearMap<S>*> maps_;
   int nodes_;

@@ -2,14 +2,18 @@
 #include "python/src/own_system.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "python/src/python_calls.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/failure.hpp"
 
 namespace nudge::python {
 
@@ -31,7 +35,7 @@ TermTraits OwnTerm<S>::traits() const {
 /// System of one thread: copies of the object, with the input and parameters of the present example. One copy is for
 /// all rows of a state, one for a single row.
 template <class S>
-class OwnTerm<S>::System final : public TermSystem<S> {
+class OwnTerm<S>::System : public TermSystem<S> {
  public:
   System(const OwnTerm& term, Index rows) : term_(&term), rows_(rows), link_(std::make_shared<System*>(this)) {
     const nb::gil_scoped_acquire held;
@@ -44,10 +48,11 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   }
   ~System() override {
     *link_ = nullptr;
-    for (nb::object* one : {&object_, &single_}) release(*one);
-    for (std::vector<nb::object>* some : {&arrays_, &elements_}) {
-      for (nb::object& one : *some) release(one);
-    }
+    const nb::gil_scoped_acquire held;
+    object_.reset();
+    single_.reset();
+    arrays_.clear();
+    elements_.clear();
   }
 
   void bind(const Matrix<S>& input) override {
@@ -82,11 +87,11 @@ class OwnTerm<S>::System final : public TermSystem<S> {
 
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
     Exactly derived(*this, Exact::derivative);
-    product("jvp", v, scale, f, part, read);
+    if (has(part)) call("jvp", true, v, scale, f, read);
   }
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override {
     Exactly derived(*this, Exact::derivative);
-    product("vjp", u, S(1), f, part, read);
+    if (has(part)) call("vjp", true, u, S(1), f, read);
   }
 
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
@@ -106,15 +111,11 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     if (f.size() > 0) vjp(direction, f, Part::all, read);
   }
 
-  std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override {
+  std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
     if (!term_->system_->conservative) return std::nullopt;
-    ReadContext quiet = read;
-    quiet.policy = ReadPolicy::all_ideal();
-    quiet.kind = ReadClass::monitor;
     const nb::gil_scoped_acquire held;
-    const Call now(*this, quiet, rows_);
     const double leak = 0.5 * term_->system_->leak * z.template cast<double>().squaredNorm();
-    return nb::cast<double>(nb::float_(object_.attr("energy")(given_.of<S>(z)))) - leak;
+    return nb::cast<double>(nb::float_(quietly("energy", given_.of<S>(z)))) - leak;
   }
 
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
@@ -132,13 +133,21 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     return true;
   }
 
+ protected:
+  /// Calls a method of the object that needs no more than its parameters, which are read without noise. With the GIL.
+  template <class... Arguments>
+  nb::object quietly(const char* method, const Arguments&... arguments) {
+    ReadContext quiet;
+    quiet.policy = ReadPolicy::all_ideal();
+    quiet.kind = ReadClass::monitor;
+    const Call now(*this, quiet, rows_);
+    return object_.attr(method)(arguments...);
+  }
+  Matrix<S> point_;
+
  private:
   bool has(Part part) const {
     return part == Part::all || (part == Part::conservative) == term_->system_->conservative;
-  }
-
-  void product(const char* method, ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) {
-    if (has(part)) call(method, true, v, scale, f, read);
   }
 
   /// Adds f += scale (method(x) + L x), or of method(z, x) with the point z.
@@ -340,12 +349,48 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   Exact exact_ = Exact::read;
   std::vector<Noted> at_point_;      ///< products of the force at z, where derivatives are computed
   std::deque<ReadMemory> memories_;  ///< of copies, or rows, but the first
-  Matrix<S> input_, point_;
+  Matrix<S> input_;
   InTurn given_, at_;
+};
+
+/// System that solves itself: its states are measured on a board, or computed, by methods that answer (state, what failed).
+template <class S>
+class OwnTerm<S>::Solved final : public System, public Direct<S>, public TellsFailure {
+ public:
+  using System::System;
+
+  DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) override {
+    const nb::gil_scoped_acquire gil;
+    const bool none = load.kind == DirectLoad<S>::Kind::none, held = load.kind == DirectLoad<S>::Kind::held;
+    const nb::object value = none ? nb::object(nb::none()) : handed<S>(load.value);
+    return found(this->quietly("_solve", handed<S>(z), value, static_cast<double>(load.load), held, load.settled), z);
+  }
+  DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) override {
+    const nb::gil_scoped_acquire gil;
+    return found(this->quietly("_solve_transposed", handed<S>(this->point_), handed<S>(c)), a);
+  }
+  DirectResult respond(ConstMatrixRef<S>, double, MatrixRef<S>) override {
+    throw UserError("estimator: a system that solves itself has no response to alternating nudges");
+  }
+  std::string failure() const override { return failure_; }
+
+ private:
+  DirectResult found(const nb::object& answer, MatrixRef<S> out) {
+    failure_ = nb::cast<std::string>(answer[1]);
+    if (!failure_.empty()) {
+      out.setConstant(std::numeric_limits<S>::quiet_NaN());
+      return {Status::stalled, 1};
+    }
+    out = taken(nb::object(answer[0]), "solve", out.rows(), out.cols()).template cast<S>();
+    return {Status::converged, 1};
+  }
+
+  std::string failure_;
 };
 
 template <class S>
 std::unique_ptr<TermSystem<S>> OwnTerm<S>::make_system(Index rows, Index /*max_copies*/) const {
+  if (system_->solves) return std::make_unique<Solved>(*this, rows);
   return std::make_unique<System>(*this, rows);
 }
 

@@ -172,3 +172,67 @@ TEST_CASE("states of devices: in checkpoints, with other parts, and none of devi
   }
   CHECK(stuck > 4);
 }
+
+namespace {
+
+/// Chip outside the program: one array of six devices, of which pulses move all but the last by 1e-7 S.
+class Chip final : public OwnDeviceLaw {
+ public:
+  std::vector<CellState> states() const override { return {{"place", "1", "number of the device", 0}}; }
+  Matrix<double> pulsed(const Matrix<double>& g, const Matrix<double>& pulses, States& own) override {
+    for (Index i = 0; i < g.size(); ++i) due(0, static_cast<Index>(own[0](i))) += pulses(i);
+    return g;
+  }
+  bool waits() const override { return true; }
+  double least_wait_s() const override { return 0; }
+  Matrix<double> waited(const Matrix<double>& g, double seconds, double /*temperature_K*/, States& /*own*/) override {
+    conductance.array() -= 1e-9 * seconds;
+    return g;
+  }
+  bool reads_noisy() const override { return false; }
+  Matrix<double> read_noise_S(const Matrix<double>& g, States /*own*/) override { return g; }
+  bool outside() const override { return true; }
+  Matrix<double> held(std::uint32_t array, const Matrix<double>& /*g*/, States& own) override {
+    arrays.push_back(array);
+    for (Index i = 0; i < conductance.size(); ++i) own[0](i) = static_cast<double>(i);
+    conductance.leftCols(5) += 1e-7 * due.leftCols(5);
+    due.setZero();
+    return conductance;
+  }
+  Matrix<double> restored(std::uint32_t array, const Matrix<double>& g, States& own) override {
+    conductance = g;
+    return held(array, g, own);
+  }
+
+  Matrix<double> conductance = Matrix<double>::Constant(1, 6, 5e-6), due = Matrix<double>::Zero(1, 6);
+  std::vector<std::uint32_t> arrays;
+};
+
+}  // namespace
+
+TEST_CASE("the conductances of a chip outside the program are those that it has", "[devices]") {
+  const auto chip = std::make_shared<Chip>();
+  const LentDevice lent(chip);
+  DeviceSpec spec = fading();
+  spec.model = own_device_name;
+  spec.shape = {};
+  DeviceArray<double> array(spec, 2, 3, {.seed = 1, .entity = 3, .side = 1});
+  CHECK(chip->arrays.back() == 7);
+  CHECK(array.conductance() == Matrix<double>::Constant(2, 3, 5e-6));
+  array.program(Matrix<double>::Constant(2, 3, 9e-6), 0);  // what is asked for without pulses does not happen
+  CHECK(array.conductance() == Matrix<double>::Constant(2, 3, 5e-6));
+  Matrix<double> counts = Matrix<double>::Constant(1, 3, 4);
+  counts(0, 1) = -2;
+  array.pulse({0, 2, 5}, counts, 1);  // a part of the devices: their places go with them
+  Matrix<double> there = Matrix<double>::Constant(2, 3, 5e-6);
+  there(0, 0) += 1e-7 * 4;
+  there(0, 2) -= 1e-7 * 2;
+  CHECK(array.conductance() == there);
+  array.advance_time(3, 0);
+  there.array() -= 1e-9 * 3;
+  CHECK(array.conductance() == there);
+  array.cells().g.setConstant(7e-6);  // as a checkpoint does
+  array.state_restored();
+  CHECK(chip->conductance == Matrix<double>::Constant(1, 6, 7e-6));
+  CHECK(array.conductance() == Matrix<double>::Constant(2, 3, 7e-6));
+}

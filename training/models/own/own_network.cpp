@@ -63,7 +63,9 @@ const Section<OwnOptions>& own_section() {
               &OwnOptions::leak),
         field(
             param::flag("own.contrastive", "false", "Whether it gives the derivatives of an energy by its parameters."),
-            &OwnOptions::contrastive)};
+            &OwnOptions::contrastive),
+        field(param::flag("own.solves", "false", "Whether its states are measured on a board, and not relaxed."),
+              &OwnOptions::solves)};
     all.where(chosen("estimator", {"own"}), {&OwnOptions::estimator, &OwnOptions::estimator_code});
     all.where(chosen("network.cost", {"own"}), {&OwnOptions::cost, &OwnOptions::cost_code});
     all.where(chosen("device.model", {own_device_name}), {&OwnOptions::device, &OwnOptions::device_code});
@@ -74,16 +76,18 @@ const Section<OwnOptions>& own_section() {
 
 NetworkKind own_network() {
   using O = OwnOptions;
-  return {.name = "own",
-          .summary = "a system of the calling program: forces written in Python",
-          .plan = own_plan,
-          .leak = [](const Config& config) { return NodeLeak{.constant = own_section().read(config).leak}; },
-          .feed_forward = [](const Config&) { return false; },
-          .couples_rows = false,
-          .takes = Rows::features,
-          .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
-          .keys = with_weights(own_section().rows_of({&O::system, &O::system_code, &O::leak, &O::contrastive})),
-          .not_local = "what a function does between its arrays is not known"};
+  return {
+      .name = "own",
+      .summary = "a system of the calling program: forces written in Python",
+      .plan = own_plan,
+      .leak = [](const Config& config) { return NodeLeak{.constant = own_section().read(config).leak}; },
+      .feed_forward = [](const Config&) { return false; },
+      .states = [](const Config& config) { return StateFacts{.direct = own_section().read(config).solves}; },
+      .couples_rows = false,
+      .takes = Rows::features,
+      .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
+      .keys = with_weights(own_section().rows_of({&O::system, &O::system_code, &O::leak, &O::contrastive, &O::solves})),
+      .not_local = "what a function does between its arrays is not known"};
 }
 
 }  // namespace nudge

@@ -18,6 +18,7 @@ struct OwnOptions {
       device_code;        ///< code of the lent parts: kept, and compared by that program
   double leak = {};       ///< leak of the network (NodeLeak) and of its nodes
   bool contrastive = {};  ///< NetworkKind::contrastive
+  bool solves = {};       ///< StateFacts::direct
 };
 const Section<OwnOptions>& own_section();
 
