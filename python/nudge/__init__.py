@@ -4,14 +4,15 @@
 Three questions, one function each: ``train`` (does equilibrium propagation train on my device?), ``gradcheck`` (how wrong is its
 gradient, and where?) and ``sweep`` (which imperfection hurts first?). ``open`` reads run files as xarray Datasets. ``Network``,
 ``Netlist``, ``Crossbar``, ``devices`` and ``Dynamics`` are the parts. ``nudge.torch`` makes layers of PyTorch of them, and ``nudge.plot``
-draws the figures of the report with matplotlib.
+draws the figures of the report with matplotlib. ``Board`` puts a chip of your own in the loop.
 """
 
 import importlib
 
 from . import _threads  # noqa: F401  first: it loads _core
-from . import devices
+from . import board, devices
 from ._core import build, estimators, presets
+from .board_base import Board
 from .config import keys, resolve
 from .crossbar import Crossbar
 from .dynamics import Dynamics, EnergyDynamics, SquaredError, check, estimate, settle
@@ -26,8 +27,8 @@ from .studies import Gradcheck, gradcheck, merge, resume, sweep, train
 __version__ = build()["version"]
 
 __all__ = [
-    "Cost", "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Estimator", "Gradcheck", "InputError", "InternalError", "Netlist",
-    "Network", "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "effects", "estimate", "estimators",
+    "Board", "Cost", "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Estimator", "Gradcheck", "InputError", "InternalError", "Netlist",
+    "Network", "NumericalError", "OutputError", "Run", "SquaredError", "board", "build", "check", "devices", "effects", "estimate", "estimators",
     "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
 ]
 

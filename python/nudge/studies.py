@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from . import _core
+from .board_link import Link, connected
 from .config import flat, source_of
 from .dynamics import Dynamics
 from .errors import InputError, NumericalError
@@ -37,7 +38,7 @@ def _out_of(out, data):
     return out
 
 
-def train(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, **overrides):
+def train(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, board=None, **overrides):
     """Trains a network to the bits of the command ``nudge train``, and returns a ``Run``.
 
     - config: a path, TOML text, a dict, or a ``nudge.Dynamics`` (below).
@@ -49,6 +50,7 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     - devices: {name: ``nudge.devices.Device``} that ``device.model`` may name.
     - estimator: a name, or a ``nudge.Estimator``.
     - cost: a ``nudge.Cost`` in place of the network's own, for networks of samples.
+    - board: a ``nudge.Board`` that measures the states of a network of your own and has its devices. ``summary["board"]`` says what it was asked for.
 
     **A network of your own** is a ``nudge.Dynamics`` in place of a config, with ``data``, or with ``data__file`` and ``task__kind``. Without a cost it
     learns by half the squared error of the output. All keys of ``nudge train`` work. It computes in double unless ``precision`` says otherwise. The arrays are kept
@@ -57,11 +59,19 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     Other Python threads continue meanwhile. Ctrl-C ends the step, writes a checkpoint to ``out`` and raises KeyboardInterrupt.
     ``nudge.resume(out)`` continues to the bits of an unbroken run. A wrong input raises InputError. A failed run raises NumericalError, with the run in ``result``.
     """
-    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True) as (source, own), \
+    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, keep_code=True, board=board) as (source, own), \
             written(out) as output, watching(progress) as watcher:
         summary = _core.train(source.name, source.text, source.settings, output.path, own, watcher)
-        run = output(summary)
+        run = output(_with_board(summary, own))
     return _trained(run)
+
+
+def _with_board(summary, parts):
+    """The summary of a run, with what it asked of its board; without the energy of reads, which the program has not made."""
+    if not isinstance(parts[3], Link):
+        return summary
+    kept = ("devices", "pulses", "verify_reads", "write_failures")
+    return {**summary, "hardware": {key: summary["hardware"][key] for key in kept}, "board": parts[3].report()}
 
 
 def _expect_same_parts(file, parts, otherwise):
@@ -74,14 +84,18 @@ def _expect_same_parts(file, parts, otherwise):
         expect_same_code(os.fspath(file), stored.get("own", {}), {role: (named(part), part) for role, part in own.items()}, otherwise)
 
 
-def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, device=None, changed=False, **overrides):
+def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, device=None, board=None, changed=False, **overrides):
     """Continues the run of a file of ``train`` to the bits of an unbroken run, and returns a ``Run``.
 
     - config: if given, it must be that of the file.
-    - system, cost, estimator, device: the run's own parts, if it had such. A device is needed only if it has states; others are in the file.
+    - system, cost, estimator, device, board: the run's own parts, if it had such. A device is needed only if it has states; others are in the file.
+      A run on a board goes on from what the chip holds then.
     - changed: True accepts parts whose names, sources or libraries are not those of the run. False raises InputError.
     """
-    parts = lent(system, cost, estimator, handed_over(device, "device"))
+    own_device = handed_over(device, "device")
+    if board is not None:
+        system, own_device, _ = connected(board, system, resumes=True)
+    parts = lent(system, cost, estimator, own_device)
     if not changed:
         _expect_same_parts(file, parts, "nudge.resume(..., changed=True)")
     if overrides or config is not None:
@@ -91,7 +105,7 @@ def resume(file, config=None, progress=None, system=None, cost=None, estimator=N
         text, settings = None, []
     with watching(progress) as watcher:
         summary = _core.resume(os.fspath(file), text, settings, parts, watcher)
-    return _trained(Run(file, summary))
+    return _trained(Run(file, _with_board(summary, parts)))
 
 
 class Gradcheck:
@@ -181,7 +195,7 @@ def _warn_of_one_start(system, overrides):
                       "Write initial(rng), or give parameters as functions of a generator", RuntimeWarning, stacklevel=3)
 
 
-def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, **overrides):
+def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, board=None, **overrides):
     """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck`` does, and returns a ``Gradcheck``.
 
     Arguments are those of ``train``. progress is called with the text of each part that starts. NumericalError, with the Gradcheck in ``result``, says that a
@@ -198,7 +212,7 @@ def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cos
     if isinstance(config, Dynamics) and not _on_data(config, data, overrides):
         _refuse_devices(devices, "gradcheck")
         return _own_gradcheck(config, out, progress, {**overrides, "cost": cost})
-    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides) as (source, own), watching(progress) as watcher:
+    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, board=board) as (source, own), watching(progress) as watcher:
         found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), own, watcher)
     image = found.pop("image")
     result = _finite(found, Run(out, image=image or None) if out is not None or image else None)

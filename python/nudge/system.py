@@ -7,6 +7,7 @@ import tempfile
 
 import numpy as np
 
+from .board_link import connected
 from .config import Source, flat, parse, source_of
 from .dynamics import Dynamics
 from .errors import InputError
@@ -84,20 +85,23 @@ def system_source(system, overrides, devices=None, of_data=()):
     system._require()
     asked = dict(flat(overrides))
     values = {"network.kind": "own", "own.system": named(system), "own.leak": float(system.leak), "own.contrastive": system.contrastive,
-              "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **dict(of_data)}
+              "own.solves": system.solves, "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **dict(of_data)}
     source = source_with({key: value for key, value in values.items() if key not in asked}, asked, devices)
     return Source(named(system), source.text, source.settings)
 
 
 @contextlib.contextmanager
-def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=False):
+def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=False, board=None):
     """(source, parts) of a run of a config or of a Dynamics, on arrays where data is given: they lie beside ``out``, or are removed in the end.
-    keep_code: the config says what their code is."""
-    overrides = dict(overrides)
+    keep_code: the config says what their code is. board: what measures the states of a Dynamics, and is its devices."""
+    overrides, of_board = dict(overrides), {}
     if isinstance(estimator, str):
         overrides["estimator"], estimator = estimator, None
     own = isinstance(config, Dynamics)
-    parts = lent(config if own else None, cost, estimator, device_of({} if own else config, overrides, devices))
+    device = device_of({} if own else config, overrides, devices)
+    if board is not None:
+        config, device, of_board = connected(board, config, overrides, devices)
+    parts = lent(config if own else None, cost, estimator, device)
     if estimator is not None:
         overrides.update(estimator="own", own__estimator=named(estimator))
     if cost is not None:
@@ -105,7 +109,7 @@ def own_run(config, data, out, devices, cost, estimator, overrides, keep_code=Fa
     if keep_code:
         overrides.update({f"own__{role}_code": code_of(part) for role, part in zip(ROLES[:3], parts) if part is not None})
     with contextlib.ExitStack() as stack:
-        of_data = {}
+        of_data = of_board
         if data is not None:
             features, targets, of_data["task.kind"] = _arrays(data, _asked_kind(None if own else config, overrides))
             path = (os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="nudge-")), "data.npz") if out is None

@@ -24,14 +24,15 @@ GROUPS = {
     "Studies": ["train", "resume", "gradcheck", "sweep", "merge", "effects"],
     "Results": ["open", "Run", "Gradcheck", "Effect"],
     "Networks and arrays": ["Network", "Crossbar", "Netlist"],
-    "Parts of your own": ["Dynamics", "EnergyDynamics", "SquaredError", "Cost", "Estimator", "settle", "estimate", "check"],
+    "Parts of your own": ["Board", "Dynamics", "EnergyDynamics", "SquaredError", "Cost", "Estimator", "settle", "estimate", "check"],
     "Configs and the build": ["resolve", "keys", "estimators", "presets", "build"],
     "Errors": ["Error", "InputError", "NumericalError", "OutputError", "InternalError"],
 }
-GIVEN = {"Run", "Gradcheck", "Effect"}  # results: nobody makes them by hand
-MODULES = {"devices": ["Device", "list", "show", "characterize", "fit"]}  # of nudge.__all__, on the page of nudge
+GIVEN = {"Run", "Gradcheck", "Effect", "Calibration"}  # results: nobody makes them by hand
+MODULES = {"devices": ["Device", "list", "show", "characterize", "fit"],
+           "board": ["SimulatedBoard", "Nudge", "Calibration", "calibrate", "Twin", "Recorded", "export_targets", "export_program", "export_vectors"]}  # of nudge.__all__, on the page of nudge
 PAGES = {
-    "python_api": ("nudge", "Classes and functions of `nudge` and `nudge.devices`. [nudge from Python](python.md) shows them at work."),
+    "python_api": ("nudge", "Classes and functions of `nudge`, `nudge.devices` and `nudge.board`. [nudge from Python](python.md) shows them at work."),
     "python_api_modules": ("nudge.plot, nudge.torch, nudge.jax",
                            "Modules with requirements of their own: matplotlib, PyTorch, JAX. [Figures](python.md#figures) and "
                            "[PyTorch](../how_to/pytorch.md) show them at work."),
