@@ -159,8 +159,7 @@ class Expansion {
 
   void analysis(const Card& card) {
     const std::string& word = card.front().text;
-    aside_.add(word);
-    if (word != ".tran" && word != ".ac") return;
+    if (word != ".tran" && word != ".ac") return aside_.add(word);
     netlist_.analyses.emplace_back();
     for (const Word& one : card) netlist_.analyses.back().push_back(one.text);
   }

@@ -253,9 +253,11 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (!options.tran.empty()) return print_transient(options, equations);
   if (!options.op && options.ac.empty()) {
     const Netlist& netlist = equations.netlist();
-    answer("{}\n{} elements, {} nodes, {} unknowns, {} entries of the matrix (--op: its operating point)\n",
-           netlist.title, netlist.elements.size(), netlist.nodes.size(), equations.unknowns(),
-           equations.pattern().entries());
+    std::string ways = "--op: its operating point";
+    for (const std::vector<std::string>& card : netlist.analyses)
+      ways += fmt::format("; -{} {}: its card", "-" + card.front().substr(1), card.front());
+    answer("{}\n{} elements, {} nodes, {} unknowns, {} entries of the matrix ({})\n", netlist.title,
+           netlist.elements.size(), netlist.nodes.size(), equations.unknowns(), equations.pattern().entries(), ways);
     return ExitCode::ok;
   }
   OperatingPointSolver solver(equations);

@@ -88,8 +88,8 @@ def test_what_is_wrong_is_said(mean):
         circuit.with_values({"r11": 3.0})
     with pytest.raises(nudge.InputError, match="must be finite, and of a resistor not 0"):
         circuit.with_values({"r1": 0})
-    with pytest.raises(nudge.InputError, match="netlist:2:1: Q1: bipolar transistors"):
-        nudge.Netlist(text="t\nQ1 a b c m\n")
+    with pytest.raises(nudge.InputError, match="netlist:2:1: J1: JFETs"):
+        nudge.Netlist(text="t\nJ1 a b c m\n")
     with pytest.raises(nudge.NumericalError, match="singular"):
         nudge.Netlist(text="t\nV1 a 0 1\nR1 a 0 1\nR2 b 0 1\nR3 b 0 -1\n").operating_point()
     with pytest.raises(nudge.InputError, match="save it"):
@@ -115,3 +115,7 @@ def test_charge_leaks_off_gates_between_steps(tmp_path):
     assert float(lost.sel(element="vf")) == pytest.approx(2 * (1 - leak) ** 200, rel=1e-9)
     # v = (1 − λ)(v − η (v/2 − t)/2) with t = 1/2; what is left of the way there is 0.98 · 0.9 a step.
     assert float(lost.sel(element="vg")) == pytest.approx((1 - leak) * rate / 4 / (leak + (1 - leak) * rate / 4), rel=1e-6)
+
+
+def test_notes_say_what_was_left_aside():
+    assert nudge.Netlist(text="t\nV1 a 0 1\nR1 a 0 1\n.print v(a)\n").notes == ["left aside, as no part of the circuit: .print"]

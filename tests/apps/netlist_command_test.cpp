@@ -61,9 +61,9 @@ TEST_CASE("netlist: an operating point as JSON and as a table", "[apps]") {
 
 TEST_CASE("netlist: what cannot be read ends with 2, what cannot be solved with 3", "[apps]") {
   const Folder folder;
-  folder.write("q.cir", "t\nQ1 a b c m\n");
+  folder.write("q.cir", "t\nJ1 a b c m\n");
   folder.write("open.cir", "t\nV1 a 0 1\nR1 a 0 1\nR2 b 0 1\nR3 b 0 -1\n");
-  CHECK_THAT(refused(folder, "netlist q.cir --op", 2), Contains("q.cir:2:1: Q1: bipolar transistors"));
+  CHECK_THAT(refused(folder, "netlist q.cir --op", 2), Contains("q.cir:2:1: J1: JFETs"));
   CHECK_THAT(refused(folder, "netlist none.cir", 2), Contains("no such file"));
   CHECK_THAT(refused(folder, "netlist", 2), Contains("FILE.cir is missing"));
   CHECK_THAT(refused(folder, "netlist open.cir --op", 3), Contains("singular at v(b)"));
@@ -142,6 +142,26 @@ TEST_CASE("netlist: sources follow their waveforms where that is asked for", "[a
   CHECK_THAT(run_nudge(folder, "netlist rc.cir --tran 1us --waves").output, Contains("at the end"));
   CHECK_THAT(refused(folder, "netlist rc.cir --waves", 2), Contains("goes with --tran"));
   CHECK_THAT(refused(folder, "netlist rc.cir -o new.cir", 2), Contains("-o goes with --trained"));
+}
+
+TEST_CASE("netlist: cards of analyses and small signals", "[apps]") {
+  const Folder folder;
+  folder.write(
+      "rlc.cir",
+      "t\nV1 a 0 0 AC 1 PULSE(0 1 0 1n 1n 9u)\nR1 a b 50\nL1 b c 100u\nC1 c 0 1n\n.tran 1n 2u\n.ac lin 2 0 1k\n");
+  const auto ac = nlohmann::json::parse(run_nudge(folder, "netlist rlc.cir --ac .ac --json").output);
+  CHECK(ac["frequency_Hz"] == std::vector<double>{0, 1000});
+  CHECK(ac["nodes"]["c"]["real"][0].get<double>() == Approx(1).epsilon(1e-12));
+  // i = jwC of 1 V, but for w²LC = 4e-6 of it.
+  CHECK(ac["currents_A"]["l1"]["imag"][1].get<double>() == Approx(2e3 * 3.14159265358979 * 1e-9).epsilon(1e-5));
+  const auto tran = nlohmann::json::parse(run_nudge(folder, "netlist rlc.cir --tran .tran --json").output);
+  CHECK(tran["time_s"].back().get<double>() == Approx(2e-6));
+  CHECK(tran["nodes"].size() == 3);  // without those that stand for currents
+  CHECK(tran["currents_A"]["l1"].size() == tran["time_s"].size());
+  CHECK_THAT(refused(folder, "netlist rlc.cir --ac fast", 2), Contains("must be a sweep"));
+  folder.write("plain.cir", "t\nV1 a 0 1\nR1 a 0 1\n");
+  CHECK_THAT(refused(folder, "netlist plain.cir --ac .ac", 2), Contains("no source has an AC amplitude"));
+  CHECK_THAT(refused(folder, "netlist plain.cir --tran .tran", 2), Contains("no .tran card"));
 }
 
 TEST_CASE("netlist: a transient of nodes that sources set follows the sources", "[apps]") {

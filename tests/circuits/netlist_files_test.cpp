@@ -106,8 +106,7 @@ TEST_CASE("netlist: cards that change nothing are left aside in one note", "[net
       "2m\n.op\n.end\n");
   REQUIRE(net.notes.size() == 1);
   CHECK(net.notes.front() ==
-        "left aside, as no part of the circuit: .control, option plotwinsize, option reltol, option noinit, .tran, "
-        ".probe, "
+        "left aside, as no part of the circuit: .control, option plotwinsize, option reltol, option noinit, .probe, "
         ".plot, .print, .save, .meas, .csparam");
   CHECK(parsed("V1 a 0 1\nR1 a 0 1\n.op\n").notes.empty());
   CHECK_THROWS_WITH(parsed("V1 a 0 1\nR1 a 0 1\n.foo\n"), Contains("t.cir:4:1: .foo is not understood"));

@@ -42,13 +42,13 @@ const std::vector<Drawn>& circuits() {
        {"va", "vb"},
        {"z", "y"},
        {"r*", "vg"}},
-      {"a current by an expression, EKV, a bipolar transistor, an inductor, and a diode that breaks down\nVa a 0 0\nVb "
-       "b 0 0\n"
-       "R1 a x 10k\nR2 b y 20k\nR3 y x 30k\nB1 x 0 i=20u*tanh(3*v(x,y))\nL1 x z 1m\nR4 z 0 40k\nVd d 0 2\nM1 d x s 0 "
-       "ekv W=4u "
-       "L=2u\nR5 s 0 50k\nI1 0 y 60u\nQ1 d y o nn\nR6 o 0 5k\nR7 o d 20k\nD1 0 o dz\n.model ekv nmos(level=26 vto=0.3 "
-       "kp=80u "
-       "gamma=0.5 phi=0.8)\n.model nn npn(is=1e-15 bf=60 vaf=40 ikf=1m)\n.model dz d(is=1n bv=0.6 ibv=20u nbv=2)\n",
+      {"a current by an expression, body effect, a bipolar transistor, an inductor, and a diode that breaks down\n"
+       "Va a 0 0\nVb b 0 0\nR1 a x 10k\nR2 b y 20k\nR3 y x 30k\nB1 o 0 i=0.1m*tanh(3*v(x,y))\nL1 x z 1m\nR4 z 0 "
+       "40k\nVd d 0 "
+       "2\nM1 d x s 0 nm W=4u L=2u\nR5 s y 50k\nI1 0 y 60u\nQ1 d y o nn\nR6 o 0 5k\nR7 o d 20k\nD1 0 o dz\n.model nm "
+       "nmos(vto=0.1 kp=80u gamma=0.5 phi=0.8)\n.model nn npn(is=1e-15 bf=60 vaf=40 ikf=1m)\n.model dz d(is=1n bv=1.6 "
+       "ibv=20u "
+       "nbv=2)\n",
        {"va", "vb"},
        {"o"},
        {"r*", "i1"}},
