@@ -147,6 +147,7 @@ DateOrder date_order(const MeasuredText& text, const std::vector<LongColumn>& kn
     }
     if (i == 0 && !any) return DateOrder::year_first;
   }
+  if (first == 0) return DateOrder::year_first;
   if (day_line > 0 && month_line > 0) {
     csv_fail(
         text.place(std::max(day_line, month_line)),

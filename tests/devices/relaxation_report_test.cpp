@@ -95,7 +95,8 @@ TEST_CASE("relaxation: quantiles and correlations stand beside the measured ones
     CHECK(row.high_model_S == Approx(0.5 * 2.326 * sd).epsilon(0.3));
   }
   CHECK(skewed.volatility.skew_measured > 0.1);  // (1 − 1/2)/(1 + 1/2) = 1/3 of a k: a τ₃ of 0.16
-  CHECK(skewed.volatility.skew_model == Approx(skewed.volatility.skew_measured).epsilon(0.15));
+  // At 100 s the law adds five steps; a sum of them is less skewed than one, and k ends at 1.
+  CHECK(skewed.volatility.skew_model == Approx(skewed.volatility.skew_measured).epsilon(0.25));
   CHECK(skewed.errors().describes());
 
   // Changes that turn round: what rose by 1 s has fallen by 100 s. The law keeps a part of a change, never its opposite.
