@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
+
+#include "apps/commands/text_lines.hpp"
+#include "sim/base/ticker.hpp"
 
 namespace nudge {
 
 /// Says every second what a command does and for how long, on a terminal: "fitting pulses: 12 s". Nothing in a pipe.
 class WaitLine {
  public:
-  explicit WaitLine(std::string what);
-  ~WaitLine();
-  WaitLine(const WaitLine&) = delete;
-  WaitLine& operator=(const WaitLine&) = delete;
+  explicit WaitLine(const std::string& what);
 
  private:
-  void tell();
-
-  std::string what_;
-  bool ended_ = false;
-  std::mutex lock_;
-  std::condition_variable end_;
-  std::thread teller_;  // the last member: it uses the others
+  ProgressLine line_;
+  std::optional<Ticker> ticker_;  // ends before the line
 };
 
 /// What `work` returns; a WaitLine stands meanwhile.
