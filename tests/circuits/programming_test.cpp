@@ -71,8 +71,9 @@ TEST_CASE("cells with levels are programmed to the nearest one", "[circuits]") {
     CHECK(off <= (scheme == ProgrammingScheme::open_loop_error    ? 1e-12
                   : scheme == ProgrammingScheme::open_loop_pulses ? 0.51 / 300
                                                                   : how.tolerance));
-    // Errors are of what was asked for: uniform within half a level, 1/(15 √12) of the window rms.
-    CHECK(report.error_rms() == Approx(1 / (15 * std::sqrt(12.0))).epsilon(0.05));
+    // Errors are of what was asked for: uniform within half a level, 1/(15 √12) of the window rms, and the ends of the writing.
+    CHECK(report.error_rms() >= 0.99 / (15 * std::sqrt(12.0)));
+    CHECK(report.error_rms() <= 1.01 * std::hypot(1 / (15 * std::sqrt(12.0)), off));
   }
   spec.levels = 1;
   CHECK_THROWS_WITH(spec.validate(), Contains("device.levels = 1 (must be 0, or a whole number from 2 on"));
