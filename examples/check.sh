@@ -40,6 +40,9 @@ try "digits_conv" "$program" train examples/digits_conv.toml --out "$folder/conv
 try "compare_digits" "$program" compare examples/compare_digits.toml --out "$folder/compare_digits.h5" --set train.steps=2 \
   --set compare.test_seeds=[11] --set compare.tuning_seeds=[1] --set 'compare.grid.beta=[0.3]' \
   --set 'compare.grid.train.learning_rate=[1e-3]'
+try "hfox_reset" "$program" compare examples/hfox_reset.toml --out "$folder/hfox_reset.h5" --set train.steps=2 \
+  --set compare.test_seeds=[11] --set compare.tuning_seeds=[1] --set 'compare.grid.train.learning_rate=[1e-3]'
+try "hfo2_1t1r" "$program" sweep examples/hfo2_1t1r.toml --out "$folder/hfo2_1t1r.h5" --set train.steps=2 --set sweep.seeds=[1]
 try "digits_devices" "$program" sweep examples/digits_devices.toml --out "$folder/digits_devices.h5" --set train.steps=1 \
   --set sweep.seeds=[1]
 try "rules_digits" "$program" sweep examples/rules_digits.toml --out "$folder/rules_digits.h5" --set train.steps=1 \
