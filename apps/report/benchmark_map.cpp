@@ -26,7 +26,7 @@ std::string rank_text(const RankRange& rank) {
 
 namespace {
 
-constexpr double row_height = 24, head = 26, score_width = 150, rank_width = 34;  // in pixels of the drawing
+constexpr double row_height = 24, head = 78, cell_width = 44, rank_width = 46;  // in pixels of the drawing
 
 /// Rules of the entries in the order in which they come.
 std::vector<std::string> rules_of(const BenchmarkMap& map) {
@@ -57,26 +57,35 @@ std::string share_cell(const Share& share, double x, double y, double width) {
          label("row", x + 0.5 * width, y + 16, "middle", fmt::format("{:.2f}", share.value));
 }
 
+/// Draws the name of a column, which leans over its cells.
+std::string leaning(double x, const std::string& text) {
+  return fmt::format(R"x(<text class="tick" transform="translate({:.1f} {:.1f}) rotate(-50)">{}</text>)x", x, head - 8,
+                     escape(text));
+}
+
+std::string place_text(const RankRange& rank) {
+  if (rank.rank == 0) return "–";
+  return rank.first == rank.last ? std::to_string(rank.rank) : fmt::format("{}–{}", rank.first, rank.last);
+}
+
 Drawing drawing_of(const BenchmarkMap& map) {
   const std::vector<std::string> rules = rules_of(map);
-  std::size_t longest = 6, widest = 5;
+  std::size_t longest = 6;
   for (const RankedEntry& row : map.ranked) longest = std::max(longest, row.entry->device.size() + 2);
-  for (const std::string& rule : rules) widest = std::max(widest, rule.size());
-  const double names = 8 + 7.4 * static_cast<double>(longest), cell = std::max(48.0, 7.2 * static_cast<double>(widest));
-  const double scores = rank_width + names, first = scores + score_width;
-  Drawing out{first + cell * static_cast<double>(rules.size()) + 4, head, ""};
-  out.body += label("tick", rank_width - 8, 16, "end", "rank") + label("tick", rank_width, 16, "start", "device") +
-              label("tick", scores + 4, 16, "start", "score, 95 %");
-  for (std::size_t r = 0; r < rules.size(); ++r)
-    out.body += label("tick", first + cell * (static_cast<double>(r) + 0.5), 16, "middle", rules[r]);
+  const double scores = rank_width + 8 + 7.4 * static_cast<double>(longest);
+  const auto column = [&](std::size_t k) { return scores + cell_width * static_cast<double>(k); };
+  Drawing out{column(rules.size() + 1) + 40, head, ""};
+  out.body = label("tick", rank_width - 8, head - 8, "end", "rank") +
+             label("tick", rank_width, head - 8, "start", "device") + leaning(column(0) + 18, "score");
+  for (std::size_t r = 0; r < rules.size(); ++r) out.body += leaning(column(r + 1) + 18, rules[r]);
   for (const RankedEntry& row : map.ranked) {
     const bool own = std::find(map.own.begin(), map.own.end(), row.entry->device) != map.own.end();
     const double y = out.height;
-    out.body += label("row", rank_width - 8, y + 16, "end", row.rank.rank > 0 ? std::to_string(row.rank.rank) : "–") +
+    out.body += label("row", rank_width - 8, y + 16, "end", place_text(row.rank)) +
                 label("row", rank_width, y + 16, "start", row.entry->device + (own ? " ◂" : "")) +
-                label("row", scores + 4, y + 16, "start", row.score.known() ? share_text(row.score) : "no score");
+                share_cell(row.score, column(0), y, cell_width);
     for (std::size_t r = 0; r < rules.size(); ++r)
-      out.body += share_cell(row.entry->rule_share(rules[r]), first + cell * static_cast<double>(r), y, cell);
+      out.body += share_cell(row.entry->rule_share(rules[r]), column(r + 1), y, cell_width);
     out.body += "\n";
     out.height += row_height;
   }
@@ -122,7 +131,7 @@ Section benchmark_section(const BenchmarkMap& map) {
   out.opening.sentence = kScoreNote;
   out.opening.figure = figure("Devices in the order of their scores, and the share of each update rule", "",
                               drawing.width, drawing.height, drawing.body,
-                              "Intervals of all scores hold together with 95 %. A rule is averaged over the networks "
+                              "Rank: its 95 % interval, for all devices together. A rule is averaged over the networks "
                               "that can have it. Hollow: the interval contains 0. A dash: not known.",
                               map_csv(map));
   std::string missing;

@@ -9,8 +9,8 @@
 
 namespace nudge::report {
 
-/// Ranking of devices as a picture: a row per device in the order of the ranking, its score with the interval, and a
-/// shaded cell per update rule. A cell whose interval contains 0 is hollow; a dash: no share is known.
+/// Ranking of devices as a picture: a row per device in the order of the ranking, with the interval of its rank, its
+/// score, and a shaded cell per update rule. A cell whose interval contains 0 is hollow; a dash: no share is known.
 struct BenchmarkMap {
   std::vector<RankedEntry> ranked;
   std::vector<std::string> own;  ///< devices whose names stand out
