@@ -77,7 +77,7 @@ class SimulatedBoard(Board):
 
     A pulse moves a device with soft bounds: n pulses leave (1 − q)^n of its distance to the bound, q = 2 (1 + spread)/pulses. Its readings repeat bit
     by bit where a run is resumed: noise is a function of the seed, of what is asked, of how many writes there were, and of how often the same was
-    asked since the last one.
+    asked since the last one. With ``read_noise`` they do not: a resumed run has read the conductances once more.
     """
 
     def __init__(self, law, g_min=1e-6, g_max=21e-6, pulses=200, w_max=1.0, *, gain=0.0, offset=0.0, noise=0.0, adc_bits=0, adc_range=4.0, delay=30.0,
