@@ -26,7 +26,7 @@ std::string rank_text(const RankRange& rank) {
 
 namespace {
 
-constexpr double row_height = 24, head = 78, cell_width = 44, rank_width = 46;  // in pixels of the drawing
+constexpr double row_height = 24, head_height = 78, cell_width = 44, rank_width = 46;  // in pixels of the drawing
 
 /// Rules of the entries in the order in which they come.
 std::vector<std::string> rules_of(const BenchmarkMap& map) {
@@ -59,8 +59,8 @@ std::string share_cell(const Share& share, double x, double y, double width) {
 
 /// Draws the name of a column, which leans over its cells.
 std::string leaning(double x, const std::string& text) {
-  return fmt::format(R"x(<text class="tick" transform="translate({:.1f} {:.1f}) rotate(-50)">{}</text>)x", x, head - 8,
-                     escape(text));
+  return fmt::format(R"x(<text class="tick" transform="translate({:.1f} {:.1f}) rotate(-50)">{}</text>)x", x,
+                     head_height - 8, escape(text));
 }
 
 std::string place_text(const RankRange& rank) {
@@ -74,9 +74,9 @@ Drawing drawing_of(const BenchmarkMap& map) {
   for (const RankedEntry& row : map.ranked) longest = std::max(longest, row.entry->device.size() + 2);
   const double scores = rank_width + 8 + 7.4 * static_cast<double>(longest);
   const auto column = [&](std::size_t k) { return scores + cell_width * static_cast<double>(k); };
-  Drawing out{column(rules.size() + 1) + 40, head, ""};
-  out.body = label("tick", rank_width - 8, head - 8, "end", "rank") +
-             label("tick", rank_width, head - 8, "start", "device") + leaning(column(0) + 18, "score");
+  Drawing out{column(rules.size() + 1) + 40, head_height, ""};
+  out.body = label("tick", rank_width - 8, head_height - 8, "end", "rank") +
+             label("tick", rank_width, head_height - 8, "start", "device") + leaning(column(0) + 18, "score");
   for (std::size_t r = 0; r < rules.size(); ++r) out.body += leaning(column(r + 1) + 18, rules[r]);
   for (const RankedEntry& row : map.ranked) {
     const bool own = std::find(map.own.begin(), map.own.end(), row.entry->device) != map.own.end();

@@ -24,8 +24,9 @@ std::string title_of(const std::string& grid, int first, int seeds, int steps) {
   const TemporaryDirectory folder;
   std::string list;
   for (int s = 0; s < seeds; ++s) list += fmt::format("{}{}", s > 0 ? ", " : "", first + s);
-  run_sweep({"digits.toml", kDigits + grid, {fmt::format("sweep.seeds=[{}]", list), fmt::format("train.steps={}", steps)}},
-            {folder / "sweep.h5", false});
+  run_sweep(
+      {"digits.toml", kDigits + grid, {fmt::format("sweep.seeds=[{}]", list), fmt::format("train.steps={}", steps)}},
+      {folder / "sweep.h5", false});
   return report::sweep_section({report::load_run_file(folder / "sweep.h5")}).opening.title;
 }
 

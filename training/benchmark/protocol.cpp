@@ -79,7 +79,8 @@ BenchmarkProtocol short_benchmark() {
           {"hopfield"},
           {"pulses", "write_verify"},
           {"compare.tuning_seeds=[1]", "compare.test_seeds=[11, 12, 13, 14, 15]",
-           "compare.grid.train.learning_rate=[1e-3, 3e-3, 9e-3]", "hopfield.hidden=[128]", "train.steps=9000", "train.evaluate_every=180"}};
+           "compare.grid.train.learning_rate=[1e-3, 3e-3, 9e-3]", "hopfield.hidden=[128]", "train.steps=9000",
+           "train.evaluate_every=180"}};
 }
 
 void choose_parts(BenchmarkProtocol& protocol, const std::vector<std::string>& networks,
