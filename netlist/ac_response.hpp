@@ -30,8 +30,8 @@ class AcResponse {
   std::unique_ptr<ComplexLu> lu_;
 };
 
-/// Frequencies of a sweep as .ac has it. "dec N FROM TO" and "oct N FROM TO" have N points per decade or octave, "lin N FROM TO" has N in
-/// all. UserError that begins with `where` for another form, or for more than 10⁵ points.
+/// Frequencies of a sweep as `.ac` has it. `dec N FROM TO` has N points per decade, `oct N FROM TO` N per octave, `lin N FROM TO` N in all.
+/// UserError that begins with `where` for another form, or for more than 10⁵ points.
 std::vector<double> sweep_frequencies(const std::string& text, const std::string& where);
 
 }  // namespace nudge

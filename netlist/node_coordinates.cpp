@@ -46,18 +46,20 @@ struct NodeCoordinates::Elimination {
       if (elements[k].kind == ElementKind::formula_voltage) {
         refuse(
             elements[k].place,
-            fmt::format("{}: a voltage that an expression sets is no state of nodes (give it a resistance: the current "
-                        "i={{-(expression)/R}} and a resistor R, both between its nodes)",
-                        elements[k].name));
+            fmt::format(
+                "{}: an expression sets this voltage, so it is not a state of nodes. Give it a resistance: the current "
+                "i={{-(expression)/R}} and a resistor R, both between its nodes",
+                elements[k].name));
       }
       branches.push_back(k);
     }
     for (const Element& e : elements) {
       if (e.sources.empty()) continue;
       refuse(e.place,
-             fmt::format("{}: an expression of the current of a source is no function of the voltages of nodes (take "
-                         "the voltage across a resistor that the current passes)",
-                         e.name));
+             fmt::format(
+                 "{}: an expression takes the current of a source, which is not a function of the voltages of nodes. "
+                 "Take the voltage across a resistor that the current passes",
+                 e.name));
     }
     find_children();
     std::vector<Row> laws(branches.size()), flows(branches.size());

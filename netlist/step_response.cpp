@@ -16,9 +16,9 @@ constexpr std::size_t kMostJumps = 100000;
 
 [[noreturn]] void no_start() {
   throw NumericalFailure(
-      "no consistent start: capacitors hang on each other alone, nothing loads a node without one (give every node "
-      "a capacitance to ground: --capacitance), or a source by an expression drives a capacitance (put a resistor "
-      "between)");
+      "no consistent start. Capacitors hang on each other alone, or nothing loads a node without one: give every node "
+      "a capacitance to ground (--capacitance). Or a source by an expression drives a capacitance: put a resistor "
+      "between");
 }
 
 std::vector<double> operating_point(const NodalEquations& equations, const std::vector<double>& values) {

@@ -112,10 +112,10 @@ Subject subject_named(const DevicesOptions& options) {
   const bool known = is_model || is_preset(name) || name.ends_with(".toml");
   if (is_table_name(name) || (!known && std::filesystem::is_regular_file(name))) return measured_subject(options);
   if (options.names.size() > 1) {
-    throw UserError(
-        fmt::format("devices characterize: {} is no file of measurements: two files are LTP and LTD, or "
-                    "CrossSim's SET and RESET",
-                    name));
+    throw UserError(fmt::format(
+        "devices characterize: {} is not a file of measurements. Give one name, or two files: LTP and LTD, or "
+        "CrossSim's SET and RESET",
+        name));
   }
   if (name.ends_with(".toml")) {
     const Config config = load_program_config(name, options.settings);

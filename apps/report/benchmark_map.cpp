@@ -118,7 +118,7 @@ std::string map_csv(const BenchmarkMap& map) {
 }
 
 constexpr const char* kScoreNote =
-    "Score: share of what digital weights learn beyond the strongest null, with the rule that the tuning chose; 1 is "
+    "Score: share of what digital weights learn beyond the strongest null, with the rule that the tuning chose. 1 is "
     "as "
     "much as digital weights, 0 no more than the null.";
 

@@ -48,11 +48,10 @@ void check_rule(const CrossbarSpec& spec) {
   }
   const bool pairs = moves_one_way(spec.mapping.kind);
   if (kind != nullptr && kind->one_sided && !pairs) {
-    throw UserError(
-        fmt::format("crossbar.update = {} (must be another rule unless crossbar.mapping = one_sided or reset_only): "
-                    "weights rise by "
-                    "pulses of one device and fall by such pulses of the other, so both start at one end of the window",
-                    kind->name));
+    throw UserError(fmt::format(
+        "crossbar.update = {} (must be another rule unless crossbar.mapping = one_sided or reset_only): its "
+        "pulses go one way. They raise weights in one device of a pair and lower them in the other",
+        kind->name));
   }
   const bool raises = kind != nullptr && kind->one_sided;
   const UpdateScheme update = spec.programming.update;

@@ -60,15 +60,15 @@ inline constexpr double attempt_Hz = 1e13;
 
 /// Activation energy of relaxation; moments[level][point].
 ///
-/// If some temperature was measured at times a factor 3 apart: the energy E between 0 and 4 eV for which variance and mean of
-/// each level are a cubic in ln(t exp(−E/kT)), with bends of the size of their range. It is a weighted least-squares fit with
+/// If some temperature was measured at times a factor 3 apart, E lies between 0 and 4 eV. With it variance and mean of each level are a
+/// cubic in ln(t exp(−E/kT)), with bends of the size of their range. The fit is a weighted least-squares fit with
 /// sampling errors and 3 % of the spread as errors; the interval ends where the squares have risen by 3.84 times their mean.
 ///
 /// Otherwise, and where the best E is above 3.9 eV, the table does not tell how a time compares with a temperature (a free curve
 /// fits any E). Then E = kT ln(ν t), the barrier that a step of attempt frequency ν passes within the time, mean over the points.
 ActivationEstimate activation_of(const BakeData& data, const std::vector<std::vector<Moments>>& moments);
 
-/// Row of the fit's report: one level of cells after a time at a temperature, with the change measured and that of the fitted law.
+/// Row of the fit's report: one level of cells after a time at a temperature, with the measured change and the fitted law's.
 struct BakeRowFit {
   double level_S = 0, temperature_K = 0, time_s = 0;
   std::size_t cells = 0;

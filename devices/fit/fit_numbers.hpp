@@ -67,8 +67,8 @@ std::pair<double, double> steps_of_spec(const DeviceSpec& spec);
 /// of the window. pulse_up, pulse_down and pulse_width are the records' medians. UserError for records without volts.
 DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRecord>& records);
 
-/// Mean sizes of pulses up and down in siemens, over starts equally far apart across the window. They are single pulses of the law itself, of
-/// a model with volts those of its pulse_up, pulse_down and pulse_width. Where the bound stops them their sizes go on as a straight line.
+/// Mean sizes of pulses up and down in siemens, over starts equally far apart across the window. They are single pulses of the law itself; a
+/// model with volts gets its pulse_up, pulse_down and pulse_width. Where the bound stops them their sizes go on as a straight line.
 std::pair<double, double> mean_pulses_S(const DeviceSpec& spec);
 
 /// Sets device.pulses to the number of mean pulses across the window, of the direction whose mean is the larger. The law itself stays:

@@ -46,7 +46,7 @@ PairedChanges paired(const std::map<double, double>& early, const std::map<doubl
 /// Pearson's correlation of early and late changes.
 double correlation_of(const PairedChanges& x);
 
-/// Distance of the tails and persistence of a fitted law from those of the cells.
+/// Tails and persistence of the cells, and of a fitted law.
 struct VolatilityFit {
   double persistence_measured = 0, persistence_model = 0;  ///< persistence_of(), mean over levels and pairs of times
   double persistence_error = 0;                            ///< rms over the pairs of times

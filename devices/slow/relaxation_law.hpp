@@ -30,7 +30,7 @@ namespace nudge {
 ///
 /// With a table k(g₀, t) of skew the normal number of z_k, positive or negative, is made 1 + k or 1 − k times as long. That is the two-piece
 /// normal distribution of Fechner (Wallis, Statistical Science 29:106 (2014)). Its mean 2k/√(2π) is taken off, and it is divided by
-/// √(1 + k² − 2k²/π): mean, variance and correlations stay the same. The table is read at t_k as that of w.
+/// √(1 + k² − 2k²/π): mean, variance and correlations stay the same. The table is read at t_k, like w.
 class RelaxationLaw {
  public:
   /// Step of X to the next knot or to t, from a knot or the last knot before t: X ← kept X + width z. z has variance 1 and is
