@@ -70,7 +70,8 @@ std::string table_of(const NodalEquations& equations, const OperatingPoint& foun
     cells.push_back({equations.unknown_name(i), format_quantity(x[static_cast<std::size_t>(i)],
                                                                 i < equations.nodes() ? Unit::volt : Unit::ampere, 7)});
   }
-  return fmt::format("{}{} iterations, largest net current of a node {}\n", text_table(cells, 0), found.iterations,
+  return fmt::format("{}{} step{} of Newton's method, largest net current of a node {}\n", text_table(cells, 0),
+                     found.iterations, found.iterations == 1 ? "" : "s",
                      format_quantity(found.residual_A, Unit::ampere, 3));
 }
 

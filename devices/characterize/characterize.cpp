@@ -227,10 +227,11 @@ Json noise_json(const NoiseRecord& n) {
 }
 
 std::string noise_text(const NoiseRecord& n, double record_s) {
+  constexpr double rounding = 1e-12;  // of a conductance, in records that do not move
   std::string out = fmt::format(
       "  noise at mid-window    slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); lines taken off {:.3g} "
       "%\n",
-      100 * n.slow_std, record_s, 100 * n.fresh_std, 100 * n.trend);
+      100 * n.slow_std, record_s, 100 * n.fresh_std, n.trend < rounding ? 0 : 100 * n.trend);
   if (n.kind == SpectrumKind::none) {
     return out + fmt::format("  spectrum               no 1/f found above the floor ({:.2g} % rms)\n", 100 * n.floor);
   }

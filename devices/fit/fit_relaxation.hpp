@@ -51,6 +51,7 @@ struct VolatilityFit {
   double persistence_measured = 0, persistence_model = 0;  ///< persistence_of(), mean over levels and pairs of times
   double persistence_error = 0;                            ///< rms over the pairs of times
   double skew_measured = 0, skew_model = 0;                ///< rms of L_skewness() over levels and times
+  bool skewed = false;                                     ///< the skew of the cells is significant, so the law has one
 };
 
 /// Third L-moment over the second, τ₃ in (−1, 1): 0 of symmetric values, 1/3 of an exponential distribution (Hosking, J. R. Stat. Soc. B
@@ -62,8 +63,8 @@ double L_skewness(std::vector<double> values);
 ///         three farthest cells. A level of 500 cells still knows ω² to 0.3 only, so the fit meets the straight line of ω² over the conductances
 ///         at each time. The table is moved until simulated cells have the same lines, ω² = 4 w² staying below 3.24 (kurtosis 77): 16000
 ///         cells know the sd of such a law to 3 %;
-///     skew: the fit meets, at each time, the parabola of least squares of L_skewness() over the conductances; with fewer than four levels
-///         each level's own. 250 cells know τ₃ to 0.05, which one level cannot tell from 0;
+///     skew: none where the cells' skew is not significant at 1 %. Else the fit meets, at each time, the parabola of least squares of
+///         L_skewness() over the conductances; with fewer than four levels each level's own. 250 cells know τ₃ to 0.05, which one level cannot tell from 0;
 ///     memory: of 0.5 to 4 decades by factors of √2 the one with the least squares of persistence_of(), means over levels, of all pairs of times.
 VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSpec& spec);
 

@@ -98,13 +98,14 @@ std::string relaxation_text(const RelaxationFit& fit) {
   std::string out = fmt::format(
       "{} cells, memory {:.3g} decades, correlations of two times within {:.2g} rms\n"
       "memory of volatility {:.3g} decades, persistence of steps {:.3f} (measured {:.3f}), within {:.2g} rms\n"
-      "skew of changes (L-skewness, rms over levels and times) {:.3f} (measured {:.3f})\n"
+      "skew of changes (L-skewness, rms over levels and times) {:.3f} (measured {:.3f}{})\n"
       "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | beyond 4 sd, %\n"
       "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | measured model\n",
       fit.cells, fit.spec.memory_decades, fit.correlation_error, fit.spec.volatility_memory_decades,
       fit.volatility.persistence_model, fit.volatility.persistence_measured, fit.volatility.persistence_error,
-      fit.volatility.skew_model, fit.volatility.skew_measured, "level uS", "time s", "cells", "sd uS", "model",
-      "mean uS", "model", "1 % uS", "model", "99 % uS", "model", "", "", "", "", "", "", "", "", "", "", "");
+      fit.volatility.skew_model, fit.volatility.skew_measured,
+      fit.volatility.skewed ? "" : ": not significant, so the law has none", "level uS", "time s", "cells", "sd uS",
+      "model", "mean uS", "model", "1 % uS", "model", "99 % uS", "model", "", "", "", "", "", "", "", "", "", "", "");
   for (const RelaxationRow& r : fit.rows) {
     out += fmt::format(
         "{:9.3f} {:9.3g} {:6} | {:7.3f} {:7.3f} | {:7.3f} {:7.3f} | {:7.2f} {:7.2f} | {:7.2f} {:7.2f} | {:.2f} "

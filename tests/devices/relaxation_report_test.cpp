@@ -84,6 +84,8 @@ TEST_CASE("relaxation: quantiles and correlations stand beside the measured ones
     CHECK(row.high_model_S == Approx(2.326 * sd).epsilon(0.3));
   }
   CHECK(good.errors().describes());
+  CHECK(good.spec.skew.empty());  // symmetric cells, with a sampling error of 0.025 of τ₃
+  CHECK_THAT(relaxation_text(good), Contains("not significant, so the law has none"));
   CHECK_THAT(relaxation_text(good), !Contains("does not describe these levels"));
 
   // Upward changes of a half: the law's skew takes them.
@@ -94,6 +96,7 @@ TEST_CASE("relaxation: quantiles and correlations stand beside the measured ones
     CHECK(row.low_model_S == Approx(-2.326 * sd).epsilon(0.3));
     CHECK(row.high_model_S == Approx(0.5 * 2.326 * sd).epsilon(0.3));
   }
+  CHECK(skewed.volatility.skewed);
   CHECK(skewed.volatility.skew_measured > 0.1);  // (1 − 1/2)/(1 + 1/2) = 1/3 of a k: a τ₃ of 0.16
   // At 100 s the law adds five steps; a sum of them is less skewed than one, and k ends at 1.
   CHECK(skewed.volatility.skew_model == Approx(skewed.volatility.skew_measured).epsilon(0.25));
