@@ -85,8 +85,9 @@ TEST_CASE("a kind that has a netlist writes it, and says how large it is", "[net
     for (const std::string& key : kind.netlist->sizes) CHECK_FALSE(config.as_text(key).empty());
     const auto network = make_network<double>(config, network_plan(config, sizes_for(config)), Weights::digital);
     CHECK(kind.netlist->terms(network->plan()) > 0);
-    const NetlistOptions options{
-        random_matrix<double>(network->rows(), network->circuit().inputs(), 7), {}, {}, "net.data"};
+    NetlistOptions options;
+    options.clamp = random_matrix<double>(network->rows(), network->circuit().inputs(), 7);
+    options.data_file = "net.data";
     const std::string text = kind.netlist->write(*network, options).text;
     for (const char* part : {"written by nudge", ".control", "wrdata net.data", ".end"}) {
       CHECK(text.find(part) != std::string::npos);
