@@ -227,7 +227,6 @@ Json noise_json(const NoiseRecord& n) {
 }
 
 std::string noise_text(const NoiseRecord& n, double record_s) {
-  constexpr double rounding = 1e-12;  // of a conductance, in records that do not move
   std::string out = fmt::format(
       "  noise at mid-window    slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); lines taken off {:.3g} "
       "%\n",

@@ -149,9 +149,9 @@ double states_of(const DeviceSpec& spec, double slow_share) {
 
 std::string curve_text(const BranchCurve& c, double pulses) {
   if (std::isinf(c.pulses)) return "straight";
-  constexpr double rounding = 1e-12;  // of the range, in a curve of the law itself
+  constexpr double exact = 1e-12;  // of the range: the law itself
   return fmt::format("{:.4g} ({:.4g} P_max, rms {:.2g} %)", c.pulses, c.pulses / pulses,
-                     c.rms < rounding ? 0 : 100 * c.rms);
+                     c.rms < exact ? 0 : 100 * c.rms);
 }
 
 }  // namespace
