@@ -107,7 +107,7 @@ ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, c
 
 void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts) {
   answer("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11} {:>11}\n", "array", "devices", "w_max", "scale",
-         "weight error", "read noise", "IR drop", "mean G", "power");
+         "weight error", "device noise", "IR drop", "mean G", "power");
   for (const ArrayFacts& f : all) {
     answer("{:<8} {:>16} {:>10.4f} {:>12} {:>13} {:>12} {:>9.3f} {:>11} {:>11}\n", f.name,
            fmt::format("{}x{}: {:.0f}", f.rows, f.columns, f.devices), f.w_max,
@@ -116,8 +116,8 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
            format_quantity(f.power_W, Unit::watt, 4));
   }
   answer(
-      "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
-      "input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
+      "weight error: |W_device - W|/|W| after programming and wires; device noise: of reads, without drivers and\n"
+      "amplifiers, rms over the rms product of a white input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
       "power: heat of a read through wires and selectors, for independent drives of rms 1\n");
   const std::string phase =
       facts.phase_s ? fmt::format(": a free phase takes {}", format_quantity(*facts.phase_s, Unit::second, 4)) : "";

@@ -57,7 +57,7 @@ struct BenchmarkWork {
 BenchmarkProtocol protocol_of(const BenchmarkOptions& options) {
   BenchmarkProtocol protocol = options.brief ? short_benchmark() : full_benchmark();
   choose_parts(protocol, options.networks, options.rules);
-  protocol.settings.insert(protocol.settings.end(), options.settings.begin(), options.settings.end());
+  add_settings(protocol, options.settings);
   return protocol;
 }
 

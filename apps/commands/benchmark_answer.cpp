@@ -56,7 +56,10 @@ std::string network_text(const BenchmarkResult& one) {
 }
 
 std::string ranking_text(const BenchmarkAnswer& answer) {
-  if (answer.ranked.empty()) return "No result of this protocol and these settings is known.\n";
+  if (answer.ranked.empty()) {
+    return "No result of this protocol, these rules and these settings is known. Results of your own come with --zoo "
+           "FOLDER; --short, --network, --rule and --set must be those of the runs.\n";
+  }
   std::vector<std::vector<std::string>> rows = {{"rank", "interval", "device", "score, 95 %"}};
   std::string missing;
   for (const RankedEntry& one : answer.ranked) {
@@ -77,7 +80,8 @@ std::string answer_text(const BenchmarkAnswer& answer) {
   for (const BenchmarkEntry& own : answer.own) {
     const RankedEntry* place = ranked_as(answer, own);
     const std::string rank = place == nullptr ? "" : report::rank_text(place->rank);
-    out += fmt::format("{}: score {}{}\n", own.device, report::share_text(own.score()),
+    const Share score = own.score();
+    out += fmt::format("{}: {}{}{}\n", own.device, score.known() ? "score " : "", report::share_text(score),
                        rank.empty() ? "" : ", rank " + rank);
     for (const BenchmarkResult& one : own.networks) out += network_text(one);
     out += "\n";

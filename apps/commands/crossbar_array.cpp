@@ -140,7 +140,7 @@ void write_facts(H5Document& file, const std::vector<ArrayFacts>& all) {
   column("w_max", "1", "largest weight of the window", [](F f) { return f.w_max; });
   column("siemens_per_weight", "S", "scale between weights and conductances", [](F f) { return f.siemens_per_weight; });
   column("weight_error", "1", "|W_device - W|/|W| after programming and wires", [](F f) { return f.weight_error; });
-  column("read_noise", "1", "rms over the rms product of a white input, per sqrt(tau)",
+  column("read_noise", "1", "of the devices alone, rms over the rms product of a white input, per sqrt(tau)",
          [](F f) { return f.read_noise; });
   column("ir_drop_figure", "1", "L of the worst tile: up to L/(1 + L) of the signal is lost",
          [](F f) { return f.ir_drop; });

@@ -157,6 +157,8 @@ TEST_CASE("benchmark names what is wrong before it runs anything", "[apps]") {
   CHECK_THAT(refused("ecram --rule coincidence --network hopfield"),
              Contains("no update rule can be tried") && Contains("coincidence: "));
   CHECK_THAT(refused("ecram --short --set data.folder=nowhere"), Contains("nowhere"));
+  CHECK_THAT(refused("ecram --set device.preset=pcm"), Contains("Set it in the file of a device"));
+  CHECK_THAT(refused("ecram --set crossbar.update=none"), Contains("Name them with --rule"));
   folder.write("ecram.toml", "[device]\npreset = 'ecram'\n");
   CHECK_THAT(refused("ecram ecram.toml"), Contains("two devices are called ecram"));
   CHECK_THAT(refused("ecram --resume nowhere"), Contains("--resume continues its own folder"));

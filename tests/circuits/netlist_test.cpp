@@ -137,7 +137,7 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused("Q1 a b c qq" + rest, "t.cir:2:10:", "no .model qq");
   check_refused("B1 a 0 w=1" + rest, "t.cir:2:8:", "w is not simulated: Bname");
   check_refused("B1 a 0 v=sin(time)" + rest, "t.cir:2:14:", "functions of time and frequency");
-  check_refused("B1 a 0 i=v(z)*i(R9)" + rest, "t.cir:2:15:", "no voltage source");
+  check_refused("B1 a 0 i=v(z)*i(R9)" + rest, "t.cir:2:15:", "not a voltage source");
   check_refused("B1 a 0 i=v(z)*sqr(2)" + rest, "t.cir:2:15:", "did you mean sqrt?");
   check_refused("B1 a 0 i=v(z,0,0)" + rest, "t.cir:2:10:", "v() takes one node or two");
   check_refused("B1 a 0 v=pwl(v(z),0,1,0,2)" + rest, "t.cir:2:10:", "rising x");
@@ -146,7 +146,7 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused("S1 a 0 z 0 ss\n.model ss sw(vh=-1)" + rest, "t.cir:3:17:", "opens gradually");
   check_refused("K1 L1 L2 0.5" + rest, "t.cir:2:4:", "L1 is no inductor");
   check_refused("L1 a 0 1\nK1 L1 L1 0.5" + rest, "t.cir:3:7:", "stands twice");
-  check_refused("F1 a 0 R9 1" + rest, "t.cir:2:8:", "no voltage source");
+  check_refused("F1 a 0 R9 1" + rest, "t.cir:2:8:", "not a voltage source");
   check_refused("D1 a 0 dd" + rest, "t.cir:2:8:", "no .model dd");
   check_refused("D1 a 0 ddx\n.model dddx D" + rest, "t.cir:2:8:", "did you mean dddx?");
   check_refused("D1 a 0 dd\n.model dd D(isr=5)" + rest, "t.cir:3:13:", "parameter isr is not simulated");

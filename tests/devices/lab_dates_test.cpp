@@ -57,7 +57,7 @@ TEST_CASE("a date with the year last is read where a day above 12 tells its orde
   CHECK(!date_front("1/2/3"));
 }
 
-TEST_CASE("--columns speaks of places in a table without names", "[columns]") {
+TEST_CASE("places in a table without names are what --columns speaks of", "[columns]") {
   std::string table;
   for (int cell = 0; cell < 40; ++cell) {
     for (const int t : {1, 100}) table += fmt::format("x{0},{0},{1},{2},7\n", cell, t, 5 + 0.01 * cell * std::sqrt(t));

@@ -188,7 +188,7 @@ TEST_CASE("an entry comes back from its JSON, and what is none is refused", "[be
   const nlohmann::json json = json_of(entry);
   CHECK(json_of(entry_from(nlohmann::json::parse(json.dump()), "x")) == json);
   CHECK(std::isnan(entry_from(json, "x").networks.front().rules.front().scores[1]));
-  CHECK_THROWS_WITH(entry_from({{"device", "a"}}, "a.json"), Contains("a.json: no result of nudge benchmark"));
+  CHECK_THROWS_WITH(entry_from({{"device", "a"}}, "a.json"), Contains("a.json: not a result of nudge benchmark"));
   nlohmann::json shorter = json;
   shorter["networks"][0]["exact"] = {0.9};
   CHECK_THROWS_WITH(entry_from(shorter, "a.json"), Contains("a.json: 1 scores for 3 seeds"));
@@ -215,4 +215,12 @@ TEST_CASE("protocols differ where a result may, and parts name what a device can
   REQUIRE(parts.size() == 3);
   for (const BenchmarkPart& part : parts) CHECK(std::count(part.rules.begin(), part.rules.end(), "pulses") == 1);
   CHECK(benchmark_presets().size() > 5);
+
+  // A network of characters reads no folder of samples; the others do.
+  BenchmarkProtocol full = full_benchmark();
+  add_settings(full, {"data.folder=/x"});
+  for (const BenchmarkPart& part : benchmark_parts(full, benchmark_device("ecram"))) {
+    const std::vector<std::string>& settings = part.comparison.source.settings;
+    CHECK(std::count(settings.begin(), settings.end(), "data.folder=/x") == (part.network == "transformer" ? 0 : 1));
+  }
 }

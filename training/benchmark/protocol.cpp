@@ -48,12 +48,20 @@ bool leaves_results(const std::string& setting) {
   return key == "data.folder" || key == "threads" || key == "sweep.parallel" || key.starts_with("output.");
 }
 
+/// True for settings that a network reads: not those of another network, and data.folder where it has a file of samples.
+bool is_of(const std::string& setting, const BenchmarkNetwork& network) {
+  const std::string key = setting_key(setting), section = key.substr(0, key.find('.'));
+  const std::vector<std::string> names = network_names();
+  if (std::find(names.begin(), names.end(), section) != names.end()) return section == network.name;
+  return key != "data.folder" ||
+         !parse_program_config(network.name, std::string(network.config)).as_text("data.file").empty();
+}
+
 void expect_known(const std::string& what, const std::vector<std::string>& names,
                   const std::vector<std::string>& known) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw UserError(fmt::format("benchmark: {} = {} ({}). There are {}", what, name, did_you_mean(name, known),
-                                fmt::join(known, ", ")));
+    throw UserError(fmt::format("benchmark: {} {} ({})", what, name, did_you_mean(name, known)));
   }
 }
 
@@ -89,6 +97,19 @@ void choose_parts(BenchmarkProtocol& protocol, const std::vector<std::string>& n
   expect_known("--rule", rules, all_rules());
   if (!networks.empty()) protocol.networks = networks;
   if (!rules.empty()) protocol.rules = rules;
+}
+
+void add_settings(BenchmarkProtocol& protocol, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) {
+    const std::string key = setting_key(setting);
+    if (key.starts_with("device.")) {
+      throw UserError(fmt::format("benchmark: {} (--set): all devices would get it. Set it in the file of a device", key));
+    }
+    if (key == "crossbar.update") {
+      throw UserError(fmt::format("benchmark: {} (--set): the benchmark tries the rules itself. Name them with --rule", key));
+    }
+    protocol.settings.push_back(setting);
+  }
 }
 
 namespace {
@@ -137,7 +158,10 @@ std::vector<BenchmarkDevice> benchmark_presets() {
 std::vector<BenchmarkPart> benchmark_parts(const BenchmarkProtocol& protocol, const BenchmarkDevice& device) {
   std::vector<BenchmarkPart> parts;
   for (const std::string& name : protocol.networks) {
-    ConfigSource source{"benchmark " + name, std::string(named(benchmark_networks(), name).config), protocol.settings};
+    const BenchmarkNetwork& network = named(benchmark_networks(), name);
+    ConfigSource source{"benchmark " + name, std::string(network.config), {}};
+    std::copy_if(protocol.settings.begin(), protocol.settings.end(), std::back_inserter(source.settings),
+                 [&](const std::string& setting) { return is_of(setting, network); });
     source.settings.insert(source.settings.end(), device.settings.begin(), device.settings.end());
     const DeviceMethods methods = device_methods(source, null_kinds(), protocol.rules);
     if (methods.rules.empty()) {

@@ -38,6 +38,9 @@ BenchmarkProtocol short_benchmark();
 void choose_parts(BenchmarkProtocol& protocol, const std::vector<std::string>& networks,
                   const std::vector<std::string>& rules);
 
+/// Adds settings for all devices. UserError: a key of the device, or the update rule.
+void add_settings(BenchmarkProtocol& protocol, const std::vector<std::string>& settings);
+
 /// Device of a benchmark: a published one by its preset, or the user's by the settings of a file.
 struct BenchmarkDevice {
   std::string name;                   ///< preset, or the file's name without folder and ".toml"

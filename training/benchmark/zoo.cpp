@@ -29,9 +29,13 @@ Json number_json(double value) { return std::isfinite(value) ? Json(value) : Jso
 
 double number_from(const Json& json) { return json.is_null() ? Share::none : json.get<double>(); }
 
-std::vector<double> scores_from(const Json& json, std::size_t seeds) {
+std::vector<double> scores_from(const Json& json, const std::string& metric, std::size_t seeds) {
   std::vector<double> scores;
-  for (const Json& one : json) scores.push_back(number_from(one));
+  for (const Json& one : json) {
+    scores.push_back(number_from(one));
+    if (metric.ends_with("accuracy") && (scores.back() < 0 || scores.back() > 1))
+      throw UserError(fmt::format("{} = {} (must be in [0, 1])", metric, scores.back()));
+  }
   if (scores.size() != seeds) throw UserError(fmt::format("{} scores for {} seeds", scores.size(), seeds));
   return scores;
 }
@@ -70,10 +74,10 @@ BenchmarkResult result_from(const Json& json) {
   out.metric = json.at("metric");
   out.seeds = json.at("seeds").get<std::vector<std::int64_t>>();
   const std::size_t n = out.seeds.size();
-  out.exact = scores_from(json.at("exact"), n);
-  for (const auto& [name, scores] : json.at("nulls").items()) out.nulls.push_back({name, scores_from(scores, n)});
+  out.exact = scores_from(json.at("exact"), out.metric, n);
+  for (const auto& [name, scores] : json.at("nulls").items()) out.nulls.push_back({name, scores_from(scores, out.metric, n)});
   for (const Json& row : json.at("rules")) {
-    BenchmarkRule rule{{row.at("rule"), scores_from(row.at("scores"), n)}, row.at("chosen")};
+    BenchmarkRule rule{{row.at("rule"), scores_from(row.at("scores"), out.metric, n)}, row.at("chosen")};
     rule.failure = row.value("failure", "");
     for (const RuleNumber& number : kRuleNumbers) rule.*number.value = number_from(row.at(number.name));
     out.rules.push_back(std::move(rule));
@@ -104,8 +108,8 @@ BenchmarkEntry entry_from(const Json& json, const std::string& where) {
     out.date = json.at("date");
     for (const Json& one : json.at("networks")) out.networks.push_back(result_from(one));
     return out;
-  } catch (const Json::exception& error) {
-    throw UserError(fmt::format("{}: no result of nudge benchmark ({})", where, error.what()));
+  } catch (const Json::exception&) {
+    throw UserError(fmt::format("{}: not a result of nudge benchmark: a key is missing or of another type", where));
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", where, error.what()));
   }
