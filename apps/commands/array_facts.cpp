@@ -117,7 +117,8 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
   }
   answer(
       "weight error: |W_device - W|/|W| after programming and wires; device noise: of reads, without drivers and\n"
-      "amplifiers, rms over the rms product of a white input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
+      "amplifiers, rms over the rms product of a white input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 "
+      "+ L) of the signal is lost;\n"
       "power: heat of a read through wires and selectors, for independent drives of rms 1\n");
   const std::string phase =
       facts.phase_s ? fmt::format(": a free phase takes {}", format_quantity(*facts.phase_s, Unit::second, 4)) : "";

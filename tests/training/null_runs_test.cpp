@@ -12,6 +12,7 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/train/noise_gradient.hpp"
 #include "training/train/train_json.hpp"
 
@@ -163,9 +164,14 @@ TEST_CASE("nulls have the same bits for any threads and when resumed, and leave 
 }
 
 TEST_CASE("a network without a read-out has no null of the read-out alone", "[train]") {
-  CHECK_THROWS_WITH(parse_program_config("t", "network.kind = 'resistive'\ntask.kind = 'classification'\n",
-                                         {"device.preset=ecram", "train.null=readout"}),
-                    Contains("has no read-out"));
+  const auto refused = [](const char* network, const std::vector<std::string>& more) {
+    std::vector<std::string> settings{"device.preset=ecram", "train.null=readout"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    const Config config = parse_program_config("t", fmt::format("network.kind = '{}'\n", network), settings);
+    CHECK_THROWS_WITH(run_parts(config, Work::learns), Contains("train.null = readout") && Contains("has no read-out"));
+  };
+  refused("resistive", {"task.kind=classification"});
+  refused("hopfield", {"task.kind=classification"});  // its error is squared, at the last layer
 }
 
 TEST_CASE("devices that learn are said to learn, and shuffled labels teach them nothing", "[train]") {

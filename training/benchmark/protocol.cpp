@@ -103,10 +103,12 @@ void add_settings(BenchmarkProtocol& protocol, const std::vector<std::string>& s
   for (const std::string& setting : settings) {
     const std::string key = setting_key(setting);
     if (key.starts_with("device.")) {
-      throw UserError(fmt::format("benchmark: {} (--set): all devices would get it. Set it in the file of a device", key));
+      throw UserError(
+          fmt::format("benchmark: {} (--set): all devices would get it. Set it in the file of a device", key));
     }
     if (key == "crossbar.update") {
-      throw UserError(fmt::format("benchmark: {} (--set): the benchmark tries the rules itself. Name them with --rule", key));
+      throw UserError(
+          fmt::format("benchmark: {} (--set): the benchmark tries the rules itself. Name them with --rule", key));
     }
     protocol.settings.push_back(setting);
   }

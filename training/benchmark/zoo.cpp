@@ -75,7 +75,8 @@ BenchmarkResult result_from(const Json& json) {
   out.seeds = json.at("seeds").get<std::vector<std::int64_t>>();
   const std::size_t n = out.seeds.size();
   out.exact = scores_from(json.at("exact"), out.metric, n);
-  for (const auto& [name, scores] : json.at("nulls").items()) out.nulls.push_back({name, scores_from(scores, out.metric, n)});
+  for (const auto& [name, scores] : json.at("nulls").items())
+    out.nulls.push_back({name, scores_from(scores, out.metric, n)});
   for (const Json& row : json.at("rules")) {
     BenchmarkRule rule{{row.at("rule"), scores_from(row.at("scores"), out.metric, n)}, row.at("chosen")};
     rule.failure = row.value("failure", "");

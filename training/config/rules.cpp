@@ -161,8 +161,6 @@ std::string nothing_to_freeze(const Config& c) {
     return "must be off or auto for device.model = digital: there are no devices to freeze";
   if (c.text("crossbar.update") == "none")
     return "must be off or auto for crossbar.update = none: this run itself has frozen devices";
-  if (c.text("train.null") == "readout" && network_kind(c).bare)
-    return fmt::format("must not be readout for network.kind = {}: it has no read-out", c.text("network.kind"));
   return "";
 }
 

@@ -20,6 +20,17 @@
 #include "training/learning/gradient.hpp"
 
 namespace nudge {
+namespace {
+
+/// Refuses a null that learns the read-out of a network that has none.
+void check_null(const Config& config, const NetworkPlan& plan) {
+  if (config.text("train.null") != "readout" || plan.readout().parameter >= 0) return;
+  throw UserError(
+      "train.null = readout: this network has no read-out that could learn alone. Use frozen_devices, noise_gradient "
+      "or all");
+}
+
+}  // namespace
 
 RunParts run_parts(const Config& config, Work work) {
   use_product_kernel(config);
@@ -28,6 +39,7 @@ RunParts run_parts(const Config& config, Work work) {
     parts.task = make_task(c);
     if (!network_kind(c).is_circuit()) return check_memory(c, run_memory(c, parts.task->sizes()), work);
     parts.plan = network_plan(c, parts.task->sizes());
+    check_null(c, *parts.plan);
     const CrossbarSpec arrays = model_arrays(c);
     check_arrays_fit(arrays, *parts.plan, run_options(c).double_precision() ? sizeof(double) : sizeof(float));
     check_memory(c, run_memory(c, *parts.plan), work);
