@@ -130,7 +130,10 @@ TEST_CASE("devices characterize takes presets with --set, configs and measured p
   CHECK(H5Reader(folder.file("fitted.h5")).reals<double>("measured/pulse").size() == 81);
   folder.write("lab.dat", csv);  // a file of any name
   CHECK_THAT(drawn("lab.dat --model soft_bounds", "other"), Contains("measured") && Contains("lab.dat: "));
-  CHECK_THAT(run_nudge(folder, "devices characterize lap.dat").errors, Contains("neither a model nor a preset"));
+  folder.write("lab", csv);
+  CHECK_THAT(drawn("lab --model soft_bounds", "third"), Contains("measured") && Contains("lab: "));
+  CHECK_THAT(run_nudge(folder, "devices characterize lap.dat").errors, Contains("lap.dat: cannot be read"));
+  CHECK_THAT(run_nudge(folder, "devices characterize lap").errors, Contains("neither a model nor a preset"));
   const Outcome fit = run_nudge(folder, "devices fit lab.csv --model soft_bounds --out lab.toml");
   CHECK_THAT(fit.output, Contains("3 devices, 3 records") && Contains("devices differ by"));
   CHECK_THAT(run_nudge(folder, "config check lab.toml").output, Contains("device.joint_covariance"));

@@ -64,8 +64,9 @@ const std::map<std::string, std::string>& file_commands() {
                                                          {"watch", "watch @.h5 --once"},
                                                          {"generate", "generate @.h5 --tokens 3"},
                                                          {"test", "test @.h5 --age '1 s'"},
-                                                         {"case", ""},      // a reference case
-                                                         {"devices", ""}};  // a device
+                                                         {"case", ""},        // a reference case
+                                                         {"devices", ""},     // a device
+                                                         {"benchmark", ""}};  // a device, on networks of its own
   return all;
 }
 
