@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <limits>
 
@@ -48,6 +49,34 @@ RestFit rest_at(const std::vector<Wait>& waits, double time_s) {
   return {rest, std::max(yy - 2 * rest * ay + rest * rest * aa, 0.0)};
 }
 
+/// Logarithm of the time, between an `inside` the limit of squares and an `outside`, where the squares pass it.
+double crossing(const std::vector<Wait>& waits, double inside, double outside, double limit) {
+  for (int i = 0; i < 60; ++i) {  // halvings: to the rounding of a double
+    const double middle = 0.5 * (inside + outside);
+    (rest_at(waits, std::exp(middle)).squares <= limit ? inside : outside) = middle;
+  }
+  return inside;
+}
+
+/// Sums over all waits, and the logarithms of the times that are looked at.
+struct WaitSearch {
+  double still = 0;
+  double from = 0, to = 0;
+  static constexpr int points = 2000;
+
+  explicit WaitSearch(const std::vector<Wait>& waits) {
+    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+    for (const Wait& w : waits) {
+      shortest = std::min(shortest, w.seconds);
+      longest = std::max(longest, w.seconds);
+      still += std::pow(w.to_S - w.from_S, 2);
+    }
+    from = std::log(shortest / 100);
+    to = std::log(1000 * longest);
+  }
+  double at(int k) const { return from + (to - from) * k / points; }
+};
+
 }  // namespace
 
 LeakFit fit_waits(const std::vector<LabRecord>& records) {
@@ -56,37 +85,33 @@ LeakFit fit_waits(const std::vector<LabRecord>& records) {
   fit.reads = waits.size();
   if (waits.empty()) return fit;
   const auto n = static_cast<double>(waits.size());
-  double shortest = std::numeric_limits<double>::infinity(), longest = 0, still = 0;
-  for (const Wait& w : waits) {
-    shortest = std::min(shortest, w.seconds);
-    longest = std::max(longest, w.seconds);
-    still += std::pow(w.to_S - w.from_S, 2);
-  }
-  const double from = std::log(shortest / 100), to = std::log(1000 * longest);
-  constexpr int points = 2000;
-  const auto at = [&](int k) { return std::exp(from + (to - from) * k / points); };
-  double least = std::numeric_limits<double>::infinity();
+  const WaitSearch search(waits);
+  constexpr int points = WaitSearch::points;
+  const auto squares = [&](double ln_s) { return rest_at(waits, std::exp(ln_s)).squares; };
   int best = 0;
-  for (int k = 0; k <= points; ++k) {
-    const RestFit here = rest_at(waits, at(k));
-    if (!(here.squares < least)) continue;
-    least = here.squares;
-    best = k;
+  for (int k = 1; k <= points; ++k) {
+    if (squares(search.at(k)) < squares(search.at(best))) best = k;
   }
-  fit.time_s = at(best);
+  // To half the digits of a double: the squares are flat within the root of their rounding.
+  const auto [ln_s, least] = boost::math::tools::brent_find_minima(
+      squares, search.at(std::max(best - 1, 0)), search.at(std::min(best + 1, points)),
+      std::numeric_limits<double>::digits / 2);
+  fit.time_s = std::exp(ln_s);
   fit.rest_S = rest_at(waits, fit.time_s).rest_S;
   fit.rms_S = std::sqrt(least / n);
-  fit.rms_still_S = std::sqrt(still / n);
+  fit.rms_still_S = std::sqrt(search.still / n);
   if (waits.size() < 4) return fit;
   const double t = student_t_quantile(0.975, static_cast<int>(waits.size()) - 2);
-  const double limit = std::max(least, 1e-24 * still) * (1 + t * t / (n - 2));
+  const double floor = std::max(least, 1e-24 * search.still);  // of rounding
+  const double limit = floor * (1 + t * t / (n - 2));
   int low = best, high = best;
-  while (low > 0 && rest_at(waits, at(low - 1)).squares <= limit) --low;
-  while (high < points && rest_at(waits, at(high + 1)).squares <= limit) ++high;
-  fit.time_low_s = low > 0 ? at(low) : 0;
-  fit.time_high_s = high < points ? at(high) : std::numeric_limits<double>::infinity();
-  const bool better = n * std::log(std::max(least, 1e-24 * still) / still) + 4 < 0;
-  fit.shows = still > 0 && better && std::isfinite(fit.time_high_s) && low > 0;
+  while (low >= 0 && (low == best || squares(search.at(low)) <= limit)) --low;
+  while (high <= points && (high == best || squares(search.at(high)) <= limit)) ++high;
+  fit.time_low_s = low >= 0 ? std::exp(crossing(waits, ln_s, search.at(low), limit)) : 0;
+  fit.time_high_s = high <= points ? std::exp(crossing(waits, ln_s, search.at(high), limit))
+                                   : std::numeric_limits<double>::infinity();
+  const bool better = n * std::log(floor / search.still) + 4 < 0;
+  fit.shows = search.still > 0 && better && std::isfinite(fit.time_high_s) && low >= 0;
   return fit;
 }
 

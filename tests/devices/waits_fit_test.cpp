@@ -115,3 +115,12 @@ TEST_CASE("waits that cannot be read are named, and times without waits are left
   CHECK_THROWS_WITH(read("pulse,G (uS),direction,t\n0,1,,0\n0,1,wait,1\n"),
                     Contains("w.csv:3: a wait without a pulse"));
 }
+
+TEST_CASE("a leak time without noise is found to the rounding of the table", "[waits]") {
+  // Conductances have six decimals of uS: 1e-6 of a change of some uS, and 160 s of 100 s.
+  const LeakFit leak = fit_waits(parse_lab_csv(record(100, 0, 1), "w.csv"));
+  CHECK(leak.time_s == Approx(100).epsilon(1e-5));
+  const LeakFit noisy = fit_waits(parse_lab_csv(record(100, 0.001, 1), "w.csv"));
+  // Squares are nearly parabolic in the rate 1/T: both ends of the interval are as far from it, beyond a grid's 0.75 %.
+  CHECK(1 / noisy.time_low_s - 1 / noisy.time_s == Approx(1 / noisy.time_s - 1 / noisy.time_high_s).epsilon(0.01));
+}
