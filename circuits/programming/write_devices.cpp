@@ -6,6 +6,7 @@
 #include <span>
 
 #include "circuits/wires/tiled_array.hpp"
+#include "devices/device_levels.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
@@ -132,16 +133,12 @@ class VerifyLoop {
   std::vector<Pending<S>> open_;
 };
 
-/// Conductances that programming aims at: the nearest of device.levels, equally far apart from g_min to g_max.
+/// Conductances that programming aims at.
 template <class S>
 Matrix<S> on_levels(const DeviceSpec& device, const Matrix<S>& target) {
   if (device.levels == 0) return target;
-  const double apart = device.window_S() / (device.levels - 1);
   Matrix<S> aims = target;
-  for (S& g : aims.reshaped()) {
-    const double place = std::round((static_cast<double>(g) - device.g_min_S) / apart);
-    g = static_cast<S>(device.g_min_S + apart * std::clamp(place, 0.0, device.levels - 1));
-  }
+  for (S& g : aims.reshaped()) g = static_cast<S>(nearest_level_S(device, static_cast<double>(g)));
   return aims;
 }
 

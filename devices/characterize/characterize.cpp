@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/device_array.hpp"
+#include "devices/device_levels.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
@@ -108,16 +109,30 @@ Endurance endurance(const Characterization& c) {
   return e;
 }
 
+/// Five conductances over the window, or the levels nearest to them, each once.
+std::vector<double> retention_targets(const DeviceSpec& spec) {
+  std::vector<double> targets;
+  for (int k = 0; k < 5; ++k) {
+    // A cell of few levels has a lowest and a highest one, which its ends show.
+    const double share = spec.levels == 0 ? 0.1 + 0.2 * k : 0.25 * k;
+    const double target = nearest_level_S(spec, spec.g_min_S + spec.window_S() * share);
+    if (targets.empty() || target > targets.back()) targets.push_back(target);
+  }
+  return targets;
+}
+
 Retained retained(const Characterization& c) {
   Retained r;
+  r.target_S = retention_targets(c.spec);
+  const auto levels = static_cast<Index>(r.target_S.size());
   for (int decade = 0; decade <= 8; ++decade) r.time_s.push_back(std::pow(10.0, decade));
   const auto times = static_cast<Index>(r.time_s.size());
-  r.mean_S.resize(5, times);
-  r.spread_S.resize(5, times);
-  for (Index level = 0; level < 5; ++level) {
-    r.target_S.push_back(c.spec.g_min_S + c.spec.window_S() * (0.1 + 0.2 * static_cast<double>(level)));
+  r.mean_S.resize(levels, times);
+  r.spread_S.resize(levels, times);
+  for (Index level = 0; level < levels; ++level) {
+    const double target = r.target_S[static_cast<std::size_t>(level)];
     Array array = make(c, 2 + static_cast<std::uint32_t>(level));
-    array.program(Matrix<double>::Constant(1, c.options.devices, r.target_S.back()), 0);
+    array.program(Matrix<double>::Constant(1, c.options.devices, target), 0);
     double now = 0;
     for (Index t = 0; t < times; ++t) {
       const double then = r.time_s[static_cast<std::size_t>(t)];
@@ -226,11 +241,12 @@ Json noise_json(const NoiseRecord& n) {
   return out;
 }
 
-std::string noise_text(const NoiseRecord& n, double record_s) {
+std::string noise_text(const NoiseRecord& n, const DeviceSpec& spec, double record_s) {
+  const std::string place = spec.levels == 0 ? "mid-window" : siemens(n.target_S);
   std::string out = fmt::format(
-      "  noise at mid-window    slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); lines taken off {:.3g} "
+      "  {:<22} slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); lines taken off {:.3g} "
       "%\n",
-      100 * n.slow_std, record_s, 100 * n.fresh_std, n.trend < rounding ? 0 : 100 * n.trend);
+      "noise at " + place, 100 * n.slow_std, record_s, 100 * n.fresh_std, n.trend < rounding ? 0 : 100 * n.trend);
   if (n.kind == SpectrumKind::none) {
     return out + fmt::format("  spectrum               no 1/f found above the floor ({:.2g} % rms)\n", 100 * n.floor);
   }
@@ -310,7 +326,7 @@ std::string summary_text(const Characterization& c, const std::string& name) {
                        siemens(r.mean_S(row, 0)), siemens(r.spread_S(row, 0)), siemens(r.mean_S(row, last)),
                        siemens(r.spread_S(row, last)), r.exponent[k]);
   }
-  out += noise_text(c.noise, c.options.samples * c.options.interval_s);
+  out += noise_text(c.noise, c.spec, c.options.samples * c.options.interval_s);
   return out;
 }
 

@@ -42,7 +42,7 @@ struct Endurance {
   std::vector<double> cycle, low_S, low_spread_S, high_S, high_spread_S, pulses;
 };
 
-/// Conductance seen after decades of time, programmed to five levels.
+/// Conductance seen after decades of time, programmed to five places of the window, or to the levels nearest to them.
 struct Retained {
   std::vector<double> time_s, target_S;
   Matrix<double> mean_S, spread_S;  ///< (levels, times)
@@ -56,9 +56,10 @@ enum class SpectrumKind {
   other,       ///< white, a Lorentzian, ...
 };
 
-/// Noise record: looks at devices programmed to the middle of the window, starting 1000 records after programming. By then
+/// Noise record: looks at devices programmed to the middle of the window (or the level nearest to it), starting 1000 records after programming. By then
 /// drift and decay are a straight line, which is taken off each device.
 struct NoiseRecord {
+  double target_S = 0;                ///< programmed conductance
   std::vector<double> deviation, share;  ///< histogram of (g − line of its device)/mean, at the ends of the looks
   std::vector<double> frequency_Hz, spectrum_Hz;  ///< one-sided, relative to g², mean over the devices; within the band
   double trend = 0;                               ///< rms of the lines' change over the record, relative

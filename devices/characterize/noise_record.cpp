@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "devices/device_array.hpp"
+#include "devices/device_levels.hpp"
 
 namespace nudge {
 namespace {
@@ -150,10 +151,11 @@ void histogram(const Matrix<double>& y, std::vector<double>& center, std::vector
 
 NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& options) {
   DeviceArray<double> array(spec, 1, options.devices, {options.seed, 7, 0}, 1);
-  const double g = spec.g_min_S + 0.5 * spec.window_S();
+  const double g = nearest_level_S(spec, spec.g_min_S + 0.5 * spec.window_S());
   array.program(Matrix<double>::Constant(1, options.devices, g), 0);
   Looks looks = take(array, options);
   NoiseRecord record;
+  record.target_S = g;
   record.fresh_std = std::sqrt(spec.uniform_read_S2() + array.state_read_variance_S2().mean()) / g;
   record.trend = take_off_lines(looks.last);
   take_off_lines(looks.mean);

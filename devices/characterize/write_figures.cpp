@@ -154,6 +154,16 @@ std::string curve_text(const BranchCurve& c, double pulses) {
                      c.rms < exact ? 0 : 100 * c.rms);
 }
 
+std::string states_text(const WriteFigures& f) {
+  if (f.states() == 0) return "not limited by reads, which have no noise";
+  if (f.levels == 0) return fmt::format("{:.4g}, 6 sigma apart in reads of one tau", f.states());
+  if (f.read_states == 0) return fmt::format("{:.4g}, as device.levels: reads have no noise", f.levels);
+  return f.read_states < f.levels
+             ? fmt::format("{:.4g}, 6 sigma apart in reads of one tau, of {:.4g} device.levels", f.states(), f.levels)
+             : fmt::format("{:.4g}, as device.levels: reads of one tau keep {:.4g} apart by 6 sigma", f.levels,
+                           f.read_states);
+}
+
 }  // namespace
 
 WriteFigures write_figures(const DeviceSpec& spec, double pulses, double slow_share) {
@@ -169,7 +179,8 @@ WriteFigures write_figures(const DeviceSpec& spec, double pulses, double slow_sh
   f.up = curve_of(up, f.pulses);
   f.down = curve_of(down, f.pulses);
   find_symmetry(device, mean, f);
-  f.states = states_of(spec, slow_share);
+  f.read_states = states_of(spec, slow_share);
+  f.levels = spec.levels;
   f.endurance = spec.endurance;
   return f;
 }
@@ -189,8 +200,7 @@ std::string figures_text(const WriteFigures& f, const DeviceSpec& spec) {
     out += fmt::format("  symmetry point         {}\n",
                        f.symmetric ? "all conductances: pulses up and down are equal" : "none within the window");
   }
-  out += f.states > 0 ? fmt::format("  states                 {:.4g}, 6 sigma apart in reads of one tau\n", f.states)
-                      : std::string("  states                 not limited by reads, which have no noise\n");
+  out += fmt::format("  states                 {}\n", states_text(f));
   if (f.endurance > 0) {
     out += fmt::format("  endurance              {:.4g} pulses: {:.4g} such records\n", f.endurance,
                        f.endurance / (2 * f.pulses));
@@ -213,7 +223,7 @@ nlohmann::ordered_json figures_json(const WriteFigures& f) {
           {"A_LTD_rms", f.down.rms},
           {"symmetry_S", known(f.symmetry_S)},
           {"symmetric", f.symmetric},
-          {"states", known(f.states)},
+          {"states", known(f.states())},
           {"endurance_pulses", known(f.endurance)}};
 }
 

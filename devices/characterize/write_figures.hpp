@@ -25,8 +25,14 @@ struct WriteFigures {
   BranchCurve up, down;  ///< A of G_LTP = B (1 − exp(−P/A)) + G_min, and of G_LTD = G_max − B (1 − exp(−P/A))
   double symmetry_S = 0;   ///< conductance where pulses up and down are equal; 0: there is none
   bool symmetric = false;  ///< they are equal at every conductance
-  double states = 0;       ///< states whose reads of one τ are 6 standard deviations apart; 0: reads have no noise
+  double read_states = 0;  ///< states whose reads of one τ are 6 standard deviations apart; 0: reads have no noise
+  double levels = 0;       ///< DeviceSpec::levels; 0: any
   double endurance = 0;    ///< pulses that a device lasts; 0: not known
+  /// States of a cell: those that reads keep apart, no more than its levels; 0: no limit.
+  double states() const {
+    if (levels == 0 || read_states == 0) return levels + read_states;
+    return levels < read_states ? levels : read_states;
+  }
   double dynamic_range() const { return start_S > 0 ? top_S / start_S : 0; }
 };
 

@@ -100,7 +100,7 @@ TEST_CASE("characterize: figures of soft bounds are those of the law", "[devices
   CHECK(f.down.pulses == Approx(-1 / std::log(1 - down)).epsilon(1e-5));
   CHECK(f.up.rms < 1e-6);
   CHECK(f.symmetry_S == Approx((up * 21e-6 + down * 1e-6) / (up + down)).epsilon(1e-9));
-  CHECK(f.states == Approx(1 + 1 / (6 * 0.01)).epsilon(1e-9));  // 6 times 1 % of the window
+  CHECK(f.states() == Approx(1 + 1 / (6 * 0.01)).epsilon(1e-9));  // 6 times 1 % of the window
   CHECK(f.endurance == 1e6);
 }
 
@@ -164,4 +164,29 @@ TEST_CASE("characterize: options out of range", "[devices]") {
   options.devices = 100000;
   options.samples = 100000;
   CHECK_THROWS_WITH(characterize(DeviceSpec{}, options), Contains("1e7"));
+}
+
+TEST_CASE("characterize: a device of levels is programmed to them, and has no more states than them", "[devices]") {
+  DeviceSpec spec;
+  spec.model = "soft_bounds";
+  spec.levels = 4;
+  spec.read_noise = 0.02;
+  const Characterization c = characterize(spec, small());
+  REQUIRE(c.retained.target_S.size() == 4);
+  REQUIRE(c.retained.mean_S.rows() == 4);
+  for (std::size_t k = 0; k < 4; ++k) {
+    const double level_S = spec.g_min_S + spec.window_S() * static_cast<double>(k) / 3;
+    CHECK(c.retained.target_S[k] == Approx(level_S).epsilon(1e-12));
+    CHECK(c.retained.mean_S(static_cast<Index>(k), 0) == Approx(level_S).epsilon(1e-12));
+  }
+  CHECK(c.noise.target_S == Approx(spec.g_min_S + spec.window_S() * 2 / 3).epsilon(1e-12));  // half a place is rounded up
+  CHECK(c.figures.states() == 4);
+  CHECK(c.figures.read_states == Approx(1 + 1 / (6 * 0.02)).epsilon(1e-6));
+  CHECK_THAT(summary_text(c, "cell"), Contains("states                 4, as device.levels: reads of one tau keep 9.333"));
+  spec.levels = 20;
+  CHECK_THAT(summary_text(characterize(spec, small()), "cell"),
+             Contains("states                 9.333, 6 sigma apart in reads of one tau, of 20 device.levels"));
+  spec.levels = 2;
+  spec.read_noise = 0;
+  CHECK_THAT(summary_text(characterize(spec, small()), "cell"), Contains("states                 2, as device.levels"));
 }
