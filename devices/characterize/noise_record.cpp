@@ -163,6 +163,13 @@ NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& opti
   // A power law or logarithm of the time t since programming has g'' = −(1 + ν) g'/t: over a record of length T at t = 1000 T
   // it leaves its line by at most (1 + ν) T/(8 t) of the change; factor 2 for ν < 1.
   record.floor = record_rounding + 2 * record.trend / (8 * records_waited);
+  // A leak of time constant τ has g'' = −g'/τ: T/(8 τ) of the change. Where its spread over devices makes some faster, 4 of its
+  // standard deviations are allowed; devices with τ < T/50 have come to rest, by e^−1000/50, and show no change.
+  if (spec.retention.leaks()) {
+    const double record_s = options.samples * options.interval_s;
+    const double fastest_s = spec.retention.leak_time_s * std::max(1 - 4 * spec.retention.leak_spread, 0.0);
+    record.floor += record.trend / 8 * std::min(record_s / fastest_s, 50.0);
+  }
   if (record.slow_std <= record.floor) {
     record.slow_std = 0;
     looks.last.setZero();

@@ -190,3 +190,21 @@ TEST_CASE("characterize: a device of levels is programmed to them, and has no mo
   spec.read_noise = 0;
   CHECK_THAT(summary_text(characterize(spec, small()), "cell"), Contains("states                 2, as device.levels"));
 }
+
+TEST_CASE("characterize: a leak is not taken for noise", "[devices]") {
+  DeviceSpec spec;
+  spec.model = "soft_bounds";
+  for (const double leak_s : {1.0, 10.0, 100.0, 1e4}) {  // a record has 64 ms, after 64 s
+    for (const double spread : {0.0, 0.1}) {
+      spec.retention.leak_time_s = leak_s;
+      spec.retention.leak_spread = spread;
+      spec.retention.leak_rest = 0.2;
+      const Characterization c = characterize(spec, small());
+      CAPTURE(leak_s, spread);
+      CHECK(c.noise.kind == SpectrumKind::none);
+      CHECK(c.noise.slow_std == 0);
+      CHECK(c.figures.states() == 0);
+      CHECK_THAT(summary_text(c, "cell"), Contains("not limited by reads") && Contains("no 1/f found"));
+    }
+  }
+}
