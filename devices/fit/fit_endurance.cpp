@@ -2,6 +2,7 @@
 #include "devices/fit/fit_endurance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
@@ -93,6 +94,12 @@ double crossing(const std::function<double(double)>& f, double limit, double fro
 
 constexpr double least_ln_s = -5, most_ln_s = 2;  // spreads of 0.7 % to a factor of e^7
 
+/// True where a minimum is no lower than f at an end of its search: nothing says that it is not beyond. ln L is known to about
+/// 30 bits of the search, and differences that tell something are of the order of 1.
+bool at_end(const std::function<double(double)>& f, double least, double low, double high) {
+  return std::min(f(low), f(high)) < least + 1e-6;
+}
+
 void fit_lives(EnduranceFit& fit) {
   const auto n = static_cast<int>(fit.lives.size());
   double low = std::numeric_limits<double>::infinity(), high = 0;
@@ -117,8 +124,11 @@ void fit_lives(EnduranceFit& fit) {
   const auto [mean, at_mean] = least_within(of_mean, from, to);
   const auto [ln_spread, at_spread] = least_within(of_spread, least_ln_s, most_ln_s);
   const double t = student_t_quantile(0.975, n - 1), limit = std::min(at_mean, at_spread) + t * t / 2;
-  fit.mean_cycles = {std::exp(mean), std::exp(crossing(of_mean, limit, mean, from)),
-                     std::exp(crossing(of_mean, limit, mean, to))};
+  if (!at_end(of_mean, at_mean, from, to)) {
+    fit.mean_cycles = {std::exp(mean), std::exp(crossing(of_mean, limit, mean, from)),
+                       std::exp(crossing(of_mean, limit, mean, to))};
+  }
+  if (at_end(of_spread, at_spread, least_ln_s, most_ln_s)) return;
   fit.spread = {std::exp(ln_spread), std::exp(crossing(of_spread, limit, ln_spread, least_ln_s)),
                 std::exp(crossing(of_spread, limit, ln_spread, most_ln_s))};
 }
@@ -166,6 +176,7 @@ EnduranceNumber drift_of(const std::vector<DriftSlope>& slopes) {
 }
 
 CycledLife life_of(const CycledDevice& device) {
+  if (device.cycles.empty()) return {0, device.lost};
   const auto window = [&](std::size_t i) { return device.on_S[i] - device.off_S[i]; };
   std::size_t first = device.cycles.size();  // row from which on the window stays below half
   while (first > 0 && window(first - 1) < 0.5 * window(0)) --first;
@@ -173,30 +184,58 @@ CycledLife life_of(const CycledDevice& device) {
   return {device.cycles[first - 1], device.cycles[first]};
 }
 
-/// Cycles at which each device has lost its window: its on resistance or both readings overflow there and at all later rows.
-std::map<double, double> lost_at(const LongTable& table, std::size_t count_at) {
+double name_of(const std::vector<std::vector<double>>& columns, std::size_t i) {
+  return columns[cycled_device_at].empty() ? 0 : columns[cycled_device_at][i];
+}
+
+/// Device of which no row has both readings.
+struct UnseenDevice {
+  double first = std::numeric_limits<double>::infinity();  ///< its first cycle
+  int line = 0;
+  bool dead = true;  ///< no row has a window
+};
+
+/// What rows with an overflow tell of devices.
+struct OverflowRows {
+  std::map<double, double> lost;  ///< cycles at which devices have lost their window: there and at all later rows
+  std::vector<int> left_out;      ///< first lines of devices of which neither readings nor a failure are known
+};
+
+/// A window is lost where the on resistance or both readings overflow. `lines`: of the rows with an overflow.
+OverflowRows overflow_rows(const LongTable& table, std::size_t count_at, const std::vector<int>& lines) {
   std::map<double, double> last;  // cycle of the last row that tells a window
-  const auto name = [](const std::vector<std::vector<double>>& columns, std::size_t i) {
-    return columns[cycled_device_at].empty() ? 0 : columns[cycled_device_at][i];
-  };
   for (std::size_t i = 0; i < table.lines.size(); ++i) {
-    double& own = last[name(table.columns, i)];
+    double& own = last[name_of(table.columns, i)];
     own = std::max(own, table.columns[count_at][i]);
   }
-  std::map<double, double> lost;
-  if (table.missing.empty()) return lost;
+  OverflowRows out;
+  if (table.missing.empty()) return out;
   const auto over = [&](std::size_t column, std::size_t i) {
     return !table.missing[column].empty() && std::isinf(table.missing[column][i]);
   };
+  std::map<double, UnseenDevice> unseen;
   for (std::size_t i = 0; i < table.missing[count_at].size(); ++i) {
-    const double device = name(table.missing, i), cycle = table.missing[count_at][i];
+    const double device = name_of(table.missing, i), cycle = table.missing[count_at][i];
     const bool window = !over(r_on_at, i) && !(over(g_on_at, i) && over(g_off_at, i));
     const auto seen = last.find(device);
-    if (window || seen == last.end() || !(cycle > seen->second)) continue;
-    const auto [at, fresh] = lost.emplace(device, cycle);
-    at->second = std::min(at->second, cycle);
+    if (seen == last.end()) {
+      UnseenDevice& own = unseen[device];
+      if (own.line == 0) own.line = lines[i];
+      own.first = std::min(own.first, cycle);
+      own.dead = own.dead && !window;
+    } else if (!window && cycle > seen->second) {
+      const auto [at, fresh] = out.lost.emplace(device, cycle);
+      at->second = std::min(at->second, cycle);
+    }
   }
-  return lost;
+  for (const auto& [device, own] : unseen) {
+    if (own.dead && own.first > 0) {  // dead at its first look, which came after a cycle
+      out.lost.emplace(device, own.first);
+    } else {
+      out.left_out.push_back(own.line);
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -211,12 +250,17 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
   for (std::size_t i = 0; i < table.lines.size(); ++i) {
     const std::string where = fmt::format("{}:{}", file, table.lines[i]);
     if (!(count[i] >= 0)) csv_fail(where, fmt::format("cycle {:g} (must be 0 or more)", count[i]));
-    rows[table.columns[cycled_device_at].empty() ? 0 : table.columns[cycled_device_at][i]].push_back(i);
+    rows[name_of(table.columns, i)].push_back(i);
   }
-  const std::map<double, double> lost = lost_at(table, counts_pulses ? pulse_count_at : cycle_count_at);
+  Understood& said = look.understood.back();
+  const auto [lost, left_out] = overflow_rows(table, counts_pulses ? pulse_count_at : cycle_count_at, said.missing_lines);
   if (!lost.empty()) {
-    look.understood.back().notes.push_back(
+    said.notes.push_back(
         fmt::format("{} devices end with an overflow of their on state: they failed there, and count so", lost.size()));
+  }
+  if (!left_out.empty()) {
+    said.notes.push_back(fmt::format("{} devices are left out, because no row has both their readings: they begin in lines {}",
+                                     left_out.size(), fmt::join(left_out, ", ")));
   }
   std::vector<CycledDevice> devices;
   for (auto& [name, own] : rows) {
@@ -246,6 +290,9 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
     }
     devices.push_back(std::move(device));
   }
+  for (const auto& [name, at] : lost) {
+    if (rows.count(name) == 0) devices.push_back({name, {}, {}, {}, at});
+  }
   return devices;
 }
 
@@ -261,6 +308,7 @@ EnduranceFit fit_endurance(const std::vector<CycledDevice>& devices, bool counts
     fit.lives.push_back(life);
     fit.failed += life.failed() ? 1 : 0;
     fit.longest = std::min(fit.longest, life.alive);
+    if (device.cycles.empty()) continue;  // dead at its first look
     first.push_back(device.on_S.front() / device.off_S.front());
     last.push_back(device.on_S.back() / device.off_S.back());
     on.push_back(drift_slope(device, device.on_S, life.alive));
@@ -299,12 +347,20 @@ std::string endurance_text(const EnduranceFit& fit) {
   if (closes(fit.mean_cycles)) {
     out += fmt::format("  endurance    {}\n", endurance_number(fit.mean_cycles, pulses, " pulses"));
   } else {
-    out += fmt::format("  endurance    every device lasted {:g} pulses; {}\n", pulses * fit.longest,
+    const bool all = fit.failed == static_cast<int>(fit.lives.size());
+    const std::string lasted =
+        fit.longest > 0 ? fmt::format("every device lasted {:g} pulses; ", pulses * fit.longest) : std::string();
+    out += fmt::format("  endurance    {}{}\n", lasted,
                        fit.failed == 0  ? "none failed"
                        : fit.failed < 2 ? "one failure gives no mean"
+                       : all            ? "the mean is not determined (look more often, or at more devices)"
                                         : "the mean is not determined (cycle longer, or more devices)");
   }
-  if (fit.spread.known()) out += fmt::format("  spread       {} of ln(pulses)\n", endurance_number(fit.spread, 1, ""));
+  if (fit.spread.known()) {
+    out += fmt::format("  spread       {} of ln(pulses)\n", endurance_number(fit.spread, 1, ""));
+  } else if (fit.failed > 1) {
+    out += "  spread       not determined by these looks\n";
+  }
   if (pulses > 1) out += "  a cycle is counted as 2 pulses, a set and a reset\n";
   return out;
 }

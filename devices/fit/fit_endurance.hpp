@@ -10,7 +10,7 @@
 
 namespace nudge {
 
-/// Device in a table of endurance: both conductances after numbers of cycles, ascending.
+/// Device in a table of endurance: both conductances after numbers of cycles, ascending. None: it was dead at its first look, `lost`.
 struct CycledDevice {
   double name = 0;
   std::vector<double> cycles, on_S, off_S;
@@ -45,7 +45,7 @@ struct EnduranceFit {
 
 /// Reads a table with the columns cycle (or pulse), an on and an off reading (r_on and r_off, LRS and HRS, or g_on and g_off)
 /// and, for several devices, device. A device whose on resistance, or both readings, overflow from some row to its last has lost its
-/// window there; `look` says so. Dashes (---) are no readings and tell nothing. UserError with file:line as parse_long_table(), and for an on reading that conducts no
+/// window there, one that does so from its first row on too; `look` says so, and names the lines of devices without a row of two readings. Dashes (---) are no readings and tell nothing. UserError with file:line as parse_long_table(), and for an on reading that conducts no
 /// better than the off reading in a device's first row.
 std::vector<CycledDevice> parse_endurance(std::string_view text, const std::string& file, TableLook& look,
                                           bool& counts_pulses);

@@ -138,3 +138,42 @@ TEST_CASE("a device that overflows to its end has failed there", "[endurance_fit
   TableLook back;
   CHECK(fit("cycle,LRS_kOhm,HRS_kOhm\n1,5,100\n10,9.9E37,9.9E37\n100,5,100\n", back).failed == 0);
 }
+
+TEST_CASE("a device that overflows from its first row on is counted or named", "[endurance_fit]") {
+  const auto fit = [](const std::string& text, TableLook& look) {
+    bool pulses = false;
+    const std::vector<CycledDevice> devices = parse_endurance(text, "e.csv", look, pulses);
+    return fit_endurance(devices, pulses);
+  };
+  TableLook dead;
+  const EnduranceFit first = fit(
+      "device,cycle,LRS_kOhm,HRS_kOhm\n1,1,9.91E+37,9.91E+37\n1,100,9.91E+37,9.91E+37\n2,1,10,100\n2,100,10,100\n", dead);
+  CHECK_THAT(endurance_text(first), Contains("2 devices, 1 failed"));
+  CHECK_THAT(dead.understood.at(0).text(""), Contains("1 devices end with an overflow of their on state"));
+  CHECK(first.lives.back().alive == 0);
+  CHECK(first.lives.back().died == 1);
+  CHECK_THAT(endurance_text(first), !Contains("lasted"));
+  // Both off readings of device 1 are beyond the range; device 3 is dead before its first cycle.
+  TableLook off;
+  const EnduranceFit wide = fit(
+      "device,cycle,LRS_kOhm,HRS_kOhm\n1,1,10,9.9E37\n1,100,10,9.9E37\n2,1,10,100\n2,100,10,100\n3,0,9.9E37,9.9E37\n", off);
+  CHECK(wide.lives.size() == 1);
+  CHECK_THAT(off.understood.at(0).text(""),
+             Contains("2 devices are left out") && Contains("they begin in lines 2, 6"));
+}
+
+TEST_CASE("a spread at the end of its search is not printed", "[endurance_fit]") {
+  const auto text = [](const std::string& table) {
+    TableLook look;
+    bool pulses = false;
+    const std::vector<CycledDevice> devices = parse_endurance(table, "e.csv", look, pulses);
+    return endurance_toml(fit_endurance(devices, pulses), "e.csv");
+  };
+  for (const char* table :
+       {"device,cycle,LRS (uS),HRS (uS)\n1,1,100,10\n1,100,100,10\n1,1000,20,18\n2,1,100,10\n2,100,100,10\n"
+        "2,10000,20,18\n",
+        "device,cycle,LRS_kOhm,HRS_kOhm\n1,0,10,100\n1,1,50,60\n2,0,10,100\n2,1,50,60\n"}) {
+    CHECK_THAT(text(table), Contains("spread       not determined") && Contains("look more often") &&
+                                !Contains("cycle longer") && !Contains("endurance_spread"));
+  }
+}
