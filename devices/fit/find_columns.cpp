@@ -131,7 +131,9 @@ class Finder {
         csv_fail(where_,
                  fmt::format("--columns: there is no column \"{}\" (columns: {})", column, fmt::join(names_, ", ")));
       }
-      take(static_cast<std::size_t>(k - known_.begin()), at, unit);
+      const auto meaning = static_cast<std::size_t>(k - known_.begin());
+      refuse_second(meaning, at);
+      take(meaning, at, unit);
     }
   }
 
@@ -183,6 +185,18 @@ class Finder {
   }
 
  private:
+  /// Refuses a choice that gives a column a second meaning, or a meaning a second column.
+  void refuse_second(std::size_t k, std::size_t c) const {
+    if (found_.has(k)) {
+      csv_fail(where_, fmt::format("--columns: {} is both \"{}\" and \"{}\" (give it one column)", known_[k].name,
+                                   names_[found_.place[k]], names_[c]));
+    }
+    const auto first = std::find(found_.place.begin(), found_.place.end(), c);
+    if (first == found_.place.end()) return;
+    csv_fail(where_, fmt::format("--columns: column \"{}\" is both {} and {} (give it one meaning)", names_[c],
+                                 known_[static_cast<std::size_t>(first - found_.place.begin())].name, known_[k].name));
+  }
+
   std::vector<std::string> missing() const {
     std::vector<std::string> names;
     for (std::size_t k = 0; k < known_.size(); ++k) {

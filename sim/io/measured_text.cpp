@@ -104,7 +104,7 @@ bool is_whole(const std::string& cell) {
 
 }  // namespace
 
-std::string MeasuredText::place(int line) const { return fmt::format("{}:{}", file, line); }
+std::string MeasuredText::place(int line) const { return line > 0 ? fmt::format("{}:{}", file, line) : file; }
 
 void MeasuredText::cells(const Span& span, char by, std::vector<std::string>& out) const {
   std::string_view rest = std::string_view(text_).substr(span.begin, span.length);

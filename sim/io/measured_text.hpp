@@ -32,7 +32,7 @@ class MeasuredText {
   CsvRow row(std::size_t i) const;
   int line(std::size_t i) const { return spans_[i].line; }
 
-  std::string place(int line) const;  ///< "FILE:LINE"
+  std::string place(int line) const;  ///< "FILE:LINE"; "FILE" of a header that is not there, line 0
 
   /// Refuses one comma a row between whole numbers, "12,500": two columns or 12.5? For tables that may have one column.
   void refuse_two_readings() const;

@@ -74,7 +74,14 @@ TEST_CASE("places in a table without names are what --columns speaks of", "[colu
   CHECK_THROWS_WITH(parse_long_table(table, "t.csv", known, bare, none),
                     Contains("t.csv:1: 5 columns without a header") && Contains("--columns"));
   TableLook beyond{"g=COL9 uS"};
-  CHECK_THROWS_WITH(parse_long_table(table, "t.csv", known, bare, beyond), Contains("there is no column \"COL9\""));
+  CHECK_THROWS_WITH(parse_long_table(table, "t.csv", known, bare, beyond),
+                    Contains("t.csv: --columns: there is no column \"COL9\""));  // lines count from 1
+  TableLook twice{"cell=COL2,time=COL2 s,g=COL4 uS"};
+  CHECK_THROWS_WITH(parse_long_table(table, "t.csv", known, bare, twice),
+                    Contains("column \"COL2\" is both cell and time"));
+  TableLook doubled{"cell=COL2,time=COL3,g=COL4 uS,g=COL5 uS"};
+  CHECK_THROWS_WITH(parse_long_table(table, "t.csv", known, bare, doubled),
+                    Contains("conductance is both \"COL4\" and \"COL5\""));
   TableLook pulses{"pulse=COL1,g=COL2 uS"};
   const auto records = parse_lab_csv("0,1.5\n1,2.5\n2,3.25\n3,3.75\n4,4\n", "p.csv", {}, &pulses);
   CHECK(records.at(0).pulses.conductance_S[1] == Approx(2.5e-6));
