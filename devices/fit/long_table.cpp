@@ -83,7 +83,7 @@ class NamesAsNumbers {
 
 /// Appends the numbers of one row, in SI units; dates as seconds since 1970.
 void add_row(const CsvRow& row, const std::string& where, const std::vector<LongColumn>& known,
-             const FoundColumns& found, DateOrder order, NamesAsNumbers& names,
+             const FoundColumns& found, const std::vector<DateOrder>& orders, NamesAsNumbers& names,
              std::vector<std::vector<double>>& columns) {
   for (std::size_t k = 0; k < known.size(); ++k) {
     if (!found.has(k)) continue;
@@ -92,7 +92,7 @@ void add_row(const CsvRow& row, const std::string& where, const std::vector<Long
       columns[k].push_back(names.of(cell));
       continue;
     }
-    const std::optional<double> stamp = known[k].unit == Unit::second ? time_stamp_s(cell, order) : std::nullopt;
+    const std::optional<double> stamp = known[k].unit == Unit::second ? time_stamp_s(cell, orders[k]) : std::nullopt;
     if (known[k].unit == Unit::second && !stamp && date_front(cell)) {
       csv_fail(where, fmt::format("{} \"{}\" is a date that nudge does not read (write 2026-01-31 14:05:09)",
                                   known[k].name, cell));
@@ -126,44 +126,68 @@ bool has_overflow(const CsvRow& row, const FoundColumns& found) {
                      [&](std::size_t place) { return place != FoundColumns::absent && is_overflow(row.cells[place]); });
 }
 
-/// Order of the dates of a table that end with the year. A field above 12 is a day: one such row tells. Points stand behind days first
-/// ("31.01.2026", DIN 1355). UserError where no row tells, or where rows tell different orders.
-DateOrder date_order(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found,
-                     Understood& said) {
-  int first = 0, day_line = 0, month_line = 0;  // lines with such a date, and of those that tell
-  std::string example;
+/// What the dates of a column tell that end with the year: lines of the first one, and of those that tell their order.
+struct DateLines {
+  int first = 0, day_line = 0, month_line = 0;
+  std::string example = {};
+
+  bool told() const { return day_line > 0 || month_line > 0; }
+  DateOrder order() const {
+    return day_line > 0 ? DateOrder::day_first : month_line > 0 ? DateOrder::month_first : DateOrder::year_first;
+  }
+};
+
+/// A field above 12 is a day: one such row tells. Points stand behind days first ("31.01.2026", DIN 1355).
+DateLines date_lines(const MeasuredText& text, std::size_t place) {
+  DateLines lines;
   CsvRow row;
   for (std::size_t i = 0; i < text.size(); ++i) {
     text.row(i, row);
-    bool any = false;
-    for (std::size_t k = 0; k < known.size(); ++k) {
-      if (known[k].unit != Unit::second || !found.has(k) || found.place[k] >= row.cells.size()) continue;
-      const std::optional<DateFront> front = date_front(row.cells[found.place[k]]);
-      any = any || front.has_value();
-      if (!front) continue;
-      if (first == 0) first = row.line, example = row.cells[found.place[k]];
-      if (day_line == 0 && (front->first > 12 || front->points)) day_line = row.line;
-      if (month_line == 0 && front->second > 12) month_line = row.line;
-    }
-    if (i == 0 && !any) return DateOrder::year_first;
+    const auto front = place < row.cells.size() ? date_front(row.cells[place]) : std::optional<DateFront>();
+    if (i == 0 && !front) return lines;
+    if (!front) continue;
+    if (lines.first == 0) lines.first = row.line, lines.example = row.cells[place];
+    if (lines.day_line == 0 && (front->first > 12 || front->points)) lines.day_line = row.line;
+    if (lines.month_line == 0 && front->second > 12) lines.month_line = row.line;
   }
-  if (first == 0) return DateOrder::year_first;
-  if (day_line > 0 && month_line > 0) {
+  if (lines.day_line > 0 && lines.month_line > 0) {
     csv_fail(
-        text.place(std::max(day_line, month_line)),
+        text.place(std::max(lines.day_line, lines.month_line)),
         fmt::format("this date has the month and the day in another order than line {} (write 2026-01-31 14:05:09)",
-                    std::min(day_line, month_line)));
+                    std::min(lines.day_line, lines.month_line)));
   }
-  if (day_line == 0 && month_line == 0) {
-    const DateFront front = *date_front(example);
-    csv_fail(text.place(first),
-             fmt::format("\"{}\" may be month {} and day {}, or month {} and day {}: write the year first "
-                         "(2026-01-31 14:05:09), or seconds",
-                         example, front.first, front.second, front.second, front.first));
+  return lines;
+}
+
+/// Order of the dates of each column. A column of which no row tells has the order of another one that ends with the year.
+/// UserError where neither tells, or where rows of a column tell different orders.
+std::vector<DateOrder> date_orders(const MeasuredText& text, const std::vector<LongColumn>& known,
+                                   const FoundColumns& found, Understood& said) {
+  std::vector<DateLines> lines(known.size());
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (known[k].unit == Unit::second && found.has(k)) lines[k] = date_lines(text, found.place[k]);
   }
-  said.notes.push_back(day_line > 0 ? fmt::format("dates are day, month, year: line {} tells", day_line)
-                                    : fmt::format("dates are month, day, year: line {} tells", month_line));
-  return day_line > 0 ? DateOrder::day_first : DateOrder::month_first;
+  const auto teller = std::find_if(lines.begin(), lines.end(), [](const DateLines& one) { return one.told(); });
+  std::vector<DateOrder> orders;
+  for (const DateLines& own : lines) {
+    if (own.first > 0 && teller == lines.end()) {
+      const DateFront front = *date_front(own.example);
+      csv_fail(text.place(own.first),
+               fmt::format("\"{}\" may be month {} and day {}, or month {} and day {}: write the year first "
+                           "(2026-01-31 14:05:09), or seconds",
+                           own.example, front.first, front.second, front.second, front.first));
+    }
+    orders.push_back(own.first > 0 && !own.told() ? teller->order() : own.order());
+  }
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const DateLines& own = lines[k];
+    const bool said_before = std::find(orders.begin(), orders.begin() + static_cast<std::ptrdiff_t>(k), orders[k]) !=
+                             orders.begin() + static_cast<std::ptrdiff_t>(k);
+    if (!own.told() || said_before) continue;
+    said.notes.push_back(own.day_line > 0 ? fmt::format("dates are day, month, year: line {} tells", own.day_line)
+                                          : fmt::format("dates are month, day, year: line {} tells", own.month_line));
+  }
+  return orders;
 }
 
 std::size_t place_among(const std::vector<LongColumn>& known, const char* name) {
@@ -246,7 +270,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   if (text.header.cells.empty())
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
   const FoundColumns found = find_columns(text, known, look);
-  const DateOrder order = date_order(text, known, found, look.understood.back());
+  const std::vector<DateOrder> orders = date_orders(text, known, found, look.understood.back());
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
   NamesAsNumbers names;
   CsvRow row;
@@ -262,7 +286,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
       continue;
     }
     table.lines.push_back(row.line);
-    add_row(row, text.place(row), known, found, order, names, table.columns);
+    add_row(row, text.place(row), known, found, orders, names, table.columns);
   }
   if (table.lines.empty()) {
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));

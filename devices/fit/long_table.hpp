@@ -69,7 +69,7 @@ ConductanceColumns add_conductance(std::vector<LongColumn>& known);
 /// Finds the known columns by their names, common other names of them (G, R, t, V, address, pulse #, ...) and units, in the
 /// name ("G (uS)", "t/ms", "conductance_uS") or in a row below. Further columns are left aside, and named. `look.columns` overrules:
 /// "g=COL3,t=COL1 ms" (places count in a table without a header too) takes the third column for the conductance and the first as a time in ms; names of columns do as well.
-/// UserError with file:line for a missing or doubled column, an unknown one that may be a slip for a known one, a unit that
+/// A column has one meaning. UserError with file:line for a missing or doubled column, an unknown one that may be a slip for a known one, a unit that
 /// does not fit; `hint` ends the message where no column is known. What was read is added to `look`.
 FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint = {});
@@ -89,7 +89,7 @@ struct LongTable {
 /// column cannot differ from row to row), a negative time, or a conductance beyond 0.1 S.
 ///
 /// Rows with an instrument's overflow are left out, and counted. Times may be stamps (time_stamp.hpp): dates, or seconds of
-/// Unix. Dates that end with the year have the order that a day above 12 in some row tells; UserError with both readings where none does. They are then counted from the column programming_time, or from the first row of their cell.
+/// Unix. Dates that end with the year have the order that a day above 12 in some row of their column tells, or else another column; UserError with both readings where none does. They are then counted from the column programming_time, or from the first row of their cell.
 LongTable parse_long_table(std::string_view text, const std::string& file, std::vector<LongColumn> known,
                            const std::vector<std::string>& bare, TableLook& look);
 

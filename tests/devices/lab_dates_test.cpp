@@ -57,6 +57,27 @@ TEST_CASE("a date with the year last is read where a day above 12 tells its orde
   CHECK(!date_front("1/2/3"));
 }
 
+TEST_CASE("every column of dates has an order of its own", "[dates]") {
+  const auto times = [](const std::string& rows, TableLook& look) {
+    return parse_long_table(
+               "programmed at;timestamp;G (uS)\n" + rows, "t.csv",
+               {{"time", Unit::second, true}, {"conductance", Unit::siemens, true}}, {}, look)
+        .columns[0];
+  };
+  TableLook iso;
+  CHECK(times("31/01/2026 14:05:00;2026-01-31 14:05:01;5\n31/01/2026 14:05:00;2026-01-31 14:05:10;5\n", iso) ==
+        std::vector<double>{1, 10});
+  CHECK_THAT(iso.understood.at(0).text(""), Contains("dates are day, month, year: line 2 tells"));
+  TableLook both;
+  CHECK(times("31/01/2026 14:05:00;1/31/2026 2:05:01 PM;5\n", both) == std::vector<double>{1});
+  CHECK_THAT(both.understood.at(0).text(""),
+             Contains("dates are day, month, year: line 2 tells") && Contains("dates are month, day, year: line 2 tells"));
+  TableLook other;  // 1 February of a table whose other dates have the day first
+  CHECK(times("31/01/2026 14:05:00;01/02/2026 14:05:00;5\n", other) == std::vector<double>{86400});
+  TableLook none;
+  CHECK_THROWS_WITH(times("01/02/2026 14:05:00;2026-02-01 14:05:01;5\n", none), Contains("t.csv:2") && Contains("may be"));
+}
+
 TEST_CASE("places in a table without names are what --columns speaks of", "[columns]") {
   std::string table;
   for (int cell = 0; cell < 40; ++cell) {
