@@ -159,7 +159,7 @@ RowsOfRecords RecordSorter::done() {
     kept.records.push_back(std::move(out_.records[k]));
     kept.lines.push_back(std::move(out_.lines[k]));
   }
-  if (reads > 0) said_.notes.push_back(fmt::format("{} reads after a wait tell the leak", reads));
+  if (reads > 0) said_.notes.push_back(fmt::format("{} reads follow a wait: a leak is looked for in them", reads));
   const auto time = std::find_if(said_.columns.begin(), said_.columns.end(),
                                  [](const Understood::Column& one) { return one.meaning == "time"; });
   if (reads == 0 && time != said_.columns.end()) {  // times matter where there are waits

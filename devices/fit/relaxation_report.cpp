@@ -45,8 +45,27 @@ RelaxationErrors RelaxationFit::errors(std::optional<double> level_S) const {
   return out;
 }
 
+namespace {
+
+/// Warning where the table of skew ends at its limit, k = ±1, in most of its places; empty elsewhere.
+std::string skew_warning(const RelaxationSpec& spec) {
+  constexpr double limit = 1 - 1e-6;
+  const auto at_limit =
+      std::count_if(spec.skew.begin(), spec.skew.end(), [](double k) { return std::abs(k) >= limit; });
+  if (2 * static_cast<std::size_t>(at_limit) <= spec.skew.size()) return "";
+  return fmt::format(
+      "skew is at its limit of +-1 at {} of {} levels and times: the cells' changes are more one-sided than this law\n",
+      at_limit, spec.skew.size());
+}
+
+std::string memory_text(double decades) {
+  return decades > 0 ? fmt::format("{:.3g} decades", decades) : std::string("for ever");
+}
+
+}  // namespace
+
 std::string relaxation_verdict(const RelaxationFit& fit) {
-  std::string out;
+  std::string out = skew_warning(fit.spec);
   for (const FailedLevel& level : fit.failed) {
     out += fmt::format(
         "the level at {:.4g} uS failed: its {} cells are of two kinds, sd {:.3g} uS; it is not in the law\n",
@@ -96,12 +115,13 @@ std::string correlations_text(const RelaxationFit& fit) {
 
 std::string relaxation_text(const RelaxationFit& fit) {
   std::string out = fmt::format(
-      "{} cells, memory {:.3g} decades, correlations of two times within {:.2g} rms\n"
-      "memory of volatility {:.3g} decades, persistence of steps {:.3f} (measured {:.3f}), within {:.2g} rms\n"
+      "{} cells, memory {}, correlations of two times within {:.2g} rms\n"
+      "memory of volatility {}, persistence of steps {:.3f} (measured {:.3f}), within {:.2g} rms\n"
       "skew of changes (L-skewness, rms over levels and times) {:.3f} (measured {:.3f}{})\n"
       "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | beyond 4 sd, %\n"
       "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | measured model\n",
-      fit.cells, fit.spec.memory_decades, fit.correlation_error, fit.spec.volatility_memory_decades,
+      fit.cells, memory_text(fit.spec.memory_decades), fit.correlation_error,
+      memory_text(fit.spec.volatility_memory_decades),
       fit.volatility.persistence_model, fit.volatility.persistence_measured, fit.volatility.persistence_error,
       fit.volatility.skew_model, fit.volatility.skew_measured,
       fit.volatility.skewed ? "" : ": not significant, so the law has none", "level uS", "time s", "cells", "sd uS",

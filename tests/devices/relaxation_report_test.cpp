@@ -176,3 +176,15 @@ TEST_CASE("relaxation: half of the cells of technology C predict the other half"
   CHECK(quantile_raw < 1.1 * of_quantile);
   CHECK(off.correlation < 0.15);
 }
+
+TEST_CASE("relaxation: a memory without end and a skew at its limit are said", "[relaxation]") {
+  RelaxationFit fit = parse_and_fit_relaxation(made_table(5, -1, 0), "made.csv");
+  fit.spec.memory_decades = 0;
+  fit.spec.volatility_memory_decades = 2;
+  fit.spec.skew = {1, 1, 1, 1, 1, -1, 0.5, 0, 0, 0};
+  CHECK_THAT(relaxation_text(fit), Contains("memory for ever, ") && Contains("memory of volatility 2 decades, ") &&
+                                       Contains("limit of +-1 at 6 of 10 levels and times"));
+  CHECK_THAT(relaxation_toml(fit, "made.csv"), Contains("# skew is at its limit"));
+  fit.spec.skew[5] = 0;
+  CHECK_THAT(relaxation_text(fit), !Contains("limit of +-1"));
+}

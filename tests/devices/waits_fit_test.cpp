@@ -55,7 +55,7 @@ TEST_CASE("waits among pulses tell the leak, and leave the law of the pulses alo
   CHECK(records[3].pulses.pulses() == 50);
   REQUIRE(records[0].waits.size() == 8);
   CHECK(records[0].waits[1].since_pulse_s == Approx(10));
-  CHECK_THAT(look.understood.at(0).text(""), Contains("32 reads after a wait tell the leak"));
+  CHECK_THAT(look.understood.at(0).text(""), Contains("32 reads follow a wait: a leak is looked for in them"));
   PopulationFit fit = fit_population(records, "soft_bounds");
   const LeakFit leak = add_leak(fit, records);
   CHECK(leak.shows);
