@@ -111,13 +111,19 @@ std::vector<std::string> PulseFit::warnings() const {
         fmt::format("pulses {0} were not measured: the device has the law of pulses {1}, mirrored (asymmetry 0)",
                     up ? "up" : "down", up ? "down" : "up"));
   }
+  bool window_known = true;
   for (const FittedNumber& n : intervals) {
     const bool upper = n.name == "g_max" && !(n.high && *n.high < range.high + range.size());
     const bool lower =
         n.name == "g_min" && !(n.low && *n.low > range.low - range.size()) && n.value > 0.1 * range.size();
     if (!upper && !lower) continue;
+    window_known = false;
     out.push_back(fmt::format("the {} bound was never approached: the record does not say where it is",
                               upper ? "upper" : "lower"));
+  }
+  if (const double reached = range.size() / spec.window_S(); !window_known && reached < 0.9) {
+    out.push_back(fmt::format("device.pulses {:.4g} counts across the whole window, of which the records reached {:.2g} %",
+                              spec.pulses, 100 * reached));
   }
   if (std::abs(likelihood.innovation_correlation) > 3 / std::sqrt(static_cast<double>(likelihood.values))) {
     out.push_back(fmt::format(
