@@ -9,10 +9,12 @@ namespace {
 
 constexpr double siemens = 1e-6;
 
-/// Sum of squares of the coefficients b_k = Π (j − ½)/j of the source's pink noise, over its 126 terms.
+/// Sum of squares of the coefficients b_k = Π (j − ½)/j of the source's pink noise. Its code has 127 of them (`b_tensor`) and sums
+/// over the first `pole` = 15.
 double pink_squares() {
+  constexpr int pole = 15;
   double b = 1, sum = 1;
-  for (int k = 1; k < 126; ++k) {
+  for (int k = 1; k < pole; ++k) {
     b *= (k - 0.5) / k;
     sum += b * b;
   }
@@ -24,7 +26,9 @@ double pink_squares() {
 DeviceSpec weak_reset() {
   constexpr double R0_ohm = 6988, R0_spread_ohm = 381.7;
   constexpr double m1_least = 3.7416e-5, m1_scale = 6.5647e-4;  // exponential above the least
-  constexpr double t_star = 542.54;                             // median
+  // Log-normal of median 542.5385 and σ = 0.80338, cut off below 41 and above 2000: the median is where Φ has
+  // (Φ(ln(41/542.5385)/σ) + Φ(ln(2000/542.5385)/σ))/2 = (0.00065 + 0.94781)/2, 542.5385 exp(−0.06464 σ).
+  constexpr double t_star = 515.08;
   constexpr double pink = 2.5e-2;                               // of ln R, times uniform numbers
   const double m1 = m1_least + m1_scale;
   DeviceSpec spec;
@@ -71,11 +75,13 @@ std::vector<DevicePreset> learner_presets() {
        "Down pulses are the source's; use them with crossbar.mapping = reset_only. Ours: the window ends at the median "
        "pulse t* where the source's slope falls 24 times; slopes are log-normal with its mean and standard deviation. "
        "Its "
-       "pink noise of ln R is taken as write noise, without memory. Not modelled: its telegraph noise, spread of t*. "
+       "pink noise of ln R is taken as write noise, without memory. Not modelled: its telegraph noise, spreads of t* and "
+       "of c1, the change at the first pulse. "
        "That "
        "the devices of both papers are of one kind is our assumption.",
        weak_reset(),
-       {Aspect::window, Aspect::curve, Aspect::spread, Aspect::programming}},
+       // The pink noise is in the spec as write noise.
+       {Aspect::window, Aspect::curve, Aspect::spread, Aspect::programming, Aspect::slow_noise}},
       {"hfo2_1t1r",
        "HfO2 memristors behind transistors, written by the gate voltage of a SET pulse",
        "Li et al., Nat. Commun. 9:2385 (2018), doi:10.1038/s41467-018-04484-2; constants of the code of Wang et al., "
@@ -84,9 +90,9 @@ std::vector<DevicePreset> learner_presets() {
        "Gate 0.5 to 2.5 V, 1.5 V for 100 uS; every write has an error of 2 % of 400 uS, which the next write replaces. "
        "Measured: 11 % of the devices do not respond (set device.stuck_random = 0.11). Ours: conductance proportional "
        "to "
-       "the gate voltage; 1000 steps only name the unit of an update, which is continuous. SET 2.5 V, RESET 1.7 V, "
-       "their "
-       "width is not in the source: heat of pulses unknown.",
+       "the gate voltage; 1000 steps only name the unit of an update, which is continuous. Known of a pulse "
+       "are SET 2.5 V and RESET 1.7 V. Its width is not in the source: it counts as not measured, and its heat is "
+       "unknown.",
        gate_written(),
        {Aspect::window, Aspect::curve, Aspect::programming}},
   };

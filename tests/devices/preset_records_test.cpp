@@ -81,10 +81,13 @@ TEST_CASE("presets: the distance of a preset from its record is what it says", "
 
 TEST_CASE("presets: devices that learn on the chip have their authors' constants", "[devices]") {
   const DeviceSpec& reset = device_preset("hfox_reset").spec;
-  // R0 = 6988 ohm, spread 381.7; ln R rises by 3.7416e-5 + 6.5647e-4 a pulse on the mean, for 542.54 pulses of the median device.
+  // R0 = 6988 ohm, spread 381.7; ln R rises by 3.7416e-5 + 6.5647e-4 a pulse on the mean, for 515.08 pulses of
+  // the median device: 542.54 of the whole log-normal law (σ = 0.80338), which the source cuts off at 41 and 2000.
   const double m1 = 3.7416e-5 + 6.5647e-4;
   CHECK(1 / reset.g_max_S == Approx(6988));
-  CHECK(std::log(reset.g_max_S / reset.g_min_S) == Approx(m1 * 542.54));
+  CHECK(std::log(reset.g_max_S / reset.g_min_S) == Approx(m1 * 515.08));
+  const auto below = [](double t) { return 0.5 * std::erfc(-std::log(t / 542.53852) / 0.80338177 / std::sqrt(2.0)); };
+  CHECK(below(515.08) == Approx(0.5 * (below(41) + below(2000))).epsilon(1e-5));
   const double top = reset.upper_bound_spread * (reset.g_max_S - reset.g_reference_S());
   CHECK(top / reset.g_max_S == Approx(381.7 / 6988));
   // A log-normal size has the mean exp(s^2/2) of its median and the relative deviation sqrt(exp(s^2) - 1).
@@ -101,8 +104,8 @@ TEST_CASE("presets: devices that learn on the chip have their authors' constants
   const std::vector<double> fallen = replay(mean, record, reset.g_max_S);
   for (const int n : {1, 100, 400})
     CHECK(fallen[static_cast<std::size_t>(n)] / reset.g_max_S == Approx(std::pow(1 - m1, n)).epsilon(1e-9));
-  // Pink noise of 126 terms of uniform numbers (variance 1/12): 0.0116 of ln R.
-  CHECK(reset.programming.write_noise * reset.window_S() / reset.pulses / middle == Approx(0.011648).epsilon(1e-4));
+  // Pink noise of 15 terms of uniform numbers (variance 1/12): 0.025 sqrt(1.92301/12) = 0.0100 of ln R.
+  CHECK(reset.programming.write_noise * reset.window_S() / reset.pulses / middle == Approx(0.0100078).epsilon(1e-4));
   const DeviceSpec& gate = device_preset("hfo2_1t1r").spec;
   CHECK(gate.g_min_S == Approx(100e-6 / 3));
   CHECK(gate.g_max_S == Approx(500e-6 / 3));
