@@ -50,7 +50,7 @@ RestFit rest_at(const std::vector<Wait>& waits, double time_s) {
 }
 
 /// Logarithm of the time, between an `inside` the limit of squares and an `outside`, where the squares pass it.
-double crossing(const std::vector<Wait>& waits, double inside, double outside, double limit) {
+double leak_crossing(const std::vector<Wait>& waits, double inside, double outside, double limit) {
   for (int i = 0; i < 60; ++i) {  // halvings: to the rounding of a double
     const double middle = 0.5 * (inside + outside);
     (rest_at(waits, std::exp(middle)).squares <= limit ? inside : outside) = middle;
@@ -107,8 +107,8 @@ LeakFit fit_waits(const std::vector<LabRecord>& records) {
   int low = best, high = best;
   while (low >= 0 && (low == best || squares(search.at(low)) <= limit)) --low;
   while (high <= points && (high == best || squares(search.at(high)) <= limit)) ++high;
-  fit.time_low_s = low >= 0 ? std::exp(crossing(waits, ln_s, search.at(low), limit)) : 0;
-  fit.time_high_s = high <= points ? std::exp(crossing(waits, ln_s, search.at(high), limit))
+  fit.time_low_s = low >= 0 ? std::exp(leak_crossing(waits, ln_s, search.at(low), limit)) : 0;
+  fit.time_high_s = high <= points ? std::exp(leak_crossing(waits, ln_s, search.at(high), limit))
                                    : std::numeric_limits<double>::infinity();
   const bool better = n * std::log(floor / search.still) + 4 < 0;
   fit.shows = search.still > 0 && better && std::isfinite(fit.time_high_s) && low >= 0;
