@@ -218,6 +218,12 @@ Json iv_number_json(const IvNumber& n) {
   return {{"value", n.value}, {"interval_95", interval_json(n.low, n.high)}, {"lobes", n.n}};
 }
 
+Json iv_numbers_json(const std::vector<IvNumber>& numbers) {
+  Json all = Json::array();
+  for (const IvNumber& n : numbers) all.push_back(iv_number_json(n));
+  return all;
+}
+
 /// JSON of a fit whose numbers stand beside what was understood.
 ExitCode answer_numbers(const TableFitOptions& options, const TableLook& look, const std::string& toml,
                         const std::string& text, Json all) {
@@ -253,7 +259,10 @@ ExitCode fit_iv_table(const TableFitOptions& options) {
               {"off_below_S", r.off_below_S > 0 ? Json(r.off_below_S) : Json(nullptr)},
               {"on_off_above", r.off_below_S > 0 ? Json(r.ratio_above()) : Json(nullptr)},
               {"returned_lobes", r.returned},
-              {"hold_V", iv_number_json(r.hold_V)},
+              {"other_set_V", iv_number_json(r.other_set_V)},
+              {"other_reset_V", iv_number_json(r.other_reset_V)},
+              {"threshold_V", iv_numbers_json(r.threshold_V)},
+              {"hold_V", iv_numbers_json(r.hold_V)},
               {"curvature_per_V2", iv_number_json(r.curvature_per_V2)},
               {"iv_sinh_V", r.sinh_V() > 0 ? Json(r.sinh_V()) : Json(nullptr)}};
   Json laws = Json::array();

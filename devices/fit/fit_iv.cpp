@@ -302,12 +302,18 @@ std::string why_no_law(const IvData& data, const IvReads& reads) {
         "model of nudge has a state that returns within a sweep",
         reads.returned, reads.switched);
   }
+  const auto both = [](const IvNumber& most, const IvNumber& other) { return 10 * other.n > most.n; };
+  if (both(reads.set_V, reads.other_set_V)) return "it sets at voltages of both signs: these laws are bipolar";
+  if (both(reads.reset_V, reads.other_reset_V)) return "it resets at voltages of both signs: these laws are bipolar";
   if (!reads.set_V.known() || !reads.reset_V.known()) return "a set and a reset are needed";
   if (reads.off_below_S > 0) {
     return fmt::format("noise of the current hides the off state (below {}): average more, or measure it at more volts",
                        format_quantity(reads.off_below_S, Unit::siemens, 3));
   }
   if (reads.set_V.value * reads.reset_V.value > 0) return "set and reset have the same sign: these laws are bipolar";
+  if (std::isfinite(data.limits.at(reads.reset_V.value))) {
+    return "the current is limited at the sign of the reset, which hides how the device moves there: raise that limit";
+  }
   const bool times =
       std::none_of(data.sweeps.begin(), data.sweeps.end(), [](const IvSweep& s) { return s.time_s.empty(); });
   return times ? "" : "speeds need times: a column time, or --rate with the rows per second";

@@ -24,6 +24,19 @@ std::string iv_row(const char* name, const IvNumber& n, Unit unit) {
                      open ? "no interval" : iv_value(n.low, unit) + " to " + iv_value(n.high, unit), n.n);
 }
 
+/// Voltages at which something switches: of a switch that returns its threshold and hold, each apart for either sign.
+std::string iv_voltages(const IvReads& r) {
+  std::string out;
+  for (const IvNumber& n : r.threshold_V) out += iv_row("threshold", n, Unit::volt);
+  for (const IvNumber& n : r.hold_V) out += iv_row("hold", n, Unit::volt);
+  if (!out.empty() && !r.set_V.known() && !r.reset_V.known()) return out;
+  out += iv_row("set", r.set_V, Unit::volt);
+  if (r.other_set_V.known()) out += iv_row("set", r.other_set_V, Unit::volt);
+  out += iv_row("reset", r.reset_V, Unit::volt);
+  if (r.other_reset_V.known()) out += iv_row("reset", r.other_reset_V, Unit::volt);
+  return out;
+}
+
 std::string law_text(const IvLaw& law) {
   std::string out = fmt::format("{}: rms of ln(current) {:.3g}\n", law.spec.model, law.rms);
   for (const FittedNumber& n : law.numbers) {
@@ -39,20 +52,21 @@ std::string law_text(const IvLaw& law) {
 std::string iv_text(const IvFit& fit) {
   const IvReads& r = fit.reads;
   std::string out = fmt::format("{} lobes out and back (95 % intervals)\n", r.lobes.size());
-  out += iv_row("set", r.set_V, Unit::volt) + iv_row("reset", r.reset_V, Unit::volt);
+  out += iv_voltages(r);
   if (r.off_below_S > 0) {
     out += iv_row("g_on", r.on_S, Unit::siemens) +
            fmt::format("  g_off      below {}: less than the noise of the current\n  on/off     above {}\n",
                        iv_value(r.off_below_S, Unit::siemens), iv_value(r.ratio_above(), Unit::none));
-  } else if (r.ratio.known()) {
+  } else if (r.off_S.known()) {
     out += iv_row("g_on", r.on_S, Unit::siemens) + iv_row("g_off", r.off_S, Unit::siemens) +
            iv_row("on/off", r.ratio, Unit::none);
   } else {
-    out += fmt::format("  conductance {}: nothing switches\n", iv_value(r.lobes.front().before_S, Unit::siemens));
+    const IvLobe& first = r.lobes.front();
+    out += fmt::format("  conductance {}{}: nothing switches\n", first.before_hidden ? "below " : "",
+                       iv_value(first.before_S, Unit::siemens));
   }
   if (r.returned > 0) {
-    out += fmt::format("  returned   by itself in {} of {} lobes that switch", r.returned, r.switched);
-    out += r.hold_V.known() ? fmt::format(", on the way back at {}\n", iv_value(r.hold_V.value, Unit::volt)) : "\n";
+    out += fmt::format("  returned   by itself in {} of {} lobes that switch\n", r.returned, r.switched);
   }
   const IvNumber& c = r.curvature_per_V2;
   if (r.sinh_V() > 0) {

@@ -53,25 +53,31 @@ struct IvLobe {
   double peak_V = 0;                 ///< largest voltage, with its sign
   double before_S = 0, after_S = 0;  ///< small-signal conductances on the way out and on the way back
   double threshold_V = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing switches
-  double step_V = 0;                                              ///< step of the voltage there
+  double step_V = 0;                                              ///< step of the voltage there, or at rise_V
   bool before_hidden = false,
        after_hidden = false;  ///< noise hides the conductance, which is then the most that it may be
-  bool returns = false;       ///< it conducts near the peak and came back by itself
-  double hold_V = 0;          ///< voltage, without sign, at which it came back
-  std::size_t sweep = 0;      ///< place in IvData::sweeps
+  bool returns = false;  ///< it conducts near the peak and came back by itself: threshold_V is NaN, and these are known
+  double rise_V = std::numeric_limits<double>::quiet_NaN(),
+         hold_V = std::numeric_limits<double>::quiet_NaN();  ///< voltages at which it went on and came back
+  double hold_step_V = 0;                                    ///< step of the voltage at hold_V
+  double on_S =
+      std::numeric_limits<double>::quiet_NaN();  ///< conductance between; NaN: the instrument's limit hides it
+  bool switches() const { return returns || threshold_V == threshold_V; }
+  std::size_t sweep = 0;  ///< place in IvData::sweeps
 };
 
 /// Numbers that sweeps show without a model.
 struct IvReads {
   std::vector<IvLobe> lobes;
-  IvNumber set_V, reset_V;  ///< voltages at which ln(conductance) is halfway between both states
-  IvNumber on_S, off_S;     ///< small-signal conductances of both states
-  IvNumber ratio;           ///< on/off
+  IvNumber set_V, reset_V;              ///< voltages at which ln(conductance) is halfway between both states
+  IvNumber other_set_V, other_reset_V;  ///< those of the other sign, of fewer lobes; mostly not known
+  IvNumber on_S, off_S;                 ///< small-signal conductances of both states
+  IvNumber ratio;                       ///< on/off
   double off_below_S =
       0;  ///< the off state is below this, in the noise of the current: off_S and ratio are unknown; 0: it is seen
   double ratio_above() const { return on_S.value / off_below_S; }
   int switched = 0, returned = 0;  ///< lobes in which something switches, and in which the device returns by itself
-  IvNumber hold_V;                 ///< voltage at which it returns, of lobes that show it
+  std::vector<IvNumber> threshold_V, hold_V;  ///< voltages at which such lobes go on and return: one or two signs
   /// True of a threshold switch: more than half of the lobes return by themselves.
   bool is_volatile() const { return 2 * returned > switched; }
   IvNumber curvature_per_V2;  ///< c = 1/V0² of I = G V0 sinh(V/V0), common to both states
@@ -79,8 +85,9 @@ struct IvReads {
 };
 
 /// Conductances are slopes of the current over V sinh(V/V0)/(V/V0). One below three standard errors of a line with an intercept is hidden
-/// by noise of the current. A device returns by itself where it conducts three times better near the peak than before and after,
-/// and jumps there and back. Or a set state is gone at the next lobe of that sign without a reset.
+/// by noise of the current. A device returns by itself where it jumps up on the way out and down at a smaller voltage on the way back,
+/// both by five errors of the noise and a tenth, to the conductance it had. Or a set state is gone at the device's next lobe
+/// of that sign without a reset. Of rows at the instrument's limit the device conducts at least as well as they say.
 ///
 /// Looks at sweeps that go out from 0 V and come back. Of each lobe both ways are fitted by I = G V0 sinh(V/V0) where |V| is
 /// below half of the voltage at which most changes. It switches where G changes by more than a tenth. The threshold is the first
