@@ -243,3 +243,11 @@ TEST_CASE("a reset behind a limit of the current lies behind the last row at the
   CHECK(found.reads.returned == 0);
   CHECK_THAT(fit(text, 100).why_no_law, Contains("limited at the sign of the reset"));
 }
+
+TEST_CASE("noise above the current of an off state is not a turned sign", "[iv]") {
+  const IvFit found = fit(sweeps(bipolar(100e-6, 1e-9), 1e-6));
+  CHECK(found.reads.set_V.value == Approx(0.79).margin(0.03));
+  CHECK(found.reads.off_below_S > 1e-9);
+  CHECK_THAT(iv_text(fit(sweeps([](double) { return 1e-9; }, 1e-7))), Contains("conductance below"));
+  CHECK_THROWS_WITH(fit(sweeps([](double) { return -1e-6; }, 1e-9) + "4,1,1e-6\n"), Contains("passive"));
+}
