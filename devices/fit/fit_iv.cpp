@@ -295,6 +295,19 @@ std::vector<IvLaw> fit_laws(const IvProblem& problem, const IvReads& reads, cons
   return laws;
 }
 
+/// Devices of which no lobe switches, where others switch: "device 3", "devices 3, 5".
+std::string dead_devices(const IvData& data, const IvReads& reads) {
+  std::map<double, bool> alive;
+  for (const IvLobe& lobe : reads.lobes) alive[data.sweeps[lobe.sweep].device] |= lobe.switches();
+  std::string out;
+  std::size_t dead = 0;
+  for (const auto& [device, switches] : alive) {
+    if (!switches) out += fmt::format("{}{:g}", dead++ > 0 ? ", " : "", device);
+  }
+  if (dead == 0 || dead == alive.size()) return "";
+  return (dead > 1 ? "devices " : "device ") + out;
+}
+
 std::string why_no_law(const IvData& data, const IvReads& reads) {
   if (reads.is_volatile()) {
     return fmt::format(
@@ -313,6 +326,9 @@ std::string why_no_law(const IvData& data, const IvReads& reads) {
   if (reads.set_V.value * reads.reset_V.value > 0) return "set and reset have the same sign: these laws are bipolar";
   if (std::isfinite(data.limits.at(reads.reset_V.value))) {
     return "the current is limited at the sign of the reset, which hides how the device moves there: raise that limit";
+  }
+  if (const std::string dead = dead_devices(data, reads); !dead.empty()) {
+    return fmt::format("nothing switches in {}, in others it does: without its rows these get a law", dead);
   }
   const bool times =
       std::none_of(data.sweeps.begin(), data.sweeps.end(), [](const IvSweep& s) { return s.time_s.empty(); });

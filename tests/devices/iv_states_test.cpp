@@ -251,3 +251,15 @@ TEST_CASE("noise above the current of an off state is not a turned sign", "[iv]"
   CHECK_THAT(iv_text(fit(sweeps([](double) { return 1e-9; }, 1e-7))), Contains("conductance below"));
   CHECK_THROWS_WITH(fit(sweeps([](double) { return -1e-6; }, 1e-9) + "4,1,1e-6\n"), Contains("passive"));
 }
+
+TEST_CASE("of several devices the one that never switches is named", "[iv]") {
+  std::string text = "device,voltage_V,current_A\n";
+  for (const int d : {1, 2, 3}) {
+    auto device = bipolar(1e-4, d == 3 ? 1e-4 : 1e-5);
+    for (int n = 0; n <= 300; ++n) {
+      const double v = 0.02 * (n <= 75 ? n : n <= 225 ? 150 - n : n - 300);
+      text += fmt::format("{},{:.5f},{:.8e}\n", d, v, device(v) * v);
+    }
+  }
+  CHECK_THAT(fit(text, 100).why_no_law, Contains("nothing switches in device 3"));
+}
