@@ -184,7 +184,7 @@ CycledLife life_of(const CycledDevice& device) {
   return {device.cycles[first - 1], device.cycles[first]};
 }
 
-double name_of(const std::vector<std::vector<double>>& columns, std::size_t i) {
+double cycled_name(const std::vector<std::vector<double>>& columns, std::size_t i) {
   return columns[cycled_device_at].empty() ? 0 : columns[cycled_device_at][i];
 }
 
@@ -205,7 +205,7 @@ struct OverflowRows {
 OverflowRows overflow_rows(const LongTable& table, std::size_t count_at, const std::vector<int>& lines) {
   std::map<double, double> last;  // cycle of the last row that tells a window
   for (std::size_t i = 0; i < table.lines.size(); ++i) {
-    double& own = last[name_of(table.columns, i)];
+    double& own = last[cycled_name(table.columns, i)];
     own = std::max(own, table.columns[count_at][i]);
   }
   OverflowRows out;
@@ -215,7 +215,7 @@ OverflowRows overflow_rows(const LongTable& table, std::size_t count_at, const s
   };
   std::map<double, UnseenDevice> unseen;
   for (std::size_t i = 0; i < table.missing[count_at].size(); ++i) {
-    const double device = name_of(table.missing, i), cycle = table.missing[count_at][i];
+    const double device = cycled_name(table.missing, i), cycle = table.missing[count_at][i];
     const bool window = !over(r_on_at, i) && !(over(g_on_at, i) && over(g_off_at, i));
     const auto seen = last.find(device);
     if (seen == last.end()) {
@@ -250,7 +250,7 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
   for (std::size_t i = 0; i < table.lines.size(); ++i) {
     const std::string where = fmt::format("{}:{}", file, table.lines[i]);
     if (!(count[i] >= 0)) csv_fail(where, fmt::format("cycle {:g} (must be 0 or more)", count[i]));
-    rows[name_of(table.columns, i)].push_back(i);
+    rows[cycled_name(table.columns, i)].push_back(i);
   }
   Understood& said = look.understood.back();
   const auto [lost, left_out] = overflow_rows(table, counts_pulses ? pulse_count_at : cycle_count_at, said.missing_lines);
