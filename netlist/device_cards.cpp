@@ -40,9 +40,11 @@ class DeviceCard {
   /// Reads settings; temp= and dtemp= are those of all devices.
   void settings(std::size_t from, const ElementCard::Take& take) {
     of_.settings(from, form_, [&](const Assignment& one) {
-      if (one.name.text == "temp") heat_.celsius = of_.number(one.value);
-      if (one.name.text == "dtemp") heat_.celsius = of_.context.options.celsius + of_.number(one.value);
-      return one.name.text == "temp" || one.name.text == "dtemp" || take(one);
+      const bool own = one.name.text == "temp", added = one.name.text == "dtemp";
+      if (!own && !added) return take(one);
+      const double base = added ? of_.context.options.celsius : 0;
+      heat_.celsius = above_zero_kelvin(base + of_.number(one.value), one.value.place);
+      return true;
     });
   }
 
@@ -82,6 +84,17 @@ class DeviceCard {
     capacitor.nodes = {plus, minus};
     capacitor.charge = std::make_shared<const JunctionCharge>(charge);
     of_.context.add(std::move(capacitor));
+  }
+
+  /// Refuses a junction whose saturation current vanishes, or whose current or slope overflows at some voltage.
+  void require_finite(const JunctionLaw& law) const {
+    constexpr double kBeyond = 1e3;  // exponents, where the law goes on as its tangent
+    const CurrentSlope on = law.at(kBeyond * law.thermal_V), off = law.at(-law.breakdown_V - kBeyond * law.reverse_V);
+    const bool finite = std::isfinite(on.current) && std::isfinite(on.slope) && std::isfinite(off.current) &&
+                        std::isfinite(off.slope) && law.saturation_A > 0;
+    if (finite) return;
+    of_.fail(0, fmt::format("a saturation current of {:g} A at {:g} °C is outside the range of numbers",
+                            law.saturation_A, heat_.celsius));
   }
 
   /// Factor on KF |I|^AF of n junctions in parallel that share the current I: n |I/n|^AF.
@@ -130,6 +143,7 @@ void read_diode(ElementCard& of) {
   set_breakdown(model, of.parallel(), card.heat().thermal_V(), law);
   if (model.at("bv", 0) > 0 && !(law.breakdown_V > 0))
     of.fail(3, fmt::format("bv = {:g} with these ibv and is breaks down at rest", model.at("bv", 0)));
+  card.require_finite(law);
   e.flicker = {card.shared_flicker(), model.at("af", 1)};
   card.resistance(0, model.at("rs", 0) / area, "#rs", "#internal");
   card.capacitance(e.nodes[0], e.nodes[1],
@@ -227,6 +241,7 @@ void read_mosfet(ElementCard& of) {
                model.at("af", 1)};
   law.body.saturation_A = model.at("is", 1e-14) * of.parallel();
   law.body.thermal_V = model.at("n", 1) * options.thermal_V();
+  card.require_finite(law.body);
   card.resistance(0, model.at("rd", 0) / of.parallel(), "#rd", "#drain");
   card.resistance(2, model.at("rs", 0) / of.parallel(), "#rs", "#source");
   add_charges(of, card, g);
@@ -273,6 +288,12 @@ void read_bipolar(ElementCard& of) {
   const double area = card.area_at(at + 1);
   const auto law = std::make_shared<const BipolarLaw>(bipolar_law(model, card.heat(), area));
   e.bipolar = law;
+  for (const JunctionLaw* one : {&law->forward, &law->reverse, &law->emitter_leak, &law->collector_leak}) {
+    const bool leak = one == &law->emitter_leak || one == &law->collector_leak;
+    if (!leak || one->saturation_A != 0) card.require_finite(*one);
+  }
+  if (!std::isfinite(law->forward_gain * law->reverse_gain) || !(law->forward_gain * law->reverse_gain > 0))
+    of.fail(at, "its gain is outside the range of numbers");
   if (model.values.count("rbm") > 0 && model.at("rbm", 0) != model.at("rb", 0))
     refuse(model.place, "rbm: a base resistance that falls with the current is not simulated (must be rb)");
   card.resistance(0, model.at("rc", 0) / area, "#rc", "#collector");

@@ -132,12 +132,15 @@ class PlainCard : public ElementCard {
       const double number = context.scope.number(one.value);
       if (what == "tc1" || what == "tc") thermal.linear = number;
       if (what == "tc2") thermal.square = number;
-      if (what == "temp") thermal.celsius = number;
-      if (what == "dtemp") thermal.celsius = context.options.celsius + number;
+      if (what == "temp") thermal.celsius = above_zero_kelvin(number, one.value.place);
+      if (what == "dtemp")
+        thermal.celsius = above_zero_kelvin(context.options.celsius + number, one.value.place);
       if (what == "scale") thermal.scale = number;
       return true;
     });
-    return value * thermal.factor(context.options.nominal_C);
+    const double at_temperature = value * thermal.factor(context.options.nominal_C);
+    if (!std::isfinite(at_temperature)) fail(3, "its value is not finite");
+    return at_temperature;
   }
 
   void resistor() {
@@ -278,6 +281,12 @@ double thermal_voltage_V(double celsius) {
 }
 
 double celsius_of(double thermal_V) { return thermal_V / kSpiceThermal_V * (27 + zero_celsius_K) - zero_celsius_K; }
+
+double above_zero_kelvin(double celsius, const Place& place) {
+  if (!(celsius > -zero_celsius_K && std::isfinite(celsius)))
+    refuse(place, fmt::format("{:g} °C must be above 0 K", celsius));
+  return celsius;
+}
 
 void read_element(const Card& card, const CardContext& context) { PlainCard(card, context).read(); }
 

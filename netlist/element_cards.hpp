@@ -30,6 +30,8 @@ inline constexpr int kEkvLevel = 26;
 /// Thermal voltage kT/q at a temperature, and the temperature of one.
 double thermal_voltage_V(double celsius);
 double celsius_of(double thermal_V);
+/// Returns a temperature in °C. UserError at its place unless it is finite and above 0 K.
+double above_zero_kelvin(double celsius, const Place& place);
 
 /// Options of a netlist that change its elements.
 struct ElementOptions {

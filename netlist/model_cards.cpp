@@ -54,6 +54,7 @@ void check_model_value(const Assignment& one, double value) {
     refuse(one.value.place, fmt::format("{} = {:g} (must be > 0)", name, value));
   if (kNotNegative.count(name) > 0 && value < 0)
     refuse(one.value.place, fmt::format("{} = {:g} (must be >= 0)", name, value));
+  if (name == "tnom") above_zero_kelvin(value, one.value.place);
   if (name == "fc" && !(value >= 0 && value < 1))
     refuse(one.value.place, fmt::format("fc = {:g} (must be from 0 to below 1)", value));
   if ((name == "vh" || name == "ih") && value < 0) {

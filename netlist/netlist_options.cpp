@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "sim/base/units.hpp"
 
 namespace nudge {
 namespace {
@@ -58,9 +57,7 @@ class OptionReader {
     return found;
   }
   double celsius(const Word& value) const {
-    const double found = scope_->number(value);
-    if (!(found > -zero_celsius_K)) refuse(value.place, fmt::format("{:g} °C must be above 0 K", found));
-    return found;
+    return above_zero_kelvin(scope_->number(value), value.place);
   }
 
   ParameterScope* scope_;

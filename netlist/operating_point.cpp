@@ -15,6 +15,10 @@ namespace {
 constexpr int kIterations = 150;  // of one Newton run
 constexpr double kRelativeStep = 1e-9;
 constexpr double kAbsoluteStep = 1e-12;
+/// Net current of a node, in units of the sum of its currents, above which a point is none. The last step leaves its square,
+/// some 1e-12 of them, and rounding 1e-15. Currents below 1 pA, which SPICE calls nothing (ABSTOL), are not weighed.
+constexpr double kBalance = 1e-6;
+constexpr double kBalance_A = 1e-12;
 constexpr double kFirstGmin_S = 1e-2;
 constexpr double kLastGmin_S = 1e-13;
 constexpr double kSmallestRise = 1e-6;  // of the sources
@@ -167,9 +171,10 @@ void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
       lane.moves = most.has_value();
       if (!most || *most > 1 || lane.state.limited) return;
       lane.moves = false;
-      found.status = Status::converged;
       equations_->evaluate(lane.affine, lane.x, nullptr, lane.residual, jacobian_);
-      found.residual_A = largest_current(lane.residual);
+      weigh(lane.x, lane.residual, found);
+      if (found.unbalanced >= 0) return;
+      found.status = Status::converged;
       points[k].x->swap(lane.x);
     });
   }
@@ -229,17 +234,24 @@ bool OperatingPointSolver::by_sources(const Attempt& attempt, std::vector<double
   return true;
 }
 
-double OperatingPointSolver::net_current(const Attempt& attempt, const std::vector<double>& x) {
-  equations_->evaluate(x, attempt.values, attempt.actions, {}, nullptr, residual_, jacobian_);
-  return largest_current(residual_);
-}
-
-/// Largest of the net currents that leave the nodes.
-double OperatingPointSolver::largest_current(const std::vector<double>& residual) const {
-  double largest = 0;
-  for (int i = 0; i < equations_->nodes(); ++i)
-    largest = std::max(largest, std::abs(residual[static_cast<std::size_t>(i)]));
-  return largest;
+/// Notes the largest net current of a node at x, and a node whose net current is not small beside its currents, Σ |J x|. jacobian_: at x.
+void OperatingPointSolver::weigh(const std::vector<double>& x, const std::vector<double>& residual,
+                                 OperatingPoint& found) {
+  const SparsePattern& pattern = equations_->pattern();
+  currents_.assign(x.size(), 0.0);
+  for (std::size_t column = 0; column < x.size(); ++column) {
+    for (int k = pattern.column_begin[column]; k < pattern.column_begin[column + 1]; ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      currents_[static_cast<std::size_t>(pattern.row[entry])] += std::abs(jacobian_[entry] * x[column]);
+    }
+  }
+  found.residual_A = 0;
+  found.unbalanced = -1;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(equations_->nodes()); ++i) {
+    const double net = std::abs(residual[i]);
+    if (!(net <= kBalance * currents_[i] + kBalance_A) && found.unbalanced < 0) found.unbalanced = static_cast<int>(i);
+    if (!(net <= found.residual_A)) found.residual_A = net;
+  }
 }
 
 OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, const std::vector<OutputAction>& actions,
@@ -256,8 +268,10 @@ OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, co
   }
   const bool done = newton(attempt, {}, trial_, found) ||
                     (!equations_->linear() && (by_gmin(attempt, trial_, found) || by_sources(attempt, trial_, found)));
-  found.residual_A = net_current(attempt, trial_);
-  if (!done) {
+  equations_->evaluate(trial_, values, actions, {}, nullptr, residual_, jacobian_);
+  weigh(trial_, residual_, found);
+  if (!done) found.unbalanced = -1;
+  if (!done || found.unbalanced >= 0) {
     found.status = Status::stalled;
     return found;
   }
@@ -288,6 +302,12 @@ std::string describe_failure(const NodalEquations& equations, const OperatingPoi
         "the equations are singular at {} (residual {}): what sets it depends on others (a node that nothing "
         "loads, a source that contradicts another)",
         equations.unknown_name(found.singular), residual);
+  }
+  if (found.unbalanced >= 0) {
+    return fmt::format(
+        "the net current at {} is up to {}, not small beside the currents there: the numbers of a device are out of "
+        "range",
+        equations.unknown_name(found.unbalanced), residual);
   }
   std::string at = fmt::format("{} moved most", equations.unknown_name(found.worst_unknown));
   if (found.worst_element >= 0) {

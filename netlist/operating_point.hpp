@@ -16,11 +16,12 @@ namespace nudge {
 struct OperatingPoint {
   /// converged: the last step of Newton's method was below 1e-9 of each unknown + 1e-12 (V, A), with no junction held back;
   /// the next step would be of its square. stalled: the matrix is singular (then `singular` says where), or no easing of the
-  /// equations led to a solution; x is as it was.
+  /// equations led to a solution; x is as it was. So it is where the net current of a node is above 1e-6 of its currents + 1 pA.
   Status status = Status::converged;
   int iterations = 0;  ///< number of factorisations, over all ways that were tried
   double residual_A =
       0;  ///< largest net current of a node at the state returned, or, if none was found, at the last one tried
+  int unbalanced = -1;     ///< node whose net current is not small beside its currents; −1: none
   int singular = -1;       ///< unknown whose column depends on the others; −1: none
   int worst_unknown = -1;  ///< unknown that moved most in the last step; −1: none
   int worst_element = -1;  ///< element whose junctions were held back most; −1: none
@@ -66,14 +67,13 @@ class OperatingPointSolver {
   bool newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x, OperatingPoint& found);
   bool by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
   bool by_sources(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
-  double net_current(const Attempt& attempt, const std::vector<double>& x);
-  double largest_current(const std::vector<double>& residual) const;
+  void weigh(const std::vector<double>& x, const std::vector<double>& residual, OperatingPoint& found);
   void prepare();
 
   const NodalEquations* equations_;
   SparseLu lu_;
   bool pivots_ = false;
-  std::vector<double> residual_, jacobian_, trial_;
+  std::vector<double> residual_, jacobian_, trial_, currents_;
   std::unique_ptr<LaneLu> lanes_lu_;  ///< null: points are solved one by one
   std::vector<Lane> lanes_;
 };
