@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "netlist/point_stability.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "netlist/reduced_matrices.hpp"
 #include "sim/base/decompositions.hpp"
 
@@ -22,7 +25,9 @@ Eigen::MatrixXd dense(const SparsePattern& pattern, const std::vector<double>& v
   return out;
 }
 
-double rightmost(const NodalEquations& equations, const NodeCoordinates& at, const std::vector<double>& x) {
+/// Largest real part of an eigenvalue; nothing where rounding hides its sign.
+std::optional<double> rightmost(const NodalEquations& equations, const NodeCoordinates& at,
+                                const std::vector<double>& x) {
   const std::vector<double> farads(static_cast<std::size_t>(equations.nodes()), kNode_F);
   const ReducedMatrices reduced(equations, at, farads);
   std::vector<double> residual, jacobian, siemens(reduced.pattern.entries(), 0.0);
@@ -30,7 +35,12 @@ double rightmost(const NodalEquations& equations, const NodeCoordinates& at, con
   for (const ReducedMatrices::Part& part : reduced.slopes) siemens[part.entry] += part.weight * jacobian[part.from];
   const Matrix<double> charges = dense(reduced.pattern, reduced.farads);
   const Matrix<double> rates = LuFactors<double>(charges).solve(Matrix<double>(-dense(reduced.pattern, siemens)));
-  return eigenvalues(rates).real().maxCoeff();
+  const double found = eigenvalues(rates).real().maxCoeff();
+  // The computed eigenvalues are those of a matrix that is off by some n rounding errors of its norm (Golub & Van Loan, Matrix
+  // Computations, section 7.5.6). So is an eigenvalue of a reciprocal circuit, whose matrix is similar to a symmetric one.
+  const double doubt = static_cast<double>(rates.rows()) * std::numeric_limits<double>::epsilon() * rates.norm();
+  if (!(std::abs(found) > doubt)) return std::nullopt;
+  return found;
 }
 
 }  // namespace
