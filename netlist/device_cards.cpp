@@ -116,13 +116,28 @@ class DeviceCard {
   Heat heat_ = {};
 };
 
-/// Beyond BV the law of ngspice 39: −IBV flows at −BV, whatever the area; an IBV below IS counts as IS. `parallel` diodes have as many.
+/// Voltage V_b at which the law of breakdown begins: exp((BV − V_b)/V_r) = IBV/IS + 1 − V_b/V_r, as ngspice 39 has it. An IBV below
+/// IS BV/V_r counts as that, and V_b is BV then. The left side less the right falls convexly towards BV, so that Newton's steps from
+/// where it is above 0 never pass the root.
+double breakdown_start(double breakdown_V, double current_ratio, double width_V) {
+  if (current_ratio < breakdown_V / width_V) return breakdown_V;
+  constexpr int kSteps = 50;
+  double x = breakdown_V - width_V * std::log1p(current_ratio);
+  for (int k = 0; k < kSteps && x > 0; ++k) {
+    const double grown = std::exp((breakdown_V - x) / width_V);
+    const double step = width_V * (grown - current_ratio - 1 + x / width_V) / (grown - 1);
+    x += step;
+    if (!(step > 1e-15 * breakdown_V)) break;  // rounding
+  }
+  return x;
+}
+
+/// Beyond BV the law of ngspice 39: some −IBV flows at −BV, whatever the area. `parallel` diodes have as many.
 void set_breakdown(const ModelCard& model, double parallel, double thermal_V, JunctionLaw& law) {
   const double breakdown = model.at("bv", 0);
   if (!(breakdown > 0)) return;
   law.reverse_V = model.at("nbv", model.at("n", 1)) * thermal_V;
-  const double current = std::max(model.at("ibv", 1e-3) * parallel, law.saturation_A);
-  law.breakdown_V = breakdown - law.reverse_V * std::log(current / law.saturation_A);
+  law.breakdown_V = breakdown_start(breakdown, model.at("ibv", 1e-3) * parallel / law.saturation_A, law.reverse_V);
 }
 
 }  // namespace

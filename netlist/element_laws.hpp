@@ -20,7 +20,7 @@ struct CurrentSlope {
 /// Source: ngspice manual, "Junction diodes", DC equations. Beyond kLargest exponents the law goes on as its tangent: no state of a
 /// circuit is there, and Newton's steps may be. With IKF a forward current I is I/(1 + √(I/IKF)); beyond the breakdown voltage V_b
 ///     I = −I_s exp(−(V + V_b)/V_r)               V < −V_b, V_r = NBV k T/q
-/// V_b is BV − V_r ln(IBV/I_s), so that −IBV flows at −BV. Limits: no recombination (ISR).
+/// V_b follows from BV and IBV (breakdown_start of the cards): at −BV flows −IBV − I_s (1 − V_b/V_r). Limits: no recombination (ISR).
 struct JunctionLaw {
   double saturation_A = 1e-14;         ///< IS; default of SPICE (ngspice manual, parameter IS)
   double thermal_V = kSpiceThermal_V;  ///< N kT/q
