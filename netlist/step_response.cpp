@@ -93,7 +93,10 @@ struct Run {
       out.volts.emplace_back(v, v + nodes);
     });
     if (how == TransientEnd::no_start) no_start();
-    if (how == TransientEnd::stopped) out.status = Status::stalled;
+    if (how == TransientEnd::stopped) {
+      out.status = Status::stalled;
+      out.jumping = transient.jumping();
+    }
     out.jacobians = transient.jacobians();
   }
 

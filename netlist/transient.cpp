@@ -20,6 +20,8 @@ namespace {
 constexpr int kMostSteps = 200000;
 /// First time at which a consistent start is asked for, as a share of the whole.
 constexpr double kFirst = 1e-9;
+/// Share of a stretch that steps stay below where something jumps: as many steps as are allowed are 2e-4 of it then.
+constexpr double kStuck = 1e-9;
 /// Number of moments given of a stretch without a jump where nodes follow sources and nothing is integrated: a choice, for drawing.
 constexpr int kShown = 100;
 /// Distance from a jump at which its side is evaluated, as a share of the stretch.
@@ -223,8 +225,37 @@ class Transient::Integrator {
 
   const double* state() const { return empty() ? nullptr : N_VGetArrayPointer(z_); }
   int jacobians() const { return jacobians_; }
+  int jumping() const { return jumping_; }
 
  private:
+  /// Node, of those without a capacitance if there are any, that IDA's last correction moved most, in units of the error allowed.
+  int find_jumping() {
+    const auto columns = static_cast<std::size_t>(problem_->at->columns());
+    std::vector<double> step(columns, 0.0), moved(static_cast<std::size_t>(problem_->equations->nodes()));
+    N_Vector corrections = N_VClone(z_), weights = N_VClone(z_);
+    const bool known = corrections != nullptr && weights != nullptr &&
+                       IDAGetEstLocalErrors(memory_, corrections) == IDA_SUCCESS &&
+                       IDAGetErrWeights(memory_, weights) == IDA_SUCCESS;
+    std::size_t worst = 0;
+    double most = -1;
+    for (std::size_t i = 0; known && i < columns; ++i) {
+      const double size = std::abs(N_VGetArrayPointer(corrections)[i] * N_VGetArrayPointer(weights)[i]);
+      const bool free = N_VMaxNorm(kind_) == 0 || N_VMin(kind_) > 0 || N_VGetArrayPointer(kind_)[i] == 0;
+      if (free && size > most) {
+        most = size;
+        worst = i;
+      }
+    }
+    for (N_Vector v : {corrections, weights}) {
+      if (v != nullptr) N_VDestroy(v);
+    }
+    if (most < 0) return -1;
+    step[worst] = 1;
+    problem_->at->displaced(step.data(), moved.data());
+    const auto farther = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    return static_cast<int>(std::max_element(moved.begin(), moved.end(), farther) - moved.begin());
+  }
+
   bool empty() const { return z_ == nullptr; }
 
   /// Runs with a first step of this length; 0: IDA's own.
@@ -242,6 +273,9 @@ class Transient::Integrator {
       if (IDASolve(memory_, end, &t, z_, rate_, IDA_ONE_STEP) < 0) break;
       give(t, keep);
     }
+    double last = 0;
+    IDAGetLastStep(memory_, &last);
+    if (t < end && (steps < kMostSteps || last < kStuck * (end - begin))) jumping_ = find_jumping();
     long jacobians = 0;
     IDAGetNumJacEvals(memory_, &jacobians);
     jacobians_ += static_cast<int>(jacobians);
@@ -302,6 +336,7 @@ class Transient::Integrator {
   SUNLinearSolver solver_ = nullptr;
   void* memory_ = nullptr;
   int jacobians_ = 0;
+  int jumping_ = -1;
   bool begun_ = false;
 };
 
@@ -326,6 +361,7 @@ bool Transient::start(const std::vector<double>& before) { return integrator_->s
 void Transient::start_at(const std::vector<double>& volts) { integrator_->start_at(volts); }
 TransientEnd Transient::run(double begin, double end, const Keep& keep) { return integrator_->run(begin, end, keep); }
 const double* Transient::state() const { return integrator_->state(); }
+int Transient::jumping() const { return integrator_->jumping(); }
 int Transient::jacobians() const { return integrator_->jacobians(); }
 
 }  // namespace nudge

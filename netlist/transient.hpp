@@ -51,6 +51,8 @@ class Transient {
   /// Present state z.
   const double* state() const;
   int jacobians() const;
+  /// Node that moved most in the step that could not be taken, after TransientEnd::stopped; −1: the steps ran out.
+  int jumping() const;
 
  private:
   struct Problem;
@@ -78,6 +80,7 @@ struct StepResponse {
   std::vector<double> end_V;               ///< the operating point
   double settled_s = 0;                    ///< time after which every node is within `band` of the end
   int jacobians = 0;
+  int jumping = -1;  ///< Transient::jumping, if the status is stalled
 };
 
 /// Step response of a netlist by the states z that no source sets (Transient), v = P z + Q e:

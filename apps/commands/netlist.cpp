@@ -162,9 +162,16 @@ ExitCode print_transient(NetlistCommand options, const NodalEquations& at_rest) 
   const StepResponse found = options.waves ? waveform_response(equations, how) : step_response(equations, how);
   const auto& names = at_rest.netlist().nodes;
   if (found.status == Status::stalled) {
-    throw NumericalFailure(fmt::format("{}: the transient stopped at {} of {} (no step is small enough)", options.file,
+    const std::string why =
+        found.jumping < 0
+            ? "too many steps"
+            : fmt::format(
+                  "no step is small enough: {} jumps. A capacitance at every node helps: try --capacitance "
+                  "\"10 pF\"",
+                  equations.unknown_name(found.jumping));
+    throw NumericalFailure(fmt::format("{}: the transient stopped at {} of {} ({})", options.file,
                                        format_quantity(found.time_s.back(), Unit::second, 4),
-                                       format_quantity(how.stop_s, Unit::second, 4)));
+                                       format_quantity(how.stop_s, Unit::second, 4), why));
   }
   const bool settled = !options.waves && found.status == Status::converged;
   if (options.json) {
