@@ -133,8 +133,7 @@ class PlainCard : public ElementCard {
       if (what == "tc1" || what == "tc") thermal.linear = number;
       if (what == "tc2") thermal.square = number;
       if (what == "temp") thermal.celsius = above_zero_kelvin(number, one.value.place);
-      if (what == "dtemp")
-        thermal.celsius = above_zero_kelvin(context.options.celsius + number, one.value.place);
+      if (what == "dtemp") thermal.celsius = above_zero_kelvin(context.options.celsius + number, one.value.place);
       if (what == "scale") thermal.scale = number;
       return true;
     });

@@ -135,6 +135,7 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     // On the way to a solution, as ln(0) at the start: the others move its inputs first.
     std::fill(slopes_.begin(), slopes_.end(), 0.0);
     state_->limited = true;
+    state_->finite = false;
     state_->worst = element_;
     return std::isfinite(found) ? found : 0;
   }

@@ -167,6 +167,14 @@ double on_lines(const std::vector<double>& table, double x, double* slope) {
   return table[k - 1] + rise * (x - table[k - 2]);
 }
 
+/// Slope that Newton's method can use where a value is finite and its slope is not: steep, as √x at 0, or none, as atan2 at (0, 0).
+/// 1e9 is steep beside the slopes of circuits, and two such rows leave a matrix regular.
+double finite_slope(double slope) {
+  constexpr double kSteep = 1e9;
+  if (std::isfinite(slope)) return slope;
+  return std::isnan(slope) ? 0 : std::copysign(kSteep, slope);
+}
+
 }  // namespace
 
 const FormulaFunction* find_function(const std::string& name, bool of_circuit) {
@@ -208,7 +216,11 @@ Operand Formula::variable(int k) {
 double Formula::value_of(const Operation& one, const double* x, double* d) const {
   if (!one.table.empty()) return on_lines(one.table, x[0], d);
   const double value = one.function->value(x);
-  if (d != nullptr) one.function->slopes(x, value, d);
+  if (d == nullptr) return value;
+  one.function->slopes(x, value, d);
+  if (std::isfinite(value)) {
+    for (int k = 0; k < one.function->arguments; ++k) d[k] = finite_slope(d[k]);
+  }
   return value;
 }
 

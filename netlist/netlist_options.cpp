@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-
 namespace nudge {
 namespace {
 
@@ -56,9 +55,7 @@ class OptionReader {
     if (!(found > 0)) refuse(value.place, fmt::format("{} must be > 0", name.text));
     return found;
   }
-  double celsius(const Word& value) const {
-    return above_zero_kelvin(scope_->number(value), value.place);
-  }
+  double celsius(const Word& value) const { return above_zero_kelvin(scope_->number(value), value.place); }
 
   ParameterScope* scope_;
   Netlist* netlist_;

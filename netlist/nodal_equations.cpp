@@ -155,7 +155,7 @@ void NodalEquations::evaluate(const std::vector<double>& x, const std::vector<do
                               std::vector<double>& residual, std::vector<double>& jacobian, std::uint32_t kinds) const {
   residual.assign(static_cast<std::size_t>(unknowns()), 0.0);
   jacobian.assign(pattern_.entries() + 1, 0.0);  // the last is ground's
-  if (state != nullptr) state->limited = false;
+  if (state != nullptr) state->begin();
   Stamps s(*this, x, state, residual, jacobian);
   for (std::size_t k = 0; k < netlist_.elements.size(); ++k) {
     const Element& e = netlist_.elements[k];
@@ -195,7 +195,7 @@ void NodalEquations::evaluate(const Affine& affine, const std::vector<double>& x
   }
   jacobian = affine.jacobian;
   jacobian.push_back(0);  // ground's
-  if (state != nullptr) state->limited = false;
+  if (state != nullptr) state->begin();
   Stamps s(*this, x, state, residual, jacobian);
   for (const std::size_t k : bent_) {
     s.begin(first_entry_[k], static_cast<int>(k));

@@ -42,7 +42,12 @@ struct Easing {
 struct JunctionState {
   std::vector<double> volts;
   bool limited = false;  ///< true if the last evaluation held some back
+  bool finite = true;    ///< false if the last evaluation met an expression that is not
   int worst = -1;        ///< element that was held back most
+  void begin() {
+    limited = false;
+    finite = true;
+  }
 };
 
 /// Modified nodal analysis (Ho, Ruehli & Brennan, IEEE Trans. Circuits Syst. 22 (1975) 504) of a netlist at direct current.

@@ -21,6 +21,8 @@ constexpr double kBalance = 1e-6;
 constexpr double kBalance_A = 1e-12;
 constexpr double kFirstGmin_S = 1e-2;
 constexpr double kLastGmin_S = 1e-13;
+constexpr double kDecline = 10;         // of gmin in a step
+constexpr double kLeastDecline = 1.03;  // after six square roots
 constexpr double kSmallestRise = 1e-6;  // of the sources
 /// Limit on the factorisations of a solution: rises that stay near the smallest would take 10⁸ (found by tests/fuzz/netlist.cpp).
 constexpr int kMostFactorisations = 50000;
@@ -115,16 +117,17 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
     equations_->evaluate(x, attempt.values, attempt.actions, easing, &state, residual_, jacobian_);
     hold(*equations_, attempt.held_S, x, residual_, jacobian_);
     found.iterations += keep ? 0 : 1;
-    if (!keep && !lu_.factor(jacobian_)) {
+    if (!keep && !lu_.factor(jacobian_, true)) {
       found.singular = lu_.singular_column();
       return false;
     }
     lu_.solve(residual_.data());
     const std::optional<double> most = take(residual_, x, found);
     if (!most) return false;
+    found.finite = state.finite;
     found.worst_element = state.limited ? state.worst : -1;
     const bool last = *most <= 1 && !state.limited && (!keep || *most * *most <= kNextStep * before);
-    if (equations_->linear() || last) return true;
+    if ((equations_->linear() && !lu_.coarse()) || last) return true;
     keep = !state.limited && *most <= kKeptFactors && (!keep || *most <= kLeastGain * before);
     before = *most;
   }
@@ -208,8 +211,20 @@ void OperatingPointSolver::solve(std::span<Request> points) {
 
 bool OperatingPointSolver::by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found) {
   std::fill(x.begin(), x.end(), 0.0);
-  for (double gmin = kFirstGmin_S; gmin > kLastGmin_S; gmin /= 10) {
-    if (!newton(attempt, {gmin, 1}, x, found)) return false;
+  if (!newton(attempt, {kFirstGmin_S, 1}, x, found)) return false;
+  std::vector<double> reached = x;
+  double gmin = kFirstGmin_S, decline = kDecline;
+  while (gmin / decline > kLastGmin_S) {
+    if (found.iterations > kMostFactorisations) return false;
+    if (newton(attempt, {gmin / decline, 1}, x, found)) {
+      gmin /= decline;
+      reached = x;
+      decline = std::min(kDecline, decline * decline);
+    } else {
+      x = reached;
+      decline = std::sqrt(decline);
+      if (decline < kLeastDecline) return false;
+    }
   }
   return newton(attempt, {}, x, found);
 }
@@ -266,8 +281,17 @@ OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, co
     const Attempt held{values, actions, kHeld_S};
     if (!newton(held, {}, trial_, found) && !by_gmin(held, trial_, found)) trial_ = x;
   }
-  const bool done = newton(attempt, {}, trial_, found) ||
-                    (!equations_->linear() && (by_gmin(attempt, trial_, found) || by_sources(attempt, trial_, found)));
+  const bool alike = lanes_lu_ != nullptr && !starts(*equations_, x);
+  if (alike) begun_ = trial_;
+  bool done = newton(attempt, {}, trial_, found);
+  if (!done && alike) {  // as side by side, so that both find the same
+    Request one{&values, &actions, &begun_};
+    newton_side_by_side({&one, 1});
+    found.iterations += one.found.iterations;
+    done = one.found.status == Status::converged;
+    if (done) trial_ = begun_;
+  }
+  if (!done && !equations_->linear()) done = by_gmin(attempt, trial_, found) || by_sources(attempt, trial_, found);
   equations_->evaluate(trial_, values, actions, {}, nullptr, residual_, jacobian_);
   weigh(trial_, residual_, found);
   if (!done) found.unbalanced = -1;
@@ -295,9 +319,31 @@ OperatingPoint OperatingPointSolver::solve_transposed(const std::vector<double>&
   return found;
 }
 
+namespace {
+
+/// Least resistance at a node, if it is so small that a junction's gmin there is a rounding of its conductance; null: none is.
+const Element* outweighing(const NodalEquations& equations, int node) {
+  const Element* least = nullptr;
+  for (const Element& e : equations.netlist().elements) {
+    if (e.kind != ElementKind::resistor || (e.nodes[0] != node && e.nodes[1] != node)) continue;
+    if (least == nullptr || std::abs(e.value) < std::abs(least->value)) least = &e;
+  }
+  const bool small = least != nullptr && std::abs(least->value) * equations.netlist().gmin_S < SparseLu::kLeastPivot;
+  return small ? least : nullptr;
+}
+
+}  // namespace
+
 std::string describe_failure(const NodalEquations& equations, const OperatingPoint& found) {
   const std::string residual = format_quantity(found.residual_A, Unit::ampere, 3);
   if (found.singular >= 0) {
+    if (const Element* small = outweighing(equations, found.singular)) {
+      return fmt::format(
+          "the equations are singular at {} (residual {}): {} ({}) of {} hides in rounding what else loads it (make it "
+          "larger)",
+          equations.unknown_name(found.singular), residual, small->name, to_string(small->place),
+          format_quantity(small->value, Unit::ohm, 3));
+    }
     return fmt::format(
         "the equations are singular at {} (residual {}): what sets it depends on others (a node that nothing "
         "loads, a source that contradicts another)",
@@ -312,6 +358,10 @@ std::string describe_failure(const NodalEquations& equations, const OperatingPoi
   std::string at = fmt::format("{} moved most", equations.unknown_name(found.worst_unknown));
   if (found.worst_element >= 0) {
     const Element& element = equations.netlist().elements[static_cast<std::size_t>(found.worst_element)];
+    if (element.formula != nullptr && !found.finite) {
+      return fmt::format("the expression of {} ({}) is not finite at the voltages that {} steps reached", element.name,
+                         to_string(element.place), found.iterations);
+    }
     at += fmt::format(", {} ({}) was held back most", element.name, to_string(element.place));
   }
   return fmt::format("Newton's method did not converge in {} steps, with gmin and source stepping: {}, residual {}",

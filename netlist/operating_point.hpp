@@ -23,6 +23,7 @@ struct OperatingPoint {
       0;  ///< largest net current of a node at the state returned, or, if none was found, at the last one tried
   int unbalanced = -1;     ///< node whose net current is not small beside its currents; −1: none
   int singular = -1;       ///< unknown whose column depends on the others; −1: none
+  bool finite = true;      ///< false: the last step met an expression that is not finite
   int worst_unknown = -1;  ///< unknown that moved most in the last step; −1: none
   int worst_element = -1;  ///< element whose junctions were held back most; −1: none
 };
@@ -73,7 +74,7 @@ class OperatingPointSolver {
   const NodalEquations* equations_;
   SparseLu lu_;
   bool pivots_ = false;
-  std::vector<double> residual_, jacobian_, trial_, currents_;
+  std::vector<double> residual_, jacobian_, trial_, begun_, currents_;
   std::unique_ptr<LaneLu> lanes_lu_;  ///< null: points are solved one by one
   std::vector<Lane> lanes_;
 };

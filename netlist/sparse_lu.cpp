@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -67,6 +68,7 @@ struct SparseLu::Factors {
   klu_numeric* fixed = nullptr;  ///< factors with the chosen pivots
   klu_numeric* own = nullptr;    ///< factors of values for which the chosen pivots are poor
   std::vector<double> last;      ///< values that factor() took last; empty: none
+  bool coarse = false;           ///< some pivots are below kLeastPivot
   const Ordering* ordering;
 
   explicit Factors(const Ordering* of) : ordering(of) { klu_defaults(&common); }
@@ -83,16 +85,21 @@ struct SparseLu::Factors {
     return numeric;
   }
   klu_numeric* present() { return own != nullptr ? own : fixed; }
-  /// Column whose pivot is nothing but rounding; −1: none.
-  int column_without_pivot() {
+  /// Column whose pivot is nothing but rounding; −1: none. Of a pivot the column's entries of U are taken one by one, each with a
+  /// rounding of half an epsilon of the row: at twice their sum a step leaves less than half of an error.
+  int column_without_pivot(bool refined) {
     const auto* pivots = static_cast<const double*>(present()->Udiag);
+    coarse = false;
     for (int k = 0; k < ordering->pattern.size; ++k) {
-      if (!(std::abs(pivots[k]) >= kLeastPivot)) return ordering->symbolic->Q[k];
+      if (std::abs(pivots[k]) >= kLeastPivot) continue;
+      const double rounding = (present()->Ulen[k] + 2) * std::numeric_limits<double>::epsilon();
+      if (!refined || !(std::abs(pivots[k]) >= rounding)) return ordering->symbolic->Q[k];
+      coarse = true;
     }
     return -1;
   }
-  bool regular(const std::vector<double>& values, int& singular) {
-    singular = column_without_pivot();
+  bool regular(const std::vector<double>& values, int& singular, bool refined) {
+    singular = column_without_pivot(refined);
     if (singular < 0) last = values;
     return singular < 0;
   }
@@ -161,10 +168,12 @@ SparseLu::Pivots SparseLu::pivots() const {
   return p;
 }
 
-bool SparseLu::factor(const std::vector<double>& values) {
+bool SparseLu::coarse() const { return factors_->coarse; }
+
+bool SparseLu::factor(const std::vector<double>& values, bool refined) {
   Factors& f = *factors_;
   NUDGE_EXPECT(values.size() == ordering_->pattern.entries());
-  if (f.present() != nullptr && values == f.last) return true;
+  if (f.present() != nullptr && values == f.last && (refined || !f.coarse)) return true;
   klu_free_numeric(&f.own, &f.common);
   f.last.clear();
   singular_ = -1;
@@ -174,11 +183,11 @@ bool SparseLu::factor(const std::vector<double>& values) {
   if (symbolic == nullptr) return false;
   if (f.fixed != nullptr && klu_refactor(columns, rows, numbers, symbolic, f.fixed, &f.common) != 0 &&
       f.common.status == KLU_OK && klu_rgrowth(columns, rows, numbers, symbolic, f.fixed, &f.common) != 0 &&
-      f.common.rgrowth >= kLeastGrowth && f.regular(values, singular_)) {
+      f.common.rgrowth >= kLeastGrowth && f.regular(values, singular_, false)) {
     return true;
   }
   f.own = f.made(values);
-  if (f.own != nullptr && f.common.status == KLU_OK) return f.regular(values, singular_);
+  if (f.own != nullptr && f.common.status == KLU_OK) return f.regular(values, singular_, refined);
   singular_ = f.common.singular_col < ordering_->pattern.size ? f.common.singular_col : -1;
   klu_free_numeric(&f.own, &f.common);
   return false;

@@ -49,8 +49,10 @@ class SparseLu {
   };
   Pivots pivots() const;
 
-  /// Factorises the matrix of these values. False: singular.
-  bool factor(const std::vector<double>& values);
+  /// Factorises the matrix of these values. False: singular. `refined`: pivots above the rounding of their own sums will do, for
+  /// a solution that is refined by its residual; coarse() then tells that some are below kLeastPivot.
+  bool factor(const std::vector<double>& values, bool refined = false);
+  bool coarse() const;
   /// First column that depends on the others; −1: unknown.
   int singular_column() const { return singular_; }
 

@@ -165,6 +165,17 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused("X1 a 0 s r=1 + 2\n.subckt s a b r=1\n.ends" + rest, "t.cir:2:14:", "stands in {}");
   check_refused("M1 a z 0 0 nn\n.model nn nmos\n.temp 50" + rest, "t.cir:2:1:", "must be one temperature");
   check_refused(".options temp=-300" + rest, "t.cir:2:15:", "above 0 K");
+  const std::string diode = "\n.model dd d\n.model qq npn" + rest;
+  for (const char* card : {"D1 z 0 dd temp=-300", "D1 z 0 dd dtemp=-400", "Q1 z z 0 qq temp=-300",
+                           "R1 z 0 1k temp=-500 tc1=2m", "C1 z 0 1n dtemp=-500"}) {
+    check_refused(card + diode, "t.cir:2:", "must be above 0 K");
+  }
+  for (const char* nominal : {"-300", "-273.15"})
+    check_refused(fmt::format("D1 z 0 dd\n.model dd d(tnom={})", nominal) + rest, "t.cir:3:18:", "must be above 0 K");
+  // 1e300 A times the exponentials of the law, and exp(-1.11 eV / kT) at 1 K, are no numbers of 64 bits.
+  check_refused("D1 z 0 dd\n.model dd d(is=1e300)" + rest, "t.cir:2:1:", "outside the range of numbers");
+  check_refused("D1 z 0 dd temp=-272" + diode, "t.cir:2:1:", "outside the range of numbers");
+  check_refused("Q1 z z 0 qq\n.model qq npn(is=1e300)" + rest, "t.cir:2:1:", "outside the range of numbers");
   check_refused(".lib x y z" + rest, "t.cir:2:1:", "takes a file name and a section");
   check_refused(".endl" + rest, "t.cir:2:1:", ".endl without .lib");
   check_refused("+ R1 a 0 1" + rest, "t.cir:2:1:", "must follow a card");
@@ -203,6 +214,14 @@ TEST_CASE("netlist: what cannot be solved names its place", "[netlist]") {
   const std::string held = failure("I1 a 0 10\nG1 0 a a 0 1\nD1 a 0 dd\n.model dd D\n");
   CHECK_THAT(held, Catch::Contains("did not converge"));
   CHECK_THAT(held, Catch::Contains("residual"));
+  // At a million degrees IS is 1.7e15 A: at the 5e-17 V that carry 1 mA the exponential is 1 to the last bit.
+  CHECK_THAT(failure("I1 0 b 1m\nD1 b 0 dd temp=1e6\n.model dd D\n"),
+             Catch::Contains("net current at v(b)") && Catch::Contains("1 mA"));
+  // Resistors between a and b are 1e-24 of 1/gmin.
+  CHECK_THAT(failure("V1 c 0 1\nD1 c a dd\nR1 a b 1e-12\nD2 b 0 dd\nD3 0 b dd\n.model dd D\n"),
+             Catch::Contains("r1 (t.cir:4:1) of") && Catch::Contains("make it larger"));
+  CHECK_THAT(failure("I1 0 a 1\nR1 a 0 1\nB1 b 0 v=ln(v(a)-9)\nR2 b 0 1\n"),
+             Catch::Contains("the expression of b1 (t.cir:4:1) is not finite"));
 }
 
 namespace {
@@ -265,4 +284,8 @@ TEST_CASE("an operating point that no circuit keeps is known by the rate at whic
   const std::string latch = "R1 a 0 1k\nR2 b 0 1k\nG1 a 0 b 0 {}\nG2 b 0 a 0 {}\n";
   CHECK(growth(fmt::format(fmt::runtime(latch), "3m", "3m")) == Approx(2e9).epsilon(1e-9));
   CHECK(growth(fmt::format(fmt::runtime(latch), "0.5m", "0.5m")) == Approx(-0.5e9).epsilon(1e-9));
+  // A doubler leaks through gmin at 1e-6/s; 1 S on 1 pF rounds it by 1e-3/s.
+  const NodalEquations doubler(
+      parsed("t\nV1 in 0 0\nC1 in a 1u\nD1 0 a dd\nD2 a b dd\nC2 b 0 1u\n.model dd D(is=1e-14 rs=1)\n"));
+  CHECK_FALSE(growth_rate(doubler, std::vector<double>(static_cast<std::size_t>(doubler.unknowns()), 0.0)));
 }
