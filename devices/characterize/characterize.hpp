@@ -59,7 +59,7 @@ enum class SpectrumKind {
 /// Noise record: looks at devices programmed to the middle of the window (or the level nearest to it), starting 1000 records after programming. By then
 /// drift and decay are a straight line, which is taken off each device.
 struct NoiseRecord {
-  double target_S = 0;                ///< programmed conductance
+  double target_S = 0;                   ///< programmed conductance
   std::vector<double> deviation, share;  ///< histogram of (g − line of its device)/mean, at the ends of the looks
   std::vector<double> frequency_Hz, spectrum_Hz;  ///< one-sided, relative to g², mean over the devices; within the band
   double trend = 0;                               ///< rms of the lines' change over the record, relative

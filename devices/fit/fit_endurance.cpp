@@ -253,14 +253,16 @@ std::vector<CycledDevice> parse_endurance(std::string_view text, const std::stri
     rows[cycled_name(table.columns, i)].push_back(i);
   }
   Understood& said = look.understood.back();
-  const auto [lost, left_out] = overflow_rows(table, counts_pulses ? pulse_count_at : cycle_count_at, said.missing_lines);
+  const auto [lost, left_out] =
+      overflow_rows(table, counts_pulses ? pulse_count_at : cycle_count_at, said.missing_lines);
   if (!lost.empty()) {
     said.notes.push_back(
         fmt::format("{} devices end with an overflow of their on state: they failed there, and count so", lost.size()));
   }
   if (!left_out.empty()) {
-    said.notes.push_back(fmt::format("{} devices are left out, because no row has both their readings: they begin in lines {}",
-                                     left_out.size(), fmt::join(left_out, ", ")));
+    said.notes.push_back(
+        fmt::format("{} devices are left out, because no row has both their readings: they begin in lines {}",
+                    left_out.size(), fmt::join(left_out, ", ")));
   }
   std::vector<CycledDevice> devices;
   for (auto& [name, own] : rows) {

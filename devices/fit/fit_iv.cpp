@@ -311,8 +311,8 @@ std::string dead_devices(const IvData& data, const IvReads& reads) {
 std::string why_no_law(const IvData& data, const IvReads& reads) {
   if (reads.is_volatile()) {
     return fmt::format(
-        "the device returns by itself in {} of {} lobes (a threshold switch): vteam and yakopcic keep their state. No "
-        "model of nudge has a state that returns within a sweep",
+        "the device returns by itself in {} of {} lobes: a threshold switch, unless its reset is not in the "
+        "file. vteam and yakopcic keep their state. No model of nudge has a state that returns within a sweep",
         reads.returned, reads.switched);
   }
   const auto both = [](const IvNumber& most, const IvNumber& other) { return 10 * other.n > most.n; };

@@ -122,8 +122,9 @@ std::vector<std::string> PulseFit::warnings() const {
                               upper ? "upper" : "lower"));
   }
   if (const double reached = range.size() / spec.window_S(); !window_known && reached < 0.9) {
-    out.push_back(fmt::format("device.pulses {:.4g} counts across the whole window, of which the records reached {:.2g} %",
-                              spec.pulses, 100 * reached));
+    out.push_back(
+        fmt::format("device.pulses {:.4g} counts across the whole window, of which the records reached {:.2g} %",
+                    spec.pulses, 100 * reached));
   }
   if (std::abs(likelihood.innovation_correlation) > 3 / std::sqrt(static_cast<double>(likelihood.values))) {
     out.push_back(fmt::format(

@@ -93,9 +93,9 @@ LeakFit fit_waits(const std::vector<LabRecord>& records) {
     if (squares(search.at(k)) < squares(search.at(best))) best = k;
   }
   // To half the digits of a double: the squares are flat within the root of their rounding.
-  const auto [ln_s, least] = boost::math::tools::brent_find_minima(
-      squares, search.at(std::max(best - 1, 0)), search.at(std::min(best + 1, points)),
-      std::numeric_limits<double>::digits / 2);
+  const auto [ln_s, least] = boost::math::tools::brent_find_minima(squares, search.at(std::max(best - 1, 0)),
+                                                                   search.at(std::min(best + 1, points)),
+                                                                   std::numeric_limits<double>::digits / 2);
   fit.time_s = std::exp(ln_s);
   fit.rest_S = rest_at(waits, fit.time_s).rest_S;
   fit.rms_S = std::sqrt(least / n);

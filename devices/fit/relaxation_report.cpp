@@ -121,11 +121,11 @@ std::string relaxation_text(const RelaxationFit& fit) {
       "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | beyond 4 sd, %\n"
       "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | {:>7} {:>7} | measured model\n",
       fit.cells, memory_text(fit.spec.memory_decades), fit.correlation_error,
-      memory_text(fit.spec.volatility_memory_decades),
-      fit.volatility.persistence_model, fit.volatility.persistence_measured, fit.volatility.persistence_error,
-      fit.volatility.skew_model, fit.volatility.skew_measured,
-      fit.volatility.skewed ? "" : ": not significant, so the law has none", "level uS", "time s", "cells", "sd uS",
-      "model", "mean uS", "model", "1 % uS", "model", "99 % uS", "model", "", "", "", "", "", "", "", "", "", "", "");
+      memory_text(fit.spec.volatility_memory_decades), fit.volatility.persistence_model,
+      fit.volatility.persistence_measured, fit.volatility.persistence_error, fit.volatility.skew_model,
+      fit.volatility.skew_measured, fit.volatility.skewed ? "" : ": not significant, so the law has none", "level uS",
+      "time s", "cells", "sd uS", "model", "mean uS", "model", "1 % uS", "model", "99 % uS", "model", "", "", "", "",
+      "", "", "", "", "", "", "");
   for (const RelaxationRow& r : fit.rows) {
     out += fmt::format(
         "{:9.3f} {:9.3g} {:6} | {:7.3f} {:7.3f} | {:7.3f} {:7.3f} | {:7.2f} {:7.2f} | {:7.2f} {:7.2f} | {:.2f} "

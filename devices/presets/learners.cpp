@@ -29,7 +29,7 @@ DeviceSpec weak_reset() {
   // Log-normal of median 542.5385 and σ = 0.80338, cut off below 41 and above 2000: the median is where Φ has
   // (Φ(ln(41/542.5385)/σ) + Φ(ln(2000/542.5385)/σ))/2 = (0.00065 + 0.94781)/2, 542.5385 exp(−0.06464 σ).
   constexpr double t_star = 515.08;
-  constexpr double pink = 2.5e-2;                               // of ln R, times uniform numbers
+  constexpr double pink = 2.5e-2;  // of ln R, times uniform numbers
   const double m1 = m1_least + m1_scale;
   DeviceSpec spec;
   spec.model = "linear_step";
@@ -75,7 +75,8 @@ std::vector<DevicePreset> learner_presets() {
        "Down pulses are the source's; use them with crossbar.mapping = reset_only. Ours: the window ends at the median "
        "pulse t* where the source's slope falls 24 times; slopes are log-normal with its mean and standard deviation. "
        "Its "
-       "pink noise of ln R is taken as write noise, without memory. Not modelled: its telegraph noise, spreads of t* and "
+       "pink noise of ln R is taken as write noise, without memory. Not modelled: its telegraph noise, spreads of t* "
+       "and "
        "of c1, the change at the first pulse. "
        "That "
        "the devices of both papers are of one kind is our assumption.",

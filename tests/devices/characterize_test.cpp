@@ -179,10 +179,12 @@ TEST_CASE("characterize: a device of levels is programmed to them, and has no mo
     CHECK(c.retained.target_S[k] == Approx(level_S).epsilon(1e-12));
     CHECK(c.retained.mean_S(static_cast<Index>(k), 0) == Approx(level_S).epsilon(1e-12));
   }
-  CHECK(c.noise.target_S == Approx(spec.g_min_S + spec.window_S() * 2 / 3).epsilon(1e-12));  // half a place is rounded up
+  CHECK(c.noise.target_S ==
+        Approx(spec.g_min_S + spec.window_S() * 2 / 3).epsilon(1e-12));  // half a place is rounded up
   CHECK(c.figures.states() == 4);
   CHECK(c.figures.read_states == Approx(1 + 1 / (6 * 0.02)).epsilon(1e-6));
-  CHECK_THAT(summary_text(c, "cell"), Contains("states                 4, as device.levels: reads of one tau keep 9.333"));
+  CHECK_THAT(summary_text(c, "cell"),
+             Contains("states                 4, as device.levels: reads of one tau keep 9.333"));
   spec.levels = 20;
   CHECK_THAT(summary_text(characterize(spec, small()), "cell"),
              Contains("states                 9.333, 6 sigma apart in reads of one tau, of 20 device.levels"));

@@ -59,9 +59,8 @@ TEST_CASE("a date with the year last is read where a day above 12 tells its orde
 
 TEST_CASE("every column of dates has an order of its own", "[dates]") {
   const auto times = [](const std::string& rows, TableLook& look) {
-    return parse_long_table(
-               "programmed at;timestamp;G (uS)\n" + rows, "t.csv",
-               {{"time", Unit::second, true}, {"conductance", Unit::siemens, true}}, {}, look)
+    return parse_long_table("programmed at;timestamp;G (uS)\n" + rows, "t.csv",
+                            {{"time", Unit::second, true}, {"conductance", Unit::siemens, true}}, {}, look)
         .columns[0];
   };
   TableLook iso;
@@ -70,12 +69,13 @@ TEST_CASE("every column of dates has an order of its own", "[dates]") {
   CHECK_THAT(iso.understood.at(0).text(""), Contains("dates are day, month, year: line 2 tells"));
   TableLook both;
   CHECK(times("31/01/2026 14:05:00;1/31/2026 2:05:01 PM;5\n", both) == std::vector<double>{1});
-  CHECK_THAT(both.understood.at(0).text(""),
-             Contains("dates are day, month, year: line 2 tells") && Contains("dates are month, day, year: line 2 tells"));
+  CHECK_THAT(both.understood.at(0).text(""), Contains("dates are day, month, year: line 2 tells") &&
+                                                 Contains("dates are month, day, year: line 2 tells"));
   TableLook other;  // 1 February of a table whose other dates have the day first
   CHECK(times("31/01/2026 14:05:00;01/02/2026 14:05:00;5\n", other) == std::vector<double>{86400});
   TableLook none;
-  CHECK_THROWS_WITH(times("01/02/2026 14:05:00;2026-02-01 14:05:01;5\n", none), Contains("t.csv:2") && Contains("may be"));
+  CHECK_THROWS_WITH(times("01/02/2026 14:05:00;2026-02-01 14:05:01;5\n", none),
+                    Contains("t.csv:2") && Contains("may be"));
 }
 
 TEST_CASE("places in a table without names are what --columns speaks of", "[columns]") {
@@ -174,8 +174,9 @@ TEST_CASE("a device that overflows from its first row on is counted or named", "
     return fit_endurance(devices, pulses);
   };
   TableLook dead;
-  const EnduranceFit first = fit(
-      "device,cycle,LRS_kOhm,HRS_kOhm\n1,1,9.91E+37,9.91E+37\n1,100,9.91E+37,9.91E+37\n2,1,10,100\n2,100,10,100\n", dead);
+  const EnduranceFit first =
+      fit("device,cycle,LRS_kOhm,HRS_kOhm\n1,1,9.91E+37,9.91E+37\n1,100,9.91E+37,9.91E+37\n2,1,10,100\n2,100,10,100\n",
+          dead);
   CHECK_THAT(endurance_text(first), Contains("2 devices, 1 failed"));
   CHECK_THAT(dead.understood.at(0).text(""), Contains("1 devices end with an overflow of their on state"));
   CHECK(first.lives.back().alive == 0);
@@ -184,10 +185,10 @@ TEST_CASE("a device that overflows from its first row on is counted or named", "
   // Both off readings of device 1 are beyond the range; device 3 is dead before its first cycle.
   TableLook off;
   const EnduranceFit wide = fit(
-      "device,cycle,LRS_kOhm,HRS_kOhm\n1,1,10,9.9E37\n1,100,10,9.9E37\n2,1,10,100\n2,100,10,100\n3,0,9.9E37,9.9E37\n", off);
+      "device,cycle,LRS_kOhm,HRS_kOhm\n1,1,10,9.9E37\n1,100,10,9.9E37\n2,1,10,100\n2,100,10,100\n3,0,9.9E37,9.9E37\n",
+      off);
   CHECK(wide.lives.size() == 1);
-  CHECK_THAT(off.understood.at(0).text(""),
-             Contains("2 devices are left out") && Contains("they begin in lines 2, 6"));
+  CHECK_THAT(off.understood.at(0).text(""), Contains("2 devices are left out") && Contains("they begin in lines 2, 6"));
 }
 
 TEST_CASE("a spread at the end of its search is not printed", "[endurance_fit]") {
