@@ -44,8 +44,9 @@ struct EnduranceFit {
 };
 
 /// Reads a table with the columns cycle (or pulse), an on and an off reading (r_on and r_off, LRS and HRS, or g_on and g_off)
-/// and, for several devices, device. A device whose on resistance, or both readings, overflow from some row to its last has lost its
-/// window there, one that does so from its first row on too; `look` says so, and names the lines of devices without a row of two readings. Dashes (---) are no readings and tell nothing. UserError with file:line as parse_long_table(), and for an on reading that conducts no
+/// and, for several devices, device. A device has lost its window where its on resistance, or both
+/// readings, overflow from some row to its last, the first row too. `look` says so, and names the lines of devices without a row of two
+/// readings. Dashes (---) are no readings and tell nothing. UserError with file:line as parse_long_table(), and for an on reading that conducts no
 /// better than the off reading in a device's first row.
 std::vector<CycledDevice> parse_endurance(std::string_view text, const std::string& file, TableLook& look,
                                           bool& counts_pulses);

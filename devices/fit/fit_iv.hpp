@@ -35,8 +35,8 @@ struct IvFit {
 /// two that are best after 40 steps go on to at most 150. Rows at the instrument's limit count only as voltages.
 /// Intervals come from the curvature at the minimum with Student's t; a number within a factor e^3 is open. A set at
 /// negative voltages turns both signs. The widths and volts of device pulses are chosen: the set and reset voltages, and 100 mean
-/// pulses across the window. No law where the best leaves 15 % of the rms of a device that does not move,
-/// of an off state that noise hides, of a current limited at the sign of the reset, nor of a threshold switch. UserError for another model, or as look_at_sweeps().
+/// pulses across the window. There is no law where the best leaves 15 % of the rms of a device that does not move.
+/// Nor is there one of an off state that noise hides, a current limited at the sign of the reset, or a threshold switch. UserError for another model, or as look_at_sweeps().
 IvFit fit_iv(const IvData& data, const std::string& model);
 
 /// Fit as a table for people, and as TOML.

@@ -70,7 +70,7 @@ struct IvLobe {
 struct IvReads {
   std::vector<IvLobe> lobes;
   IvNumber set_V, reset_V;              ///< voltages at which ln(conductance) is halfway between both states
-  IvNumber other_set_V, other_reset_V;  ///< those of the other sign, of fewer lobes; mostly not known
+  IvNumber other_set_V, other_reset_V;  ///< the same at the other sign, of fewer lobes; mostly not known
   IvNumber on_S, off_S;                 ///< small-signal conductances of both states
   IvNumber ratio;                       ///< on/off
   double off_below_S =
@@ -85,8 +85,8 @@ struct IvReads {
 };
 
 /// Conductances are slopes of the current over V sinh(V/V0)/(V/V0). One below three standard errors of a line with an intercept is hidden
-/// by noise of the current. A device returns by itself where it jumps up on the way out and down at a smaller voltage on the way back,
-/// both by five errors of the noise and a tenth, to the conductance it had. Or a set state is gone at the device's next lobe
+/// by noise of the current. A device returns by itself where it jumps up on the way out and down at a smaller voltage on the way back.
+/// Both jumps are of five errors of the noise and a tenth; the second ends at the conductance it had. Or a set state is gone at the device's next lobe
 /// of that sign without a reset. Of rows at the instrument's limit the device conducts at least as well as they say.
 ///
 /// Looks at sweeps that go out from 0 V and come back. Of each lobe both ways are fitted by I = G V0 sinh(V/V0) where |V| is

@@ -44,7 +44,7 @@ struct IvLevel {
   bool hidden = false;
 };
 
-/// Slope of I over s = V sinh(√c V)/(√c V). Its error is that of a line with an intercept: rectified noise is an intercept without a slope.
+/// Slope of I over s = V sinh(√c V)/(√c V). Its error belongs to a line with an intercept: rectified noise is an intercept without a slope.
 IvLevel level_of(const IvWay& way, double below_V, double c, double digit_A);
 
 /// Curvature over all ways, weighted by their errors; the interval is open below where it holds 0.

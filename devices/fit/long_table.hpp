@@ -89,7 +89,8 @@ struct LongTable {
 /// column cannot differ from row to row), a negative time, or a conductance beyond 0.1 S.
 ///
 /// Rows with an instrument's overflow are left out, and counted. Times may be stamps (time_stamp.hpp): dates, or seconds of
-/// Unix. Dates that end with the year have the order that a day above 12 in some row of their column tells, or else another column; UserError with both readings where none does. They are then counted from the column programming_time, or from the first row of their cell.
+/// Unix. Dates that end with the year have the order that a day above 12 tells, in some row of their column or else of another. UserError with
+/// both readings where none does. Times are then counted from the column programming_time, or from the first row of their cell.
 LongTable parse_long_table(std::string_view text, const std::string& file, std::vector<LongColumn> known,
                            const std::vector<std::string>& bare, TableLook& look);
 
