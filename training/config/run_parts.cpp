@@ -24,7 +24,7 @@ namespace {
 
 /// Refuses a null that learns the read-out of a network that has none.
 void check_null(const Config& config, const NetworkPlan& plan) {
-  if (config.text("train.null") != "readout" || plan.readout().parameter >= 0) return;
+  if (train_options(config).null != "readout" || plan.readout().parameter >= 0) return;
   throw UserError(
       "train.null = readout: this network has no read-out that could learn alone. Use frozen_devices, noise_gradient "
       "or all");
