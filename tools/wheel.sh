@@ -23,12 +23,13 @@ while IFS= read -r -d '' file; do
   [ -e "build/sdist/new/$file" ] || rm "build/wheel-source/$file"
 done < <(cd build/wheel-source && find . -type f -print0)
 
-settings=(-C build-dir="$PWD/build/wheel-objects-$version")
-revision=$(git describe --always --tags --dirty 2>/dev/null) && settings+=(-C cmake.define.NUDGE_REVISION="$revision")
-[ -z "${NUDGE_ARCH+set}" ] || settings+=(-C cmake.define.NUDGE_ARCH="$NUDGE_ARCH")
+settings=(--config-settings build-dir="$PWD/build/wheel-objects-$version")
+revision=$(git describe --always --tags --dirty 2>/dev/null) && settings+=(--config-settings cmake.define.NUDGE_REVISION="$revision")
+[ -z "${NUDGE_ARCH+set}" ] || settings+=(--config-settings cmake.define.NUDGE_ARCH="$NUDGE_ARCH")
 [ -z "${JOBS:-}" ] || export CMAKE_BUILD_PARALLEL_LEVEL="$JOBS"
 "$venv/bin/python" -m pip wheel -v --no-deps "${settings[@]}" --wheel-dir build/wheel build/wheel-source 2>&1 |
-  grep -E --line-buffered '^ *(\[[0-9]+/[0-9]+\]|ERROR|error|.*[Ee]rror:)|Successfully built'
+  tee build/wheel.log | grep -E --line-buffered '^ *(\[[0-9]+/[0-9]+\]|ERROR|error|.*[Ee]rror:)|Successfully built' ||
+  { tail -n 20 build/wheel.log; exit 1; }
 PATH="$PWD/$venv/bin:$PATH" "$venv/bin/auditwheel" -v repair --strip -w build/wheel/repaired build/wheel/nudge_ep-*.whl >build/wheel/auditwheel.log 2>&1 ||
   { cat build/wheel/auditwheel.log; exit 1; }
 rm -f dist/nudge_ep-*
