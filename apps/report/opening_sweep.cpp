@@ -205,27 +205,6 @@ Opening ranked_opening(const Table& points, const std::string& result, const std
           ""};
 }
 
-/// Effects on the first result, and on one that scatters less than an accuracy of few samples: the validation loss beside
-/// it (none: empty). Both are looked at, so they are one family.
-struct HeadlineEffects {
-  std::string finer;
-  std::vector<KeyEffect> first, others;
-};
-
-HeadlineEffects headline_effects(const Table& points) {
-  HeadlineEffects out;
-  const auto& all = points.results;
-  const bool loss = std::find(all.begin(), all.end(), "validation_loss") != all.end();
-  if (loss && all.front().ends_with("accuracy")) out.finer = "validation_loss";
-  out.first = ranked_effects(points, all.front());
-  out.others = ranked_effects(points, out.finer);
-  const auto family = static_cast<int>(out.first.size() + out.others.size());
-  for (auto* effects : {&out.first, &out.others}) {
-    for (KeyEffect& one : *effects) look_at_together(one.difference, family);
-  }
-  return out;
-}
-
 /// The opening of a result without a sure effect, with the first sure effect on the finer result where there is one.
 Opening with_finer(const Table& points, const std::string& finer, const std::vector<KeyEffect>& effects, Opening out) {
   const auto sure = [](const KeyEffect& e) { return e.difference.certain() && e.difference.failed == 0; };
@@ -289,15 +268,15 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
   const std::string& result = points.results.front();
   const auto [mean, low, high] = finite_range(points.numbers.at(result));
   if (!std::isfinite(low)) return {swept, "No run has a finite " + words(result) + ".", ""};
-  const HeadlineEffects effects = headline_effects(points);
-  Opening out = points.scattered        ? correlation_opening(points, result)
-                : effects.first.empty() ? Opening{swept, "", ""}
-                                        : ranked_opening(points, result, effects.first);
-  if (out.title.starts_with("No value changes"))
-    out = with_finer(points, effects.finer, effects.others, std::move(out));
-  if (!effects.others.empty()) {
-    out.sentence += fmt::format(" Of the effects, {} are on the {} and {} on the {}.", effects.first.size(),
-                                words(result), effects.others.size(), words(effects.finer));
+  const auto effects = headline_effects(points);
+  Opening out = points.scattered          ? correlation_opening(points, result)
+                : effects.front().empty() ? Opening{swept, "", ""}
+                                          : ranked_opening(points, result, effects.front());
+  if (effects.size() > 1 && !effects[1].empty()) {
+    const std::string finer = headline_results(points.results)[1];
+    if (out.title.starts_with("No value changes")) out = with_finer(points, finer, effects[1], std::move(out));
+    out.sentence += fmt::format(" Of the effects, {} are on the {} and {} on the {}.", effects.front().size(),
+                                words(result), effects[1].size(), words(finer));
   }
   out.sentence += fmt::format(" {}: single runs from {} to {}.", swept, result_text(points, result, low),
                               result_text(points, result, high));
@@ -312,9 +291,13 @@ constexpr std::size_t most_rows = 24;  // beyond, the smallest effects are left 
 
 }  // namespace
 
-std::vector<KeyEffect> ranked_effects(const Table& points, const std::string& result) {
-  const auto values = points.numbers.find(result);
-  if (points.scattered || points.rows == 0 || values == points.numbers.end()) return {};
+std::vector<std::vector<KeyEffect>> headline_effects(const Table& points) {
+  ResultColumns results;
+  for (const std::string& name : headline_results(points.results)) {
+    const auto values = points.numbers.find(name);
+    if (values != points.numbers.end()) results.push_back({name, values->second});
+  }
+  if (points.scattered || points.rows == 0) return std::vector<std::vector<KeyEffect>>(results.size());
   std::vector<std::vector<std::string>> texts(points.keys.size());
   for (std::size_t k = 0; k < texts.size(); ++k) {
     const bool names = points.numbers.count(points.keys[k]) == 0;
@@ -323,14 +306,15 @@ std::vector<KeyEffect> ranked_effects(const Table& points, const std::string& re
   }
   const auto seeds = points.numbers.find("seed");
   const std::vector<double> alike(points.rows, 0);
-  return key_effects(points.keys, texts, seeds == points.numbers.end() ? alike : seeds->second, values->second, result);
+  return key_effects(points.keys, texts, seeds == points.numbers.end() ? alike : seeds->second, results);
 }
 
 std::string effects_figure(const Table& points) {
   if (points.results.empty()) return "";
   const std::string& result = points.results.front();
-  const HeadlineEffects headline = headline_effects(points);
-  const std::vector<KeyEffect>& effects = headline.first;
+  const auto all = headline_effects(points);
+  if (all.empty()) return "";
+  const std::vector<KeyEffect>& effects = all.front();
   if (effects.empty()) return "";
   DotPlot plot{
       "What each value does to the " + words(result),
@@ -338,7 +322,7 @@ std::string effects_figure(const Table& points) {
                   "largest difference on top. Dots: mean over the seeds, hollow where the interval "
                   "contains 0. Lines: 95 % intervals (Student's t over seeds) for all {} effects together "
                   "(Bonferroni), absent with one seed.",
-                  points.one_at_a_time ? "the config's" : "as listed first", effects.size() + headline.others.size()),
+                  points.one_at_a_time ? "the config's" : "as listed first", effects.front().difference.comparisons),
       "difference of the " + shown_label(points, result, "points") +
           (higher_is_better(result) ? ", right is better" : ", left is better"),
       Scale::linear, true};

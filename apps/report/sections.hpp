@@ -134,8 +134,9 @@ std::string paragraph(const std::string& text);
 /// Chooses the axis: value, or 1 - value on a logarithmic axis when cosines lie too close to 1 to be told apart.
 void choose_cosine_axis(DotPlot& plot);
 
-/// Effects of the keys of a sweep, by key_effects(). Empty for sweeps in which all keys change from point to point.
-std::vector<KeyEffect> ranked_effects(const Table& points, const std::string& result);
+/// Effects of the keys of a sweep on its headline results, by key_effects(). Those of sweeps in which all keys change from
+/// point to point are empty.
+std::vector<std::vector<KeyEffect>> headline_effects(const Table& points);
 
 /// Returns Spearman's rank correlation of a numeric key with a result, over the points that have one; NaN below three
 /// points.

@@ -21,8 +21,8 @@ class Effect:
     """What one value of a swept key does to a result.
 
     - key, start, value: the key moved from ``start`` to ``value``.
-    - mean, low, high: mean difference over ``seeds`` seeds, and its 95 % interval (infinite for one seed). The interval holds for all ``comparisons`` effects of the
-      sweep together. All three are NaN where a run failed.
+    - mean, low, high: mean difference over ``seeds`` seeds, and its 95 % interval (infinite for one seed). The interval holds for all ``comparisons`` effects that
+      were looked at together. All three are NaN where a run failed.
     - failed, won, lost: seeds with a failed run; seeds that became better and worse. A failed run is worse than any other.
     - certain: whether the interval excludes 0. Where runs failed or all differences are equal: whether the sign test says so at that level.
     """
@@ -59,8 +59,10 @@ def results_of(run):
 def effects(run, result=None):
     """Ranks the effects of all values of all keys of a sweep on ``result``, and returns a list of ``Effect``, the largest first.
 
-    ``result`` is by default the first result that the file names. A value is compared with the first value of its key, in ``one_at_a_time`` with the config's. The
-    points compared have the same seed and differ in this key alone. The mean over such pairs is one number per seed. The interval is Student's over seeds, for all effects together (Bonferroni).
+    ``result`` is by default the first result that the file names. The report looks at that, and at the validation loss beside an accuracy.
+    A value is compared with the first value of its key, in ``one_at_a_time`` with the config's. The points compared have the same seed and
+    differ in this key alone. The mean over such pairs is one number per seed. The interval is Student's over seeds, for all effects
+    together (Bonferroni): those that the report looks at, and those on ``result``.
 
     An effect with a failed run comes first. Pairs that failed at both ends are left out.
     """
@@ -69,6 +71,7 @@ def effects(run, result=None):
     if result not in results:
         raise InputError(f"no result {result!r} (the sweep has: {', '.join(results)})")
     columns = {key: points[key].values for key in keys}
+    looked_at = list(dict.fromkeys(_core.headline_results(results) + [result]))
     found = _core.key_effects(keys, [[str(one) for one in columns[key]] for key in keys], points.seed.values.tolist(),
-                              points[result].values.tolist(), result)
-    return [Effect(one, columns[one.key][0], columns[one.key][one.point]) for one in found]
+                              [(name, points[name].values.tolist()) for name in looked_at])
+    return [Effect(one, columns[one.key][0], columns[one.key][one.point]) for one in found[looked_at.index(result)]]

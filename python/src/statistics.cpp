@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tables, reports and figures say of repeated runs.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -39,7 +40,8 @@ void bind_statistics(nb::module_& m) {
       .def_ro("key", &KeyEffect::key)
       .def_ro("point", &KeyEffect::point)
       .def_ro("difference", &KeyEffect::difference);
-  m.def("key_effects", key_effects, "keys"_a, "values"_a, "seeds"_a, "results"_a, "result"_a);
+  m.def("headline_results", headline_results, "results"_a);
+  m.def("key_effects", key_effects, "keys"_a, "values"_a, "seeds"_a, "results"_a);
 }
 
 }  // namespace nudge::python

@@ -70,7 +70,7 @@ H5Document sweep_file(const std::vector<std::int64_t>& seeds, const std::string&
 
 TEST_CASE("effects are paired by seed and by everything else, and ranked", "[report]") {
   Table points = two_keys();
-  const auto effects = ranked_effects(points, "validation_loss");
+  const auto effects = headline_effects(points).front();
   REQUIRE(effects.size() == 2);
   CHECK(effects[0].key == "noise");
   CHECK(effects[0].from == "0");
@@ -84,7 +84,7 @@ TEST_CASE("effects are paired by seed and by everything else, and ranked", "[rep
   CHECK(effects[1].difference.mean == Approx(0.01 - 0.002 * 0.04 / 2).epsilon(1e-9));
   // A result that was not measured takes its pair with it: the seed's mean is then over the other pair alone.
   points.numbers["validation_loss"][1] = not_measured;  // noise 0, bits 8, seed 2
-  CHECK(ranked_effects(points, "validation_loss")[0].difference.mean == Approx(0.5001).epsilon(1e-9));
+  CHECK(headline_effects(points).front()[0].difference.mean == Approx(0.5001).epsilon(1e-9));
   // A run that failed does not: its seed is counted as lost, there is no mean of the others, and the effect comes first.
   Table failed = two_keys();
   failed.texts["status"].assign(failed.rows, "ok");
@@ -93,7 +93,7 @@ TEST_CASE("effects are paired by seed and by everything else, and ranked", "[rep
   while (!(bits[broken] == 4 && failed.numbers["seed"][broken] == 2 && failed.numbers["noise"][broken] == 0)) ++broken;
   failed.texts["status"][broken] = "it does not settle";
   failed.results = {"validation_loss"};
-  const auto worst = ranked_effects(ranked_failures(failed), "validation_loss");
+  const auto worst = headline_effects(ranked_failures(failed)).front();
   REQUIRE(worst.size() == 2);
   CHECK(worst[0].difference.failed == 1);
   CHECK(std::isnan(worst[0].difference.mean));
@@ -102,7 +102,7 @@ TEST_CASE("effects are paired by seed and by everything else, and ranked", "[rep
   CHECK((by_key("bits").difference.lost == 2 && by_key("bits").difference.seeds == 2));
   CHECK(by_key("noise").difference.won == 1);  // the seed whose start failed
   points.scattered = true;
-  CHECK(ranked_effects(points, "validation_loss").empty());
+  CHECK(headline_effects(points).front().empty());
 }
 
 TEST_CASE("rank correlation is 1 for any rising curve, and shares the rank of ties", "[report]") {

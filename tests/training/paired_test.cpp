@@ -118,11 +118,20 @@ TEST_CASE("a real effect is named among many that are none, and what seeds canno
       results.push_back(normal() + (point == 4 ? 10 : 0));
     }
   }
-  const auto effects = key_effects(keys, values, seeds, results, "validation_loss");
+  const auto effects = key_effects(keys, values, seeds, {{"validation_loss", results}}).front();
   REQUIRE(effects.size() == 10);
   CHECK((effects.front().key == "key3" && effects.front().difference.certain()));
   CHECK(effects.front().difference.comparisons == 10);
   for (std::size_t i = 1; i < effects.size(); ++i) CHECK_FALSE(effects[i].difference.certain());
+  // A verdict looks at an accuracy and at the loss beside it: the effects on both are one family.
+  CHECK(headline_results({"validation_accuracy", "skipped", "validation_loss"}) ==
+        std::vector<std::string>{"validation_accuracy", "validation_loss"});
+  CHECK(headline_results({"validation_loss", "validation_accuracy"}) == std::vector<std::string>{"validation_loss"});
+  const auto both = key_effects(keys, values, seeds, {{"validation_accuracy", results}, {"validation_loss", results}});
+  REQUIRE((both.size() == 2 && both[0].size() == 10 && both[1].size() == 10));
+  CHECK(both[0].front().difference.comparisons == 20);
+  CHECK(both[1].front().difference.high - both[1].front().difference.mean >
+        effects.front().difference.high - effects.front().difference.mean);
   // d = 1, s = 1: three seeds reach 4.303/√3 = 2.48; t(.975, 6)/√7 = .925 is the first below 1.
   PairedDifference d = paired_difference({0, 1, 2}, {0, 0, 0}, "test_loss");
   CHECK(d.seeds_needed() == 7);

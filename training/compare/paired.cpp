@@ -124,11 +124,10 @@ KeyEffect effect_of(const std::string& key, const std::vector<std::string>& own,
           .to_spread = cell_spread(after, result)};
 }
 
-}  // namespace
-
-std::vector<KeyEffect> key_effects(const std::vector<std::string>& keys, const Values& values,
-                                   const std::vector<double>& seeds, const std::vector<double>& results,
-                                   const std::string& result) {
+/// Effects of all keys on one result, the largest first, each alone.
+std::vector<KeyEffect> effects_on(const std::vector<std::string>& keys, const Values& values,
+                                  const std::vector<double>& seeds, const std::vector<double>& results,
+                                  const std::string& result) {
   std::vector<KeyEffect> out;
   for (std::size_t key = 0; key < values.size(); ++key) {
     const std::vector<std::string>& own = values[key];
@@ -149,11 +148,33 @@ std::vector<KeyEffect> key_effects(const std::vector<std::string>& keys, const V
     }
     for (const Pairs& pairs : moved) out.push_back(effect_of(keys[key], own, pairs, result));
   }
-  for (KeyEffect& one : out) look_at_together(one.difference, static_cast<int>(out.size()));
   const auto size = [](const KeyEffect& one) {
     return one.difference.failed > 0 ? std::numeric_limits<double>::infinity() : std::abs(one.difference.mean);
   };
   std::stable_sort(out.begin(), out.end(), [&](const KeyEffect& a, const KeyEffect& b) { return size(a) > size(b); });
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> headline_results(const std::vector<std::string>& results) {
+  if (results.empty()) return {};
+  const bool loss = std::find(results.begin(), results.end(), "validation_loss") != results.end();
+  if (loss && results.front().ends_with("accuracy")) return {results.front(), "validation_loss"};
+  return {results.front()};
+}
+
+std::vector<std::vector<KeyEffect>> key_effects(const std::vector<std::string>& keys, const Values& values,
+                                                const std::vector<double>& seeds, const ResultColumns& results) {
+  std::vector<std::vector<KeyEffect>> out;
+  int family = 0;
+  for (const auto& [result, column] : results) {
+    out.push_back(effects_on(keys, values, seeds, column, result));
+    family += static_cast<int>(out.back().size());
+  }
+  for (auto& effects : out) {
+    for (KeyEffect& one : effects) look_at_together(one.difference, family);
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "training/sweep/spread.hpp"
@@ -59,13 +60,19 @@ struct KeyEffect {
   CellSpread from_spread, to_spread;  ///< spread of the result over the same pairs
 };
 
-/// Effects of all values of all keys on a result, the largest first; all of them are one family. `values[k][i]`: text of keys[k] at point i;
-/// `seeds` and `results`: of the points. Pairs with a missing result (NaN) are left out, and so are pairs that failed
-/// (infinite) at both ends: they tell nothing of the key. A failed run is worse than any other, and effects with a
-/// failed run come before the others.
-std::vector<KeyEffect> key_effects(const std::vector<std::string>& keys,
-                                   const std::vector<std::vector<std::string>>& values,
-                                   const std::vector<double>& seeds, const std::vector<double>& results,
-                                   const std::string& result);
+/// Results that a verdict on a sweep looks at: the first, and where that is an accuracy the validation loss beside it,
+/// which scatters less than an accuracy of few samples. None of none.
+std::vector<std::string> headline_results(const std::vector<std::string>& results);
+
+/// Results of a sweep's points by name: infinite where the run failed, NaN where there is none.
+using ResultColumns = std::vector<std::pair<std::string, std::vector<double>>>;
+
+/// Effects of all values of all keys on each of `results`, in their order, the largest first; the effects on all results
+/// are one family. `values[k][i]`: text of keys[k] at point i; `seeds`: of the points. Pairs with a missing result are
+/// left out, and so are pairs that failed at both ends: they tell nothing of the key. A failed run is worse than any
+/// other, and effects with a failed run come before the others.
+std::vector<std::vector<KeyEffect>> key_effects(const std::vector<std::string>& keys,
+                                                const std::vector<std::vector<std::string>>& values,
+                                                const std::vector<double>& seeds, const ResultColumns& results);
 
 }  // namespace nudge
