@@ -142,6 +142,27 @@ TEST_CASE("forecasting: a sequence model learns a series, with and without token
   CHECK(errors[0] != errors[1]);
 }
 
+TEST_CASE("forecasting: columns are chosen by name, and the others may hold dates and words") {
+  const TemporaryDirectory folder;
+  const auto path = folder / "traffic.csv";
+  std::ofstream out(path);
+  out << "datetime,temp,volume,weather\n";
+  for (int t = 0; t < 100; ++t) out << "2016-10-01 " << t % 24 << ":00:00," << t << "," << (t * t) % 17 << ",Clouds\n";
+  out.close();
+  const auto options = [&](const std::string& columns) {
+    return series_options(small({"series.file=\"" + path.string() + "\"", "series.columns=" + columns}));
+  };
+  const Matrix<double> both = read_series(options("volume,temp"));
+  REQUIRE((both.rows() == 100 && both.cols() == 2));
+  CHECK((both(20, 0) == 400 % 17 && both(20, 1) == 20));
+  CHECK(read_series(options("temp")).cols() == 1);
+  CHECK_THROWS_WITH(read_series(options("volum")),
+                    Contains("no column series.columns = \"volum\"") && Contains("volume"));
+  CHECK_THROWS_WITH(read_series(options("weather")), Contains("line 2: field 4 is \"Clouds\" (must be a number)"));
+  CHECK_THROWS_WITH(read_series(options("temp,temp")), Contains("names a column twice"));
+  CHECK_THROWS_WITH(make_task(small({"series.columns=temp"})), Contains("series.file"));
+}
+
 TEST_CASE("forecasting: what cannot be forecast is refused with what would help") {
   const TemporaryDirectory folder;
   const auto made = [](const Texts& settings) { make_task(small(settings)); };

@@ -104,6 +104,53 @@ TEST_CASE("a set called by its name comes with its published test split") {
   }
 }
 
+TEST_CASE(".ts: a case is its dimensions one after the other, its class the place in @classLabel") {
+  const auto read = [](const std::string& text, Target target = Target::label) {
+    return parse_ts(text, "t.ts", {"t.ts"}, target);
+  };
+  const std::string head = "# made by hand\r\n@problemName x\n@timeStamps false\n@classLabel true up down\n@data\n";
+  REQUIRE(is_ts(head));
+  CHECK_FALSE(is_ts("# note\na,b\n1,2\n"));
+  const LabelledData two = read(head + "1, 2,3:4,5,6:down\r\n\n-1e-3,8,9:10,11,12:up\n");
+  CHECK(two.shape == std::vector<Index>{2, 3});
+  CHECK(two.labels == std::vector<int>{1, 0});
+  Matrix<float> expected(2, 6);
+  expected << 1, 2, 3, 4, 5, 6, -1e-3F, 8, 9, 10, 11, 12;
+  CHECK(two.features == expected);
+  const LabelledData one = read("@targetlabel true\n@DATA\n1,2:0.5\n3,4:-2", Target::value);
+  CHECK(one.shape == std::vector<Index>{2});
+  CHECK((one.values(0, 0) == 0.5F && one.values(1, 0) == -2.F));
+  for (const auto& [text, said] : std::map<std::string, std::string>{
+           {head + "1,2:up\n1:up\n", "t.ts, line 7: 1 values (must be 2"},
+           {head + "1,2:up\n1,2:3,4:up\n", "line 7: 2 dimensions (must be 1"},
+           {head + "1,?:up\n", "line 6: a value is \"?\" (must be a number; missing"},
+           {head + "1,2:left\n", "class \"left\" (@classLabel names up, down)"},
+           {head + "1,2\n", "has one part (must be its values, a colon, then its class)"},
+           {head, "has no case below @data"},
+           {"@classLabel true a b\n1,2:a\n", "has no line @data"},
+           {"@timeStamps true\n@data\n", "@timeStamps true"},
+           {"@targetlabel true\n@data\n1:1\n", "declares real targets (task.kind = classification needs classes)"}}) {
+    INFO(text);
+    CHECK_THROWS_WITH(read(text), Contains(said));
+  }
+  CHECK_THROWS_WITH(parse_ts(head + "1:up\n", "t.ts", {"t.ts", "", "class"}, Target::label),
+                    Contains("data.labels = \"class\": t.ts has its targets"));
+}
+
+TEST_CASE("a set of series is found by its name in the unpacked package") {
+  const TemporaryDirectory folder;
+  std::filesystem::create_directories(folder.path() / "GunPoint");
+  const std::string head = "@classLabel true 1 2\n@data\n";
+  std::ofstream(folder.path() / "GunPoint/GunPoint_TRAIN.ts") << head << "1,2,3:1\n4,5,6:2\n";
+  std::ofstream(folder.path() / "GunPoint/GunPoint_TEST.ts") << head << "7,8,9:2\n";
+  const NamedData* set = named_data("gunpoint");
+  REQUIRE(set != nullptr);
+  CHECK_THROWS_WITH(set->folder(""), Contains("unpack PyPI's package aeon"));
+  const PublishedData data = set->read(set->folder(folder.path().string()), Target::label);
+  CHECK((data.training.count() == 2 && data.test.labels == std::vector<int>{1}));
+  CHECK(data.test.features(0, 2) == 9);
+}
+
 TEST_CASE("CIFAR-10 is read from its binary files, five of training and one of test") {
   const TemporaryDirectory folder;
   for (int n = 1; n <= 5; ++n) write_cifar(folder.path() / ("data_batch_" + std::to_string(n) + ".bin"), 10);

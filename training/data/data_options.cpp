@@ -53,7 +53,8 @@ const Section<DataOptions>& data_section() {
             &DataOptions::text),
       field(
           path("data.file", "",
-               "Samples to learn: CSV, IDX (MNIST as distributed), NPZ, HDF5, or a data frame of R (.rda, .rds); the "
+               "Samples to learn: CSV, IDX (MNIST as distributed), NPZ, HDF5, .ts, or a data frame of R (.rda, .rds); "
+               "the "
                "first bytes decide the format, .gz and .xz are unpacked. Or the name of a set with its published test "
                "split: " +
                    named_data_help() +
@@ -127,14 +128,13 @@ const Section<DataOptions>& data_section() {
   return section;
 }
 
-namespace {
-
-/// Checks a key that only means something beside another one.
 void expect_beside(const std::string& key, const std::string& value, const std::string& other,
                    const std::string& there) {
   if (value.empty() || !there.empty()) return;
   throw UserError(fmt::format("{} = \"{}\" describes {}, which is empty. Set it too", key, value, other));
 }
+
+namespace {
 
 /// Chooses the test file's own name of an array, or the training file's.
 const std::string& first_of(const std::string& own, const std::string& otherwise) {

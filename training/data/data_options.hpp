@@ -32,6 +32,9 @@ struct DataOptions {
   Index validation_samples = {};  ///< samples used for validation; 0: all
 };
 const Section<DataOptions>& data_section();
+/// Refuses a key with a value that only means something beside another one (`other`, its value `there`), which is empty.
+void expect_beside(const std::string& key, const std::string& value, const std::string& other,
+                   const std::string& there);
 /// Table of the key task.kind.
 ParamTable task_rows();
 inline DataOptions data_options(const Config& config) { return data_section().read(config); }

@@ -106,12 +106,13 @@ LabelledData read_labelled_data(const DataSource& source, Target target) {
   }
   if (is_rdata(bytes)) return parse_rdata(bytes, name, source, target);
   if (const std::size_t nul = bytes.find('\0'); nul != std::string::npos) {
-    throw UserError(
-        fmt::format("{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF), R data (RDX) nor CSV text: first "
-                    "byte {:02X}, "
-                    "a NUL at byte {}",
-                    name, static_cast<unsigned char>(bytes[0]), nul));
+    throw UserError(fmt::format(
+        "{}: is neither IDX (first bytes 00 00), NPZ (PK), HDF5 (89 HDF), R data (RDX) nor text (CSV, .ts): first "
+        "byte {:02X}, "
+        "a NUL at byte {}",
+        name, static_cast<unsigned char>(bytes[0]), nul));
   }
+  if (is_ts(bytes)) return parse_ts(bytes, name, source, target);
   return parse_csv(bytes, name, source, target);
 }
 

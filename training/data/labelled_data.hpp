@@ -36,7 +36,7 @@ struct DataSource {
   std::string features_key = "data.features", labels_key = "data.labels";
 };
 
-/// Reads samples of a CSV, IDX, NPZ, HDF5 or R data file; all but NPZ and HDF5 may be packed as .gz or .xz. The first
+/// Reads samples of a CSV, .ts, IDX, NPZ, HDF5 or R data file; all but NPZ and HDF5 may be packed as .gz or .xz. The first
 /// bytes tell the format, not the name. UserError with file, line or place, and the rule, for anything that is wrong with it.
 LabelledData read_labelled_data(const DataSource& source, Target target);
 

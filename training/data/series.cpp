@@ -87,7 +87,9 @@ double seasonal_floor(Index ahead) {
 }
 
 Matrix<double> read_series(const SeriesOptions& options) {
-  if (!options.file.empty()) return read_matrix_file(options.file, "series").values;
+  if (!options.file.empty()) {
+    return read_matrix_file(options.file, "series", EmptyFields::refused, {options.columns, "series.columns"}).values;
+  }
   for (const Generator& one : generators()) {
     if (one.name != options.kind) continue;
     const std::vector<double> values = one.make(options.length, options.seed);
@@ -97,12 +99,16 @@ Matrix<double> read_series(const SeriesOptions& options) {
 }
 
 const Section<SeriesOptions>& series_section() {
-  using param::choice, param::integer, param::path;
+  using param::choice, param::integer, param::path, param::text;
   static const Section<SeriesOptions> section = {
       field(path("series.file", "",
                  "Series to forecast, relative to the working directory: CSV or npy, a row per time step, a column "
                  "per variable. Each variable is forecast from its own past. Empty: a generated series."),
             &SeriesOptions::file),
+      field(text("series.columns", "",
+                 "Columns of series.file to forecast, by the names of its header: \"a,b\". The others are left aside "
+                 "and may hold text, such as dates. Empty: all columns."),
+            &SeriesOptions::columns),
       field(choice("series.kind", "seasonal", series_names(),
                    "The generated series. seasonal: a daily and a weekly cycle with correlated noise (the least "
                    "error is known). mackey_glass: the chaotic equation with a delay of 17.",
@@ -291,7 +297,9 @@ class ForecastingTask final : public Task {
 std::unique_ptr<Task> forecasting_task(const Config& config) { return std::make_unique<ForecastingTask>(config); }
 
 void check_forecasting_task(const Config& config) {
-  const Index tokens = static_cast<Index>(config.integer("model.tokens")), horizon = series_options(config).horizon;
+  const SeriesOptions options = series_options(config);
+  expect_beside("series.columns", options.columns, "series.file", options.file);
+  const Index tokens = static_cast<Index>(config.integer("model.tokens")), horizon = options.horizon;
   if (tokens > horizon) return;
   throw UserError(fmt::format("series.horizon = {} (must be below model.tokens = {}: rows that are known come first)",
                               horizon, tokens));

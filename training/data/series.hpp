@@ -13,8 +13,9 @@ namespace nudge {
 
 /// Options of the section [series].
 struct SeriesOptions {
-  std::string file;  ///< file of the series; empty: generated, of `kind`
-  std::string kind;  ///< kind of the generated series, of series_names()
+  std::string file;     ///< file of the series; empty: generated, of `kind`
+  std::string columns;  ///< names of its columns, "a,b"; empty: all
+  std::string kind;     ///< kind of the generated series, of series_names()
   Index length = {};
   std::uint64_t seed = {};
   Index patch = {}, horizon = {};  ///< P values to a row, and number of rows to forecast

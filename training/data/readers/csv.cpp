@@ -71,22 +71,24 @@ class Table {
 
   std::size_t line(std::size_t row) const { return static_cast<std::size_t>(text_.line(row)); }
 
-  /// Reads the numbers of a row, columns() many.
-  void numbers(std::size_t row, std::vector<double>& out, EmptyFields empty = EmptyFields::refused) {
+  /// Reads the numbers of a row: those of `chosen` columns, in that order; all of them without.
+  void numbers(std::size_t row, std::vector<double>& out, EmptyFields empty = EmptyFields::refused,
+               const std::vector<std::size_t>& chosen = {}) {
     text_.row(row, row_);
     const std::vector<std::string>& fields = row_.cells;
     if (fields.size() != columns_) {
       throw UserError(fmt::format("{}: {} fields (must be {}, as many as the first line has)", place(row),
                                   fields.size(), columns_));
     }
-    out.resize(columns_);
-    for (std::size_t c = 0; c < columns_; ++c) {
+    out.resize(chosen.empty() ? columns_ : chosen.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::size_t c = chosen.empty() ? i : chosen[i];
       const bool missing = fields[c].empty() && empty == EmptyFields::nan;
       const auto number = missing ? std::numeric_limits<double>::quiet_NaN() : number_of(fields[c]);
       if (!number) {
         throw UserError(fmt::format("{}: field {} is \"{}\" (must be a number)", place(row), c + 1, fields[c]));
       }
-      out[c] = *number;
+      out[i] = *number;
     }
   }
 
@@ -97,31 +99,40 @@ class Table {
   std::size_t columns_ = 0;
 };
 
-std::vector<std::size_t> target_columns(const Table& table, const DataSource& source, Target target) {
-  if (source.labels.empty()) return {0};
-  if (target == Target::label) return {table.column(source.labels, source.labels_key)};
+/// Columns of a list of names, "a,b".
+std::vector<std::size_t> named_columns(const Table& table, const std::string& list, const std::string& key) {
   std::vector<std::size_t> columns;
-  std::string_view names = source.labels;
+  std::string_view names = list;
   for (const std::string& one : read_csv_record(names)) {
-    columns.push_back(table.column(one, source.labels_key));
+    columns.push_back(table.column(one, key));
     if (std::count(columns.begin(), columns.end(), columns.back()) > 1) {
-      throw UserError(fmt::format("{} = \"{}\" names a column twice", source.labels_key, source.labels));
+      throw UserError(fmt::format("{} = \"{}\" names a column twice", key, list));
     }
   }
   return columns;
 }
 
+std::vector<std::size_t> target_columns(const Table& table, const DataSource& source, Target target) {
+  if (source.labels.empty()) return {0};
+  if (target == Target::label) return {table.column(source.labels, source.labels_key)};
+  return named_columns(table, source.labels, source.labels_key);
+}
+
 }  // namespace
 
-NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty) {
+NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty,
+                             const ColumnNames& columns) {
   Table table(text, name);
   table.refuse_two_readings();
+  std::vector<std::size_t> chosen;
+  if (!columns.list.empty()) chosen = named_columns(table, columns.list, columns.key);
   NumberTable out;
-  out.values.resize(static_cast<Index>(table.rows()), static_cast<Index>(table.columns()));
+  out.values.resize(static_cast<Index>(table.rows()),
+                    static_cast<Index>(chosen.empty() ? table.columns() : chosen.size()));
   std::vector<double> row;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     stop_point();
-    table.numbers(i, row, empty);
+    table.numbers(i, row, empty, chosen);
     out.lines.push_back(table.line(i));
     for (std::size_t j = 0; j < row.size(); ++j) out.values(static_cast<Index>(i), static_cast<Index>(j)) = row[j];
   }
@@ -198,15 +209,20 @@ bool is_matrix_file(const std::string& path) {
   return std::any_of(ends.begin(), ends.end(), [&](const char* end) { return path.ends_with(end); });
 }
 
-MatrixFile read_matrix_file(const std::string& path, const std::string& noun, EmptyFields empty) {
+MatrixFile read_matrix_file(const std::string& path, const std::string& noun, EmptyFields empty,
+                            const ColumnNames& columns) {
   const std::string bytes = read_file_bytes(path, noun);
   MatrixFile file{fmt::format("{} file \"{}\"", noun, path), {}};
   if (bytes.starts_with("\x93NUMPY")) {
+    if (!columns.list.empty()) {
+      throw UserError(fmt::format("{} = \"{}\": {} has no names of columns (must be a CSV with a header)", columns.key,
+                                  columns.list, file.name));
+    }
     file.values = matrix_of_npy(parse_npy(bytes, file.name));
   } else if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("\x89HDF")) {
     throw UserError(fmt::format("{}: holds arrays by name (must be one matrix: CSV or .npy)", file.name));
   } else {
-    NumberTable table = parse_csv_matrix(bytes, file.name, empty);
+    NumberTable table = parse_csv_matrix(bytes, file.name, empty, columns);
     file.values = std::move(table.values);
     file.lines = std::move(table.lines);
   }

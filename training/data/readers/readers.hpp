@@ -28,9 +28,15 @@ struct NumberTable {
 /// Treatment of an empty field in a matrix.
 enum class EmptyFields { refused, nan };
 
+/// Columns of a CSV by the names of its header, "a,b", and the config's key that names them. Empty: all columns.
+struct ColumnNames {
+  std::string list, key;
+};
+
 /// Parses the lines of parse_csv() as a matrix, "nan" and "inf" included; a first line without any number is a header.
-/// The text must not be empty.
-NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty);
+/// Columns that are not chosen may hold text. The text must not be empty.
+NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty,
+                             const ColumnNames& columns = {});
 
 /// Parses IDX, the format of MNIST, most significant byte first. The header is 00 00, element type (08 u8, 09 i8, 0B
 /// i16, 0C i32, 0D f32, 0E f64), number of dimensions, sizes (32 bit); the elements follow. Source: LeCun, Cortes and
@@ -52,6 +58,16 @@ bool is_rdata(std::string_view bytes);
 /// of its level from 0 on; a factor among the features is the number that its level reads as.
 /// Source: R Internals, section 1.8.
 LabelledData parse_rdata(std::string_view bytes, const std::string& name, const DataSource& source, Target target);
+
+/// True for text whose first line that is neither empty nor a comment begins with @, as the header of a .ts file does.
+bool is_ts(std::string_view text);
+
+/// Parses .ts, the text format of the UCR and UEA archives of time series: a header of lines "@key value" down to @data, then a
+/// case a line. A case is its values, "a,b,c" for each of its dimensions with a colon between them, and behind a last colon its
+/// class, one of those that @classLabel names, or a number (@targetLabel). The features of a sample are all values of the first
+/// dimension, then of the second; its shape is (dimensions, length). All cases have one length and no missing value.
+/// Source: Bagnall et al., The UEA multivariate time series classification archive (arXiv:1811.00075), appendix.
+LabelledData parse_ts(std::string_view text, const std::string& name, const DataSource& source, Target target);
 
 /// Adds a batch of CIFAR-10's Python version, a pickle of a dict with "labels" and "data" (n, 3072) of bytes. The pickle is
 /// read, never run. Source: Krizhevsky, Learning Multiple Layers of Features from Tiny Images (2009), "dataset layout".
@@ -81,8 +97,9 @@ struct MatrixFile {
 bool is_matrix_file(const std::string& path);
 
 /// Reads a CSV (parse_csv_matrix) or, told by its first bytes, an .npy of one or two dimensions; one dimension is a
-/// row. `noun` says what it holds. With EmptyFields::nan, empty fields and NaN become NaN. UserError naming the file,
+/// row and has no names. `noun` says what it holds. With EmptyFields::nan, empty fields and NaN become NaN. UserError naming the file,
 /// the place and the rule.
-MatrixFile read_matrix_file(const std::string& path, const std::string& noun, EmptyFields empty = EmptyFields::refused);
+MatrixFile read_matrix_file(const std::string& path, const std::string& noun, EmptyFields empty = EmptyFields::refused,
+                            const ColumnNames& columns = {});
 
 }  // namespace nudge
