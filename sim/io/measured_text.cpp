@@ -7,9 +7,11 @@
 #include <array>
 #include <boost/algorithm/string.hpp>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
@@ -94,6 +96,15 @@ bool is_row_of_units(const CsvRow& row) {
   return std::any_of(row.cells.begin(), row.cells.end(), is_unit) &&
          std::all_of(row.cells.begin(), row.cells.end(),
                      [&](const std::string& cell) { return blank(cell) || is_unit(cell); });
+}
+
+/// Value of a cell that is a decimal number and nothing else; most cells of a file are.
+std::optional<double> plain_number(std::string_view cell) {
+  if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-') cell.remove_prefix(1);
+  if (cell.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return error == std::errc() && end == cell.data() + cell.size() ? std::optional(value) : std::nullopt;
 }
 
 /// True of digits with a sign.
@@ -305,18 +316,19 @@ MeasuredText read_measured_text(std::string_view bytes, const std::string& file)
 }
 
 bool is_overflow(const std::string& cell) {
-  const std::string word = boost::to_upper_copy(cell);
-  for (const char* known : {"OVLD", "OVL", "OVERFLOW", "OVRFLW", "OVFL", "OL", "---", "----", "-----"}) {
-    if (word == known) return true;
+  if (cell.empty()) return false;
+  if (cell[0] == 'O' || cell[0] == 'o') {
+    constexpr std::array words = {"OVLD", "OVL", "OVERFLOW", "OVRFLW", "OVFL", "OL"};
+    return std::any_of(words.begin(), words.end(), [&](const char* known) { return boost::iequals(cell, known); });
   }
-  char* end = nullptr;
-  const double value = std::strtod(cell.c_str(), &end);
-  return !cell.empty() && *end == 0 && std::isfinite(value) && std::abs(value) >= 9.9e37;
+  if (cell.size() >= 3 && cell.size() <= 5 && cell.find_first_not_of('-') == std::string::npos) return true;
+  const std::optional<double> value = plain_number(cell);
+  return value && std::isfinite(*value) && std::abs(*value) >= 9.9e37;
 }
 
 bool is_measured_number(const std::string& cell) {
   if (cell.empty()) return false;
-  if (is_overflow(cell)) return true;
+  if (plain_number(cell) || is_overflow(cell)) return true;
   const std::string lower = boost::to_lower_copy(cell);
   if (lower == "nan" || lower == "inf" || lower == "+inf" || lower == "-inf") return true;
   if (std::string_view("+-.0123456789").find(cell[0]) == std::string_view::npos) return false;
