@@ -34,15 +34,26 @@ inline bool of_samples(const std::string& kind) { return !named(network_kinds(),
 inline std::vector<std::string> small_settings(const std::string& kind) {
   std::vector<std::string> all{"hardware.level=ideal"};
   if (of_samples(kind)) {
-    all.insert(
-        all.end(),
-        {"hopfield.form=energy", "hopfield.activation=tanh", "hopfield.hidden=[10]", "convolutional.maps=[2]",
-         "data.validation_samples=30", "relaxation.free_steps=800", "relaxation.nudged_steps=800",
-         "netlist.file=" NUDGE_SOURCE_DIR "/tests/training/netlists/small.cir",
-         "netlist.inputs=['v0?', 'v1?', 'v2?', 'v3?', 'v4?', 'v5?', 'v6?']",
-         "netlist.outputs=['o0', 'o1', 'o2', 'o3', 'o4', 'o5', 'o6', 'o7', 'o8', 'o9']", "netlist.conductance=1 mS",
-         "netlist.initial_spread=0.1", "resistive.diode=none", "resistive.hidden=[10]", "resistive.gain=[2.0]",
-         "oscillator.hidden=[10]", "thermal.hidden=[10]", "task.kind=classification"});
+    all.insert(all.end(), {"hopfield.form=energy",
+                           "hopfield.activation=tanh",
+                           "hopfield.hidden=[10]",
+                           "convolutional.maps=[2]",
+                           "data.validation_samples=30",
+                           "relaxation.free_steps=800",
+                           "relaxation.nudged_steps=800",
+                           "netlist.file=" NUDGE_SOURCE_DIR "/tests/training/netlists/small.cir",
+                           "netlist.inputs=['v0?', 'v1?', 'v2?', 'v3?', 'v4?', 'v5?', 'v6?']",
+                           "netlist.outputs=['o0', 'o1', 'o2', 'o3', 'o4', 'o5', 'o6', 'o7', 'o8', 'o9']",
+                           "netlist.conductance=1 mS",
+                           "netlist.initial_spread=0.1",
+                           "resistive.diode=none",
+                           "resistive.hidden=[10]",
+                           "resistive.gain=[2.0]",
+                           "oscillator.hidden=[10]",
+                           "thermal.hidden=[10]",
+                           "predictive_coding.hidden=[10]",
+                           "predictive_coding.activation=tanh",
+                           "task.kind=classification"});
   }
   if (kind == "oscillator") {
     all.insert(all.end(),
@@ -70,6 +81,9 @@ inline std::vector<std::string> variants(const std::string& kind) {
   if (kind == "resistive") return {"resistive.bias=current", "resistive.bias=rails", "resistive.gain=[2.0, 1.5]"};
   if (kind == "oscillator") return {"oscillator.gain=0.5", "oscillator.field=4", "oscillator.hidden=[6, 5]"};
   if (kind == "thermal") return {"thermal.stiffness=0.5", "thermal.gain=0.2", "thermal.hidden=[6, 5]"};
+  if (kind == "predictive_coding")
+    return {"predictive_coding.activation=sigmoid", "predictive_coding.predictions=fixed",
+            "predictive_coding.hidden=[6, 5]"};
   if (kind == "netlist")
     return {"netlist.initial_spread=0.2", "netlist.learn=['r?_*', 'vbias', 'ib']",
             "netlist.file=" NUDGE_SOURCE_DIR "/tests/training/netlists/mixed.cir"};

@@ -27,10 +27,12 @@ RunMemory memory_of(const Config& config) {
 
 /// The key of a hidden width, of kinds that have one without an upper bound of its own.
 const std::vector<std::pair<std::string, std::string>>& wide() {
-  static const std::vector<std::pair<std::string, std::string>> all = {{"oscillator", "oscillator.hidden"},
-                                                                       {"thermal", "thermal.hidden"},
-                                                                       {"hopfield", "hopfield.hidden"},
-                                                                       {"convolutional", "hopfield.hidden"}};
+  static const std::vector<std::pair<std::string, std::string>> all = {
+      {"oscillator", "oscillator.hidden"},
+      {"thermal", "thermal.hidden"},
+      {"predictive_coding", "predictive_coding.hidden"},
+      {"hopfield", "hopfield.hidden"},
+      {"convolutional", "hopfield.hidden"}};
   return all;
 }
 

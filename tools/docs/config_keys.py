@@ -44,6 +44,7 @@ GROUPS = {
         "netlist": "Which SPICE netlist is trained?",
         "oscillator": "Which coupled oscillators?",
         "thermal": "Which units in a heat bath?",
+        "predictive_coding": "Which layers predict each other?",
         "own": "What does my own network declare?",
     },
     "What does not settle": {

@@ -101,7 +101,7 @@ std::vector<ConfigRule> kind_rules() {
            [](const Config& c) {
              const std::string& kind = c.text("network.kind");
              return c.text("train.beside") != feed_forward_name ||
-                    (kind != "thermal" && kind != "oscillator" && kind != "netlist");
+                    (kind != "thermal" && kind != "oscillator" && kind != "predictive_coding" && kind != "netlist");
            }),
   };
 }

@@ -76,6 +76,12 @@ NetworkKind oscillator_network();
 /// an Ising machine of p-bits.
 NetworkKind thermal_network();
 
+/// Network kind predictive_coding: layers z_l above a clamped sample z_0, each predicted by the one below,
+///     E = ½ Σ_l |z_l − f_l(z_{l−1} M_l + b_l)|²,   f_L the identity
+/// Without a nudge every error is 0 and the equilibrium is the forward pass of a perceptron. Nudged errors tell the weights how
+/// to change: centered EP differs from backprop by O(β²). With fixed predictions it is backprop but for the factor 1/(1 − β²).
+NetworkKind predictive_network();
+
 /// Objects of layers beside their weights, each made when first asked for and then shared. A plan whose network is
 /// never made takes no memory for them. Safe to ask from several threads.
 template <class T>

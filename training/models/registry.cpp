@@ -96,6 +96,7 @@ OpenList<NetworkKind>& list() {
        .not_local = "its elements learn by products of volts and amperes, for which correlator.* has no scale"},
       oscillator_network(),
       thermal_network(),
+      predictive_network(),
       sequence_network(),
       free_transformer_network(),
       argmax_network(),
