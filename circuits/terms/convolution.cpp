@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/convolution.hpp"
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 
@@ -33,15 +34,15 @@ struct Plane {
 constexpr Index kGroup = 8;
 constexpr Index in_groups(Index count) { return (count + kGroup - 1) / kGroup * kGroup; }
 
-/// Computes means, to(x) = Σ_{i,j < p} from(i, x + j)/p² for x < in_groups(cols), of rows that are `stride` apart.
+/// Computes means, to(x) = Σ_{i,j < p} from(i·step, x + j·step)/p² for x < in_groups(cols).
 template <class S, class Size>
-void mean_row(Size p, const S* from, Index stride, Index cols, S* to) {
+void mean_row(Size p, Index step, Plane<const S> from, Index cols, S* to) {
   const S share = S(1) / static_cast<S>(p * p);
   for (Index first = 0; first < cols; first += kGroup) {
     std::array<S, kGroup> sum{};
     for (Index i = 0; i < p; ++i) {
       for (Index j = 0; j < p; ++j) {
-        const S* const at = from + i * stride + first + j;
+        const S* const at = from.data + (i * from.stride + j) * step + first;
         for (Index x = 0; x < kGroup; ++x) sum[static_cast<std::size_t>(x)] += at[x];
       }
     }
@@ -92,37 +93,37 @@ void transposed(Plane<const S> from, Index rows, Index cols, Plane<S> to) {
 template <class S>
 Patches<S>::Patches(const Convolution& shape)
     : shape_(shape),
-      rows_(shape.height + shape.kernel - shape.pool),
-      cols_(shape.width + shape.kernel - shape.pool),
-      padded_(Matrix<S>::Zero(shape.height + shape.kernel - 1, in_groups(cols_) + shape.pool - 1)),
-      means_(Matrix<S>::Zero(shape.channels * (rows_ + 2 * border()), in_groups(cols_) + 2 * border())),
+      rows_(shape.height + 2 * shape.border() - reach()),
+      cols_(shape.width + 2 * shape.border() - reach()),
+      padded_(Matrix<S>::Zero(shape.height + 2 * shape.border(), in_groups(cols_) + reach())),
+      // give_means() reads in whole groups, from column P on.
+      means_(Matrix<S>::Zero(shape.channels * (rows_ + 2 * reach()),
+                             reach() + std::max(in_groups(cols_) + reach(), shape.border() + in_groups(shape.width)))),
       row_(static_cast<std::size_t>(in_groups(shape.width))) {}
 
 template <class S>
 S* Patches<S>::means(Index channel) {
-  return &means_(channel * (rows_ + 2 * border()) + border(), border());
+  return &means_(channel * (rows_ + 2 * reach()) + reach(), reach());
 }
 
 template <class S>
 void Patches<S>::take_means(const S* map, Index channel) {
-  const Index radius = (shape_.kernel - 1) / 2;
-  padded_.block(radius, radius, shape_.height, shape_.width) =
+  padded_.block(shape_.border(), shape_.border(), shape_.height, shape_.width) =
       Eigen::Map<const Matrix<S>>(map, shape_.height, shape_.width);
   with_constant(shape_.pool, [&](auto pool) {
     for (Index y = 0; y < rows_; ++y) {
-      mean_row(pool, &padded_(y, 0), padded_.cols(), cols_, means(channel) + y * means_.cols());
+      mean_row<S>(pool, shape_.stride, {&padded_(y, 0), padded_.cols()}, cols_, means(channel) + y * means_.cols());
     }
   });
 }
 
-/// Adds the transpose of the means to map: a pixel is in the means of the p × p places before it.
+/// Adds the transpose of the means to map: a pixel is in the means of the p × p places before it, s apart.
 template <class S>
 void Patches<S>::give_means(Index channel, S* map) {
-  const Index radius = (shape_.kernel - 1) / 2;
-  const S* const first = means(channel) + (radius - border()) * (means_.cols() + 1);
+  const S* const first = means(channel) + (shape_.border() - reach()) * (means_.cols() + 1);
   with_constant(shape_.pool, [&](auto pool) {
     for (Index y = 0; y < shape_.height; ++y) {
-      mean_row(pool, first + y * means_.cols(), means_.cols(), shape_.width, row_.data());
+      mean_row<S>(pool, shape_.stride, {first + y * means_.cols(), means_.cols()}, shape_.width, row_.data());
       for (Index x = 0; x < shape_.width; ++x) map[y * shape_.width + x] += row_[static_cast<std::size_t>(x)];
     }
   });
@@ -135,10 +136,11 @@ template <class Kernel, class Act>
 void Patches<S>::each_stretch(Kernel kernel, Act act) {
   const Index k = kernel;
   Index at = 0;
-  for (Index top = 0; top < shape_.height; top += shape_.pool) {
-    for (Index left = 0; left < shape_.width; left += shape_.pool) {
+  const Index apart = shape_.stride * shape_.pool;
+  for (Index down = 0; down < shape_.pooled_height(); ++down) {
+    for (Index across = 0; across < shape_.pooled_width(); ++across) {
       for (Index c = 0; c < shape_.channels; ++c) {
-        S* const first = means(c) + top * means_.cols() + left;
+        S* const first = means(c) + apart * (down * means_.cols() + across);
         for (Index y = 0; y < k; ++y, at += k) act(at, first + y * means_.cols(), kernel);
       }
     }

@@ -95,7 +95,7 @@ TEST_CASE("what does not fit samples ends with exit code 2 and says what to do",
         Case{"--set data.file=three.csv --set network.kind=convolutional", "must be an image"},
         Case{"--set network.kind=convolutional --set convolutional.pool=[3]", "do not divide the 8 x 8 image"},
         Case{"--set network.kind=block --set estimator=ep --set relaxation.step=0",
-             "must be hopfield, convolutional, resistive, netlist, oscillator or thermal"},
+             "must be hopfield, convolutional, resistive, netlist, oscillator, thermal or predictive_coding"},
         Case{"--set task.kind=characters", "must be block, stack, transformer, sequence_model or free_transformer"},
         Case{"--set data.side_by_side=5", "must divide train.batch = 16"},
         Case{"--set hopfield.feedback=none", "contrasts energies"}, Case{"--set hopfield.hiden=[3]", "did you mean"}}) {

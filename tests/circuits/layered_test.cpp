@@ -79,35 +79,46 @@ double energy(CircuitDynamics<double>& d, const Matrix<double>& z) { return d.en
 
 }  // namespace
 
-TEST_CASE("patches of every kernel and pool are means of pixels, and go back by the transpose", "[layered]") {
-  for (const Index kernel : {1, 3, 5, 7}) {
+TEST_CASE("patches of every kernel, pool, stride and padding are means of pixels, and go back by the transpose",
+          "[layered]") {
+  struct Window {
+    Index stride, padding;
+  };
+  for (const Index kernel : {1, 2, 3, 5, 7}) {
     for (const Index pool : {1, 2, 3}) {
-      CAPTURE(kernel, pool);
-      const Convolution s{3, 6, 12, 1, kernel, pool};
-      const Matrix<double> x = random_matrix<double>(2, s.inputs(), 1);
-      Matrix<double> patches(2 * s.positions(), s.patch());
-      Patches<double> own(s);
-      own.gather(x, patches);
-      const Index radius = (kernel - 1) / 2, across = s.width / pool;
-      for (Index row = 0; row < patches.rows(); ++row) {
-        for (Index tap = 0; tap < s.patch(); ++tap) {
-          const Index n = row / s.positions(), q = row % s.positions(), c = tap / (kernel * kernel);
-          double sum = 0;  // by the definition
-          for (Index p = 0; p < pool * pool; ++p) {
-            const Index y = q / across * pool + p / pool + tap / kernel % kernel - radius,
-                        w = q % across * pool + p % pool + tap % kernel - radius;
-            if (y >= 0 && y < s.height && w >= 0 && w < s.width) sum += x(n, (c * s.height + y) * s.width + w);
+      for (const Window& window : {Window{1, Convolution::same_size}, Window{1, 0}, Window{2, Convolution::same_size},
+                                   Window{3, 1}, Window{1, 4}}) {
+        CAPTURE(kernel, pool, window.stride, window.padding);
+        const Convolution s{3, 7, 13, 1, kernel, pool, window.stride, window.padding};
+        if (s.positions() == 0) continue;
+        // PyTorch's floor((n + 2 P - k)/s) + 1, then floor(. / p).
+        const Index border = window.padding < 0 ? (kernel - 1) / 2 : window.padding;
+        const Index across = ((13 + 2 * border - kernel) / window.stride + 1) / pool;
+        REQUIRE(s.pooled_width() == across);
+        const Matrix<double> x = random_matrix<double>(2, s.inputs(), 1);
+        Matrix<double> patches(2 * s.positions(), s.patch());
+        Patches<double> own(s);
+        own.gather(x, patches);
+        for (Index row = 0; row < patches.rows(); ++row) {
+          for (Index tap = 0; tap < s.patch(); ++tap) {
+            const Index n = row / s.positions(), q = row % s.positions(), c = tap / (kernel * kernel);
+            double sum = 0;  // by the definition
+            for (Index p = 0; p < pool * pool; ++p) {
+              const Index y = (q / across * pool + p / pool) * s.stride + tap / kernel % kernel - border,
+                          w = (q % across * pool + p % pool) * s.stride + tap % kernel - border;
+              if (y >= 0 && y < s.height && w >= 0 && w < s.width) sum += x(n, (c * s.height + y) * s.width + w);
+            }
+            CHECK(patches(row, tap) == Approx(sum / static_cast<double>(pool * pool)).margin(1e-14));  // 9 additions
           }
-          CHECK(patches(row, tap) == Approx(sum / static_cast<double>(pool * pool)).margin(1e-14));  // 9 additions
         }
+        const Matrix<double> u = random_matrix<double>(patches.rows(), patches.cols(), 2);
+        const Matrix<double> before = random_matrix<double>(2, s.inputs(), 3);
+        Matrix<double> back = before;
+        own.scatter(u, back);
+        // Products of order 1: thousands of them, each rounded to 1e-16.
+        CHECK(u.cwiseProduct(patches).sum() ==
+              Approx((back - before).cwiseProduct(x).sum()).epsilon(1e-11).margin(1e-11));
       }
-      const Matrix<double> u = random_matrix<double>(patches.rows(), patches.cols(), 2);
-      const Matrix<double> before = random_matrix<double>(2, s.inputs(), 3);
-      Matrix<double> back = before;
-      own.scatter(u, back);
-      // Products of order 1: thousands of them, each rounded to 1e-16.
-      CHECK(u.cwiseProduct(patches).sum() ==
-            Approx((back - before).cwiseProduct(x).sum()).epsilon(1e-11).margin(1e-11));
     }
   }
 }

@@ -66,9 +66,9 @@ Settings with(Settings settings, const Settings& more) {
 TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopfield]") {
   check_refusal({"task.kind=characters"},
                 "must be block, stack, transformer, sequence_model or free_transformer for task.kind = characters");
-  check_refusal(
-      {"network.kind=block", "estimator=aep_anchored"},
-      "must be hopfield, convolutional, resistive, netlist, oscillator or thermal for task.kind = classification");
+  check_refusal({"network.kind=block", "estimator=aep_anchored"},
+                "must be hopfield, convolutional, resistive, netlist, oscillator, thermal or predictive_coding for "
+                "task.kind = classification");
   check_refusal({"hopfield.activation=tanh"}, "must be hard_sigmoid or relu for hopfield.form = projected");
   check_refusal({"hopfield.output_activation=sigmoid"}, "must be identity, hard_sigmoid or relu");
   check_refusal({"hopfield.feedback=separate"}, "must be transpose or none for hopfield.form = projected");
@@ -89,6 +89,14 @@ TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopf
   check_refusal({"network.kind=convolutional", "convolutional.maps=[4,4]", "convolutional.pool=[4]"},
                 "blocks of 4 x 4 do not divide the 2 x 2 image of layer 2");
   check_refusal({"network.kind=convolutional", "convolutional.kernel=[4]"}, "must be odd, 4 has no middle");
+  check_refusal(
+      {"network.kind=convolutional", "convolutional.kernel=[5]", "convolutional.padding=[0]", "convolutional.pool=[3]"},
+      "blocks of 3 x 3 do not divide the 4 x 4 image of layer 1 after its convolution. Blocks of these sides do: 1, 2, "
+      "4");
+  check_refusal({"network.kind=convolutional", "convolutional.kernel=[9]", "convolutional.padding=[0]"},
+                "kernels of 9 x 9 are larger than the 8 x 8 image of layer 1 with its padding of 0");
+  check_refusal({"network.kind=convolutional", "convolutional.maps=[4,4,4]", "convolutional.stride=[1,2]"},
+                "must have 1 entry, or 3 as convolutional.maps has");
   check_refusal({"network.kind=convolutional", "convolutional.maps=[4,4,4]", "convolutional.pool=[1,2]"},
                 "must have 1 entry, or 3 as convolutional.maps has");
   check_refusal({"network.kind=convolutional", "convolutional.maps=[]"}, "must name a layer");

@@ -302,7 +302,7 @@ TEST_CASE("regression: values beside features, scaled and back") {
 TEST_CASE("a network of symbols refuses a task of features") {
   CHECK_THROWS_WITH(config_of({"network.kind=block"}),
                     Catch::Contains("network.kind = block (must be hopfield, convolutional, resistive, netlist, "
-                                    "oscillator or thermal for task.kind = "
+                                    "oscillator, thermal or predictive_coding for task.kind = "
                                     "classification, which has features"));
 }
 

@@ -149,9 +149,9 @@ std::string no_such_feedback(const Config& c) {
 }
 
 std::string even_kernel(const Config& c) {
-  if (c.text("network.kind") != "convolutional") return "";
+  if (c.text("network.kind") != "convolutional" || !c.integers("convolutional.padding").empty()) return "";
   for (const std::int64_t side : c.integers("convolutional.kernel")) {
-    if (side % 2 == 0) return fmt::format("must be odd, {} has no middle", side);
+    if (side % 2 == 0) return fmt::format("must be odd, {} has no middle. Or set convolutional.padding", side);
   }
   return "";
 }
@@ -161,6 +161,7 @@ ConfigRule entry_per_layer(const std::string& key) {
   return {{key, "convolutional.maps", "network.kind"}, [key](const Config& c) {
             const std::size_t entries = c.integers(key).size(), layers = c.integers("convolutional.maps").size();
             if (c.text("network.kind") != "convolutional" || entries == 1 || entries == layers) return std::string();
+            if (key == "convolutional.padding" && entries == 0) return std::string();
             return fmt::format("must have 1 entry, or {} as convolutional.maps has", layers);
           }};
 }
@@ -193,7 +194,7 @@ std::vector<ConfigRule> layer_rules() {
            [](const Config& c) {
              return !layered(c) || c.text("train.learns") == "all" || c.text("hopfield.cost") == "cross_entropy";
            }),
-      {{"convolutional.kernel", "network.kind"}, even_kernel},
+      {{"convolutional.kernel", "convolutional.padding", "network.kind"}, even_kernel},
       must({"convolutional.maps", "network.kind"},
            "must name a layer for network.kind = convolutional (hopfield has none)",
            [](const Config& c) {
@@ -201,6 +202,8 @@ std::vector<ConfigRule> layer_rules() {
            }),
       entry_per_layer("convolutional.kernel"),
       entry_per_layer("convolutional.pool"),
+      entry_per_layer("convolutional.stride"),
+      entry_per_layer("convolutional.padding"),
   };
 }
 

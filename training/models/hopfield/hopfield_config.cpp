@@ -2,6 +2,9 @@
 #include "training/models/hopfield/hopfield_config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
@@ -38,21 +41,44 @@ Convolution image(const TaskSizes& task) {
                   shape_text(shape)));
 }
 
+/// Sides of square blocks that divide both numbers, "1, 2, 4".
+std::string dividing(Index height, Index width) {
+  std::vector<Index> all;
+  for (Index side = 1; side <= std::min(height, width); ++side) {
+    if (height % side == 0 && width % side == 0) all.push_back(side);
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+void expect_fit(const Convolution& c, std::size_t layer) {
+  const Index height = c.places(c.height), width = c.places(c.width);
+  if (height < 1 || width < 1) {
+    throw UserError(
+        fmt::format("convolutional.kernel: kernels of {0} x {0} are larger than the {1} x {2} image of layer {3} with "
+                    "its padding of {4}. Raise convolutional.padding, or lower kernel, pool or stride below",
+                    c.kernel, c.height, c.width, layer, c.border()));
+  }
+  if (height % c.pool != 0 || width % c.pool != 0) {
+    throw UserError(
+        fmt::format("convolutional.pool: blocks of {0} x {0} do not divide the {1} x {2} image of layer {3} after its "
+                    "convolution. Blocks of these sides do: {4}",
+                    c.pool, height, width, layer, dividing(height, width)));
+  }
+}
+
 std::vector<Convolution> convolutions(const Config& config, const TaskSizes& task) {
-  const auto [maps, kernels, pools] = convolutional_section().read(config);
+  const ConvolutionOptions options = convolutional_section().read(config);
   std::vector<Convolution> all;
   Convolution next = image(task);
-  for (std::size_t l = 0; l < maps.size(); ++l) {
-    next.maps = maps[l];
-    next.kernel = entry(kernels, l);
-    next.pool = entry(pools, l);
-    if (next.height % next.pool != 0 || next.width % next.pool != 0) {
-      throw UserError(
-          fmt::format("convolutional.pool: blocks of {0} x {0} do not divide the {1} x {2} image of layer {3}",
-                      next.pool, next.height, next.width, l + 1));
-    }
+  for (std::size_t l = 0; l < options.maps.size(); ++l) {
+    next.maps = options.maps[l];
+    next.kernel = entry(options.kernel, l);
+    next.pool = entry(options.pool, l);
+    next.stride = entry(options.stride, l);
+    next.padding = options.padding.empty() ? Convolution::same_size : entry(options.padding, l);
+    expect_fit(next, l + 1);
     all.push_back(next);
-    next = {next.maps, next.height / next.pool, next.width / next.pool};
+    next = {next.maps, next.pooled_height(), next.pooled_width()};
   }
   return all;
 }
@@ -151,14 +177,22 @@ const Section<ConvolutionOptions>& convolutional_section() {
   static const Section<ConvolutionOptions> section = {
       field(integers("convolutional.maps", "[16]", at_least(1),
                      "Maps of the convolutions of a network.kind = convolutional, one entry per layer, from the sample "
-                     "up; stride 1, borders padded with zeros so that the size stays."),
+                     "up."),
             &ConvolutionOptions::maps),
       field(integers("convolutional.kernel", "[3]", at_least(1),
-                     "Side of their kernels, odd: one entry for all, or one per layer."),
+                     "Side of their kernels, odd unless convolutional.padding is set: one entry for all, or one per "
+                     "layer."),
             &ConvolutionOptions::kernel),
+      field(integers("convolutional.stride", "[1]", at_least(1),
+                     "Distance between places of a kernel: one entry for all, or one per layer."),
+            &ConvolutionOptions::stride),
+      field(integers("convolutional.padding", "[]", at_least(0),
+                     "Width of the border of zeros around an image: one entry for all, or one per layer. Empty: "
+                     "(kernel - 1)/2, which keeps the size at stride 1."),
+            &ConvolutionOptions::padding),
       field(integers("convolutional.pool", "[2]", at_least(1),
                      "Side of the blocks that are averaged after each convolution: one entry for all, or one per "
-                     "layer; 1: none. It must divide the image."),
+                     "layer; 1: none. It must divide the image after the convolution."),
             &ConvolutionOptions::pool)};
   return section;
 }

@@ -33,7 +33,7 @@ const Section<HopfieldOptions>& hopfield_section();
 
 /// Options of the section [convolutional], a list entry per layer or one for all.
 struct ConvolutionOptions {
-  std::vector<Index> maps, kernel, pool;
+  std::vector<Index> maps, kernel, pool, stride, padding;
 };
 const Section<ConvolutionOptions>& convolutional_section();
 

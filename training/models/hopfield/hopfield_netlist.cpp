@@ -204,7 +204,7 @@ double terms(const NetworkPlan& plan) {
     double entries = static_cast<double>(shape.widths[at - 1]) * static_cast<double>(shape.widths[at]);
     if (shape.convolutional(l)) {
       const Convolution& c = shape.convolutions[at - 1];
-      const Index side = c.kernel + c.pool - 1;  // of what a pooled unit sees
+      const Index side = c.kernel + c.stride * (c.pool - 1);  // of what a pooled unit sees
       entries = static_cast<double>(c.outputs() * c.channels * side * side);
     }
     count += l > 1 && !shape.feed_forward ? 2 * entries : entries;
