@@ -74,8 +74,10 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     if (affine_given_ || !term_->has(part)) return;
     activate(z);
     const auto asked = [node](const LinkEnd& end) { return node == kAllNodes || node == end.node; };
-    if (term_->drives_to() && asked(term_->to_)) act_on_to(z, store, f, read);
-    if (term_->drives_from() && asked(term_->from_)) act_on_from(z, store, f, read);
+    const bool up = term_->drives_to() && asked(term_->to_), down = term_->drives_from() && asked(term_->from_);
+    if (up) act_on_to(z, store, f, read);
+    if (down && !up && reader_.chooses()) reader_.choose(source(z), read);
+    if (down) act_on_from(z, store, f, read);
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
@@ -85,8 +87,9 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       end->set(z);
       end->set_curvature();
     }
-    if (affine_given_) return;
+    if (affine_given_) return reader_.hold();
     MatrixRef<S>& f = term_->way_ == LinkWay::both ? conservative : rest;
+    if (!term_->drives_to() && reader_.chooses()) reader_.choose(source0(), read);
     if (term_->drives_to() && to0_.identity() && residue_ == nullptr) {
       add_drive_to(source0(), on(f, term_->to_), read);
     } else if (term_->drives_to()) {
@@ -94,6 +97,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       if (residue_ != nullptr) take_own(residue_->of_columns, to0_.value(z0_), forward0_);
       to0_.add_gated(forward0_, S(1), on(f, term_->to_));
     }
+    reader_.hold();
     if (term_->drives_from() && from0_.identity() && residue_ == nullptr) {
       reader_.read(ReadDirection::transposed, to0_.value(z0_), on(f, term_->from_), read);
     } else if (term_->drives_from()) {
@@ -160,13 +164,16 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     if (cached_) {  // xᵀ Σ_k s_k ρ(z_k): one product for all copies of what drives them alike
       auto b = on_to_.topRows(rows_);
       contrast_copies<S>(to_.value(z), scales, b);
-      reader_.correlate(ReadDirection::forward, source0(), b, S(1), sink, read);
+      product(source0(), read);
+      reader_.correlate(ReadDirection::forward, source0(), b, S(1), sink, read, 0);
       return true;
     }
+    if (reader_.chooses()) reader_.choose(source(z), read);
     for (std::size_t k = 0; k < scales.size(); ++k) {
       const auto own = [&](const View& all) -> View { return all.middleRows(static_cast<Index>(k) * rows_, rows_); };
       const View x = term_->clamped() ? source0() : View(own(from_.value(z)));
-      reader_.correlate(ReadDirection::forward, x, own(to_.value(z)), scales[k], sink, read);
+      reader_.correlate(ReadDirection::forward, x, own(to_.value(z)), scales[k], sink, read,
+                        term_->clamped() ? 0 : static_cast<Index>(k) * rows_);
     }
     return true;
   }

@@ -24,12 +24,24 @@ struct LinkWeights {
 
 /// Reader of a link's matrix M through the map that holds its weights, with the derivatives and correlations of LinearMap. It is
 /// driven by x of its inputs, or y of its outputs. Reads are added unless told otherwise. One per thread: it has the patches' memory.
+///
+/// A convolution that pools by the maximum chooses places in every forward read, and in choose(). Transposed reads go to the places
+/// last chosen, derivatives to those that were held.
 template <class S>
 class LinkReader {
  public:
   explicit LinkReader(const LinkWeights<S>& weights) : weights_(weights) {
-    if (weights.convolution) patches_.emplace(*weights.convolution);
+    if (!weights.convolution) return;
+    places_ = chooses() ? weights.convolution->unpooled() : *weights.convolution;
+    patches_.emplace(places_);
   }
+
+  /// True if places must be chosen before a transposed read.
+  bool chooses() const { return weights_.convolution && weights_.convolution->maximum; }
+  /// Chooses places by a forward read of this drive.
+  void choose(ConstMatrixRef<S> drive, ReadContext& context);
+  /// Holds the places last chosen, of the linearised point.
+  void hold() { held_ = chosen_; }
 
   /// Reads out += drive M (forward) or drive Mᵀ (transposed).
   void read(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& context,
@@ -37,9 +49,10 @@ class LinkReader {
   /// Adds the derivative D v or Dᵀ v of a read at the drive x₀ to out.
   void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> out,
                   ReadContext& context);
-  /// Adds scale · ⟨u, ∂read/∂weights⟩ of a read at x₀ to the sink, u at its outputs.
+  /// Adds scale · ⟨u, ∂read/∂weights⟩ of a read at x₀ to the sink, u at its outputs. Places: those that are held, or where `chosen`
+  /// is a row, those last chosen from that row on.
   void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
-                 ReadContext& context);
+                 ReadContext& context, std::optional<Index> chosen = std::nullopt);
 
  private:
   /// Values that drive or are sensed at one side of M, at every position.
@@ -47,16 +60,24 @@ class LinkReader {
     Matrix<S> driven, point;
   };
 
-  const Convolution& shape() const { return *weights_.convolution; }
+  /// Places that the reads under way go to.
+  struct Goal {
+    const Chosen* chosen;
+    Index first = 0;
+  };
+
+  const Convolution& shape() const { return places_; }
   Columns all() const { return weights_.map->all_columns(); }
   MatrixRef<S> space(Index n, ReadDirection driving, Matrix<S>& memory);
-  MatrixRef<S> spread(ReadDirection driving, ConstMatrixRef<S> x, Matrix<S>& memory);
+  MatrixRef<S> spread(ReadDirection driving, ConstMatrixRef<S> x, Matrix<S>& memory, Goal goal);
   MatrixRef<S> point(ReadDirection way, ConstMatrixRef<S> x0);
   Side& side(ReadDirection driving) { return driving == ReadDirection::forward ? inputs_ : outputs_; }
   template <class Read>
-  void at_positions(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, Store store, Read read);
+  void at_positions(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, Store store, Goal goal, Read read);
 
   LinkWeights<S> weights_;
+  Convolution places_;  ///< where an array is read
+  Chosen chosen_, held_;
   std::optional<Patches<S>> patches_;  ///< patches of a convolution
   Side inputs_, outputs_;
 };

@@ -198,10 +198,63 @@ void add_positions(Index maps, ConstMatrixRef<S> rows, MatrixRef<S> u) {
   }
 }
 
-#define NUDGE_CONVOLUTION(S)                                             \
-  template class Patches<S>;                                             \
-  template void to_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>); \
-  template void add_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>);
+template <class S>
+void choose(const Convolution& shape, ConstMatrixRef<S> values, Chosen& chosen) {
+  const Index across = shape.places(shape.width), places = shape.places(shape.height) * across;
+  chosen.rows = values.rows() / places;
+  chosen.place.resize(static_cast<std::size_t>(chosen.rows * shape.outputs()));
+  auto to = chosen.place.begin();
+  for (Index n = 0; n < chosen.rows; ++n) {
+    for (Index map = 0; map < shape.maps; ++map) {
+      for (Index q = 0; q < shape.positions(); ++q) {
+        const Index corner = (q / shape.pooled_width() * across + q % shape.pooled_width()) * shape.pool;
+        Index best = corner;
+        for (Index i = 0; i < shape.pool; ++i) {
+          for (Index at = corner + i * across; at < corner + i * across + shape.pool; ++at) {
+            if (values(n * places + at, map) > values(n * places + best, map)) best = at;
+          }
+        }
+        *to++ = best;
+      }
+    }
+  }
+}
+
+namespace {
+
+/// Calls act(row of the values, map, row of u, column of u) for the chosen place of every pooled unit.
+template <class Act>
+void each_chosen(const Convolution& shape, const Chosen& chosen, Index first, Index rows, Act act) {
+  NUDGE_EXPECT(chosen.rows > 0);
+  const Index places = shape.places(shape.height) * shape.places(shape.width), units = shape.outputs();
+  for (Index n = 0; n < rows; ++n) {
+    const Index* const place = chosen.place.data() + (first + n) % chosen.rows * units;
+    for (Index unit = 0; unit < units; ++unit) act(n * places + place[unit], unit / shape.positions(), n, unit);
+  }
+}
+
+}  // namespace
+
+template <class S>
+void add_chosen(const Convolution& shape, ConstMatrixRef<S> values, const Chosen& chosen, Index first, MatrixRef<S> u) {
+  each_chosen(shape, chosen, first, u.rows(),
+              [&](Index at, Index map, Index n, Index unit) { u(n, unit) += values(at, map); });
+}
+
+template <class S>
+void to_chosen(const Convolution& shape, ConstMatrixRef<S> u, const Chosen& chosen, Index first, MatrixRef<S> values) {
+  values.setZero();
+  each_chosen(shape, chosen, first, u.rows(),
+              [&](Index at, Index map, Index n, Index unit) { values(at, map) = u(n, unit); });
+}
+
+#define NUDGE_CONVOLUTION(S)                                                                              \
+  template class Patches<S>;                                                                              \
+  template void to_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>);                                  \
+  template void add_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>);                                 \
+  template void choose<S>(const Convolution&, ConstMatrixRef<S>, Chosen&);                                \
+  template void add_chosen<S>(const Convolution&, ConstMatrixRef<S>, const Chosen&, Index, MatrixRef<S>); \
+  template void to_chosen<S>(const Convolution&, ConstMatrixRef<S>, const Chosen&, Index, MatrixRef<S>);
 NUDGE_BOTH_PRECISIONS(NUDGE_CONVOLUTION)
 
 }  // namespace nudge

@@ -11,7 +11,10 @@ namespace nudge {
 /// kernels K [C_out, C_in, k, k] at every s-th place, then the mean of p × p blocks. A stride s of 1 and P = (k − 1)/2 keep height and
 /// width. Maps lie in a row as (c, y, x), row-major. Conventions as PyTorch's conv2d and avg_pool2d.
 ///
-/// Both are linear, so u is a product at every pooled position. It is the mean of the p² patches there, (C_in k k), times the matrix of
+/// Or the largest value of the block (maximum), as Ernoult et al. (arXiv:1905.13633) and Laborieux et al. (arXiv:2006.03824) have it: an
+/// array is then read at every place, and what comes back goes to the place that was largest (Chosen).
+///
+/// The mean is linear, so u is a product at every pooled position. It is the mean of the p² patches there, (C_in k k), times the matrix of
 /// the kernels, (C_in k k, C_out). The matrix's row (c, y, x) of column o is K[o, c, y, x]. An array that holds this matrix is read once
 /// per pooled position; its drives are averaged first.
 struct Convolution {
@@ -21,6 +24,7 @@ struct Convolution {
   Index pool = 1;                             ///< p, divides height and width of the convolution
   Index stride = 1;                           ///< s
   Index padding = same_size;                  ///< P
+  bool maximum = false;                       ///< u is the largest value of a block, not its mean
 
   static constexpr Index same_size = -1;  ///< (k − 1)/2
 
@@ -34,7 +38,32 @@ struct Convolution {
   Index outputs() const { return maps * positions(); }
   Index positions() const { return pooled_height() * pooled_width(); }
   Index patch() const { return channels * kernel * kernel; }
+  /// The same without pooling: where an array is read, if the blocks give their largest value.
+  Convolution unpooled() const {
+    Convolution all = *this;
+    all.pool = 1;
+    all.maximum = false;
+    return all;
+  }
+  /// Number of reads of an array for one sample.
+  Index reads() const { return maximum ? places(height) * places(width) : positions(); }
 };
+
+/// Places of the largest values of the blocks, for n rows: number of the place of every pooled unit, (n, maps·positions).
+struct Chosen {
+  Index rows = 0;
+  std::vector<Index> place = {};
+};
+
+/// Chooses the places of the largest of values (n·places, maps), the first among equals.
+template <class S>
+void choose(const Convolution& shape, ConstMatrixRef<S> values, Chosen& chosen);
+/// Adds the chosen of values (n·places, maps) to u (n, maps·positions). Row i takes the choice of row (first + i) mod rows.
+template <class S>
+void add_chosen(const Convolution& shape, ConstMatrixRef<S> values, const Chosen& chosen, Index first, MatrixRef<S> u);
+/// Transpose of add_chosen(): sets values to u at the chosen places and to 0 elsewhere.
+template <class S>
+void to_chosen(const Convolution& shape, ConstMatrixRef<S> u, const Chosen& chosen, Index first, MatrixRef<S> values);
 
 /// Drives of the kernels of a convolution, and the way back. The mean of the p × p pixels, s apart, from every pixel of a map on is
 /// formed once. A row of a patch is then k of these means side by side. One per thread: it has their memory.

@@ -9,27 +9,12 @@
 #include "sim/settle.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
+#include "tests/support/map_sums.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
 
 namespace {
-
-/// G_p += scale xᵀ y.
-class Sums final : public GradientSink<double> {
- public:
-  explicit Sums(const std::vector<std::unique_ptr<LinearMap<double>>>& maps) {
-    for (const auto& map : maps) g.push_back(Matrix<double>::Zero(map->inputs(), map->outputs()));
-  }
-  void accumulate(int parameter, Columns columns, double scale, ConstMatrixRef<double> x,
-                  ConstMatrixRef<double> y) override {
-    g[static_cast<std::size_t>(parameter)].middleCols(columns.begin, columns.count) += scale * x.transpose() * y;
-  }
-  void accumulate(int parameter, double scale, ConstMatrixRef<double> gradient) override {
-    g[static_cast<std::size_t>(parameter)] += scale * gradient;
-  }
-  std::vector<Matrix<double>> g;
-};
 
 /// Two maps of 4 × 6 clamped, a convolution to three maps pooled by 2 (18 units), a dense layer of 5; three samples side by side.
 /// Parameters: kernels, dense weights, two biases, and with separate feedback its dense weights.

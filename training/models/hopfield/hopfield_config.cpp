@@ -21,6 +21,8 @@ const Choices<HopfieldFeedback> feedbacks{{"transpose", HopfieldFeedback::transp
                                           {"separate", HopfieldFeedback::separate},
                                           {"none", HopfieldFeedback::none}};
 
+const Choices<bool> poolings{{"average", false}, {"max", true}};
+
 std::vector<std::string> output_activations() {
   std::vector<std::string> names = node_activations();
   names.insert(names.begin(), "auto");
@@ -75,6 +77,7 @@ std::vector<Convolution> convolutions(const Config& config, const TaskSizes& tas
     next.kernel = entry(options.kernel, l);
     next.pool = entry(options.pool, l);
     next.stride = entry(options.stride, l);
+    next.maximum = options.maximum && next.pool > 1;
     next.padding = options.padding.empty() ? Convolution::same_size : entry(options.padding, l);
     expect_fit(next, l + 1);
     all.push_back(next);
@@ -173,7 +176,7 @@ const Section<NeuronOptions>& neuron_section() {
 }
 
 const Section<ConvolutionOptions>& convolutional_section() {
-  using param::integers;
+  using param::integers, param::named;
   static const Section<ConvolutionOptions> section = {
       field(integers("convolutional.maps", "[16]", at_least(1),
                      "Maps of the convolutions of a network.kind = convolutional, one entry per layer, from the sample "
@@ -191,9 +194,14 @@ const Section<ConvolutionOptions>& convolutional_section() {
                      "(kernel - 1)/2, which keeps the size at stride 1."),
             &ConvolutionOptions::padding),
       field(integers("convolutional.pool", "[2]", at_least(1),
-                     "Side of the blocks that are averaged after each convolution: one entry for all, or one per "
+                     "Side of the blocks that are pooled after each convolution: one entry for all, or one per "
                      "layer; 1: none. It must divide the image after the convolution."),
-            &ConvolutionOptions::pool)};
+            &ConvolutionOptions::pool),
+      field(named("convolutional.pooling", "average",
+                  "What a block gives. average: its mean, so that kernels are read once per block. max: its largest "
+                  "value; kernels are read at every place, and what comes back goes to the place that was largest.",
+                  "max: Ernoult et al., arXiv:1905.13633; Laborieux et al., arXiv:2006.03824"),
+            poolings, &ConvolutionOptions::maximum)};
   return section;
 }
 

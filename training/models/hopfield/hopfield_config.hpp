@@ -34,6 +34,7 @@ const Section<HopfieldOptions>& hopfield_section();
 /// Options of the section [convolutional], a list entry per layer or one for all.
 struct ConvolutionOptions {
   std::vector<Index> maps, kernel, pool, stride, padding;
+  bool maximum = {};  ///< blocks give their largest value
 };
 const Section<ConvolutionOptions>& convolutional_section();
 

@@ -217,6 +217,13 @@ ExportedNetwork write(const Network<double>& network, const NetlistOptions& opti
     throw UserError(
         "crossbar: --block: of a layered Hopfield network only linear devices are exported (device.iv_sinh = 0)");
   }
+  for (const Convolution& each : hopfield_of(network.plan()).shape().convolutions) {
+    if (each.maximum) {
+      throw UserError(
+          "crossbar: --block: convolutional.pooling = max is not exported (must be average: no transconductance "
+          "chooses the largest of a block)");
+    }
+  }
   const double tau = options.circuit.time_constant_s;
   HopfieldNetlist spec;
   spec.input = options.clamp.topRows(1);

@@ -124,6 +124,9 @@ std::vector<Parameter> HopfieldPlan::parameters() const {
   const auto positions = [this](int l) {
     return static_cast<double>(shape_.convolutions[static_cast<std::size_t>(l - 1)].positions());
   };
+  const auto reads = [this](int l) {
+    return static_cast<double>(shape_.convolutions[static_cast<std::size_t>(l - 1)].reads());
+  };
   const auto kernels = [this](int l) -> ParameterShape {
     const Convolution& c = shape_.convolutions[static_cast<std::size_t>(l - 1)];
     return {c.patch(), c.maps};
@@ -132,7 +135,7 @@ std::vector<Parameter> HopfieldPlan::parameters() const {
     const bool convolved = shape_.convolutional(l);
     all.push_back({fmt::format("{}{}", convolved ? "K" : "W", l),
                    convolved ? kernels(l) : ParameterShape{width(l - 1), width(l)}, true});
-    if (convolved) all.back().products = positions(l);
+    if (convolved) all.back().products = reads(l);
   }
   for (int l = 1; l <= shape_.layers(); ++l) {
     all.push_back({fmt::format("b{}", l), {1, shape_.convolutional(l) ? kernels(l).cols : width(l)}, false, false});
@@ -142,7 +145,7 @@ std::vector<Parameter> HopfieldPlan::parameters() const {
     const bool convolved = shape_.convolutional(l);
     all.push_back({fmt::format("{}{}", convolved ? "Kb" : "B", l),
                    convolved ? kernels(l) : ParameterShape{width(l), width(l - 1)}, true});
-    if (convolved) all.back().products = positions(l);
+    if (convolved) all.back().products = reads(l);
   }
   if (shape_.classes > 0) {
     all.push_back({"Wo", {width(shape_.layers()), shape_.classes}, true});
