@@ -34,10 +34,12 @@ class LayeredPlan final : public SamplePlan {
     std::vector<Parameter> all;
     for (int l = 1; l <= count(); ++l) {
       all.push_back({fmt::format("{}{}", layers_.coupling, l), {width(l - 1), width(l)}, true});
+      all.back().layer = l;
     }
     for (int l = 1; l <= count(); ++l) {
       for (const LayerPart& part : layers_.parts) {
         all.push_back({fmt::format("{}{}", part.field, l), {1, width(l)}, false, false});
+        all.back().layer = l;
       }
     }
     return all;

@@ -5,6 +5,7 @@
 #include "sim/base/open_list.hpp"
 #include "training/models/block/block_plan.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
+#include "training/models/layer_rates.hpp"
 #include "training/models/layered_plan.hpp"
 #include "training/models/netlist/netlist_plan.hpp"
 #include "training/models/own/own_network.hpp"
@@ -148,7 +149,9 @@ std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const Task
   const NetworkKind& kind = network_kind(config);
   NUDGE_EXPECT(kind.is_circuit());
   NUDGE_EXPECT((kind.takes == Rows::symbols ? task.symbols : task.features) > 0);  // a rule of the config
-  return kind.plan(config, task);
+  auto plan = kind.plan(config, task);
+  static_cast<void>(layer_rates(config, plan->parameters()));  // refuses a list that does not fit
+  return plan;
 }
 
 }  // namespace nudge

@@ -14,6 +14,7 @@
 #include "training/check/stability.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/factor_products.hpp"
+#include "training/models/layer_rates.hpp"
 #include "training/train/noise_gradient.hpp"
 
 namespace nudge {
@@ -74,6 +75,7 @@ EquilibriumRun<S>::EquilibriumRun(const Config& config, const std::shared_ptr<co
   if (const Index kept = learner_->parameter_matrices(); kept > 0)
     parameters_ = std::make_unique<ParameterMemory<S>>(network_->parameter_shapes(), kept);
   for (int p = 0; p < network_->parameters(); ++p) conductances_[static_cast<std::size_t>(p)].begin(network_->map(p));
+  rates_ = layer_rates(config, plan->parameters());
   for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (options_.cosine_every > 0) {
     BatchGradientOptions bare = run_gradient_options<S>(config, estimator, weights);
@@ -171,18 +173,19 @@ void EquilibriumRun<S>::apply(std::uint64_t step, const GradientNorms& norms) {
   for (int p = 0; p < network_->parameters(); ++p) {
     if (options_.learns == "readout" && p != readout.parameter && p != readout.bias) continue;
     LinearMap<S>& map = network_->map(p);
+    const S own = static_cast<S>(rates_[static_cast<std::size_t>(p)]);
     if (decay > S(0) && parameters[static_cast<std::size_t>(p)].decays) {
       deltas_[static_cast<std::size_t>(p)] -= decay * map.weights();
     }
     const auto& factors = factors_[static_cast<std::size_t>(p)];
     if (map.takes_factors()) {
-      map.apply({.factors = factors, .scale = -static_cast<S>(rate), .schedule = schedule});
+      map.apply({.factors = factors, .scale = -own * static_cast<S>(rate), .schedule = schedule});
     } else if (!factors.empty()) {
-      map.apply_factors(factors, static_cast<S>(clip * rate));
+      map.apply_factors(factors, own * static_cast<S>(clip * rate));
     } else if (factor) {
-      map.apply({.direction = &gradient_[p], .scale = *factor, .schedule = schedule});
+      map.apply({.direction = &gradient_[p], .scale = own * *factor, .schedule = schedule});
     } else {
-      map.apply({.direction = &deltas_[static_cast<std::size_t>(p)], .schedule = schedule});
+      map.apply({.direction = &deltas_[static_cast<std::size_t>(p)], .scale = own, .schedule = schedule});
     }
   }
   for (auto& hook : hooks_) hook->updated(*network_, step);

@@ -139,6 +139,7 @@ class EquilibriumRun final : public LearningRun {
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< factors of the maps that take them; gradient_ has the others
   std::vector<Matrix<S>> deltas_;
+  std::vector<double> rates_;                       ///< factor of the learning rate of each parameter (layer_rates())
   std::vector<ConductanceRecord<S>> conductances_;  ///< record for each map
   double alarmed_ = 0;  ///< alarm of the last margin: 1: it falls towards a value that is too small; 2: it is too small
   double noise_share_ = 0;         ///< ‖ΔW‖/‖W‖ of the last step by noise_

@@ -11,6 +11,7 @@
 #include "training/data/data_options.hpp"
 #include "training/data/labelled_data.hpp"
 #include "training/learning/correlator.hpp"
+#include "training/models/layer_rates.hpp"
 #include "training/models/model_options.hpp"
 
 namespace nudge {
@@ -234,7 +235,7 @@ bool hopfield_contrasts(const Config& config) {
 }
 
 ParamTable hopfield_keys() {
-  ParamTable rows = with_weights(hopfield_section().rows());
+  ParamTable rows = layer_keys(hopfield_section().rows());
   add_rows(rows, read_with(with_devices(), neuron_section().rows()));
   add_rows(rows, correlator_keys());
   return rows;

@@ -135,21 +135,25 @@ std::vector<Parameter> HopfieldPlan::parameters() const {
     const bool convolved = shape_.convolutional(l);
     all.push_back({fmt::format("{}{}", convolved ? "K" : "W", l),
                    convolved ? kernels(l) : ParameterShape{width(l - 1), width(l)}, true});
+    all.back().layer = l;
     if (convolved) all.back().products = reads(l);
   }
   for (int l = 1; l <= shape_.layers(); ++l) {
     all.push_back({fmt::format("b{}", l), {1, shape_.convolutional(l) ? kernels(l).cols : width(l)}, false, false});
+    all.back().layer = l;
     if (shape_.convolutional(l)) all.back().products = positions(l);
   }
   for (int l = 2; shape_.asymmetric && l <= shape_.layers(); ++l) {
     const bool convolved = shape_.convolutional(l);
     all.push_back({fmt::format("{}{}", convolved ? "Kb" : "B", l),
                    convolved ? kernels(l) : ParameterShape{width(l), width(l - 1)}, true});
+    all.back().layer = l;
     if (convolved) all.back().products = reads(l);
   }
   if (shape_.classes > 0) {
     all.push_back({"Wo", {width(shape_.layers()), shape_.classes}, true});
     all.push_back({"bo", {1, shape_.classes}, false, false});
+    for (Parameter* one : {&all.end()[-2], &all.back()}) one->layer = shape_.layers() + 1;
   }
   return all;
 }

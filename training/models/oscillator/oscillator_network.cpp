@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "training/models/layer_rates.hpp"
 #include "training/models/layered_plan.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -67,7 +68,7 @@ NetworkKind oscillator_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .keys = with_weights(oscillator_section().rows()),
+          .keys = layer_keys(oscillator_section().rows()),
           .not_local =
               "its phases learn by cosines of their differences, which a multiplier of two states cannot "
               "form"};

@@ -5,6 +5,7 @@
 
 #include "circuits/terms/prediction_link.hpp"
 #include "training/learning/correlator.hpp"
+#include "training/models/layer_rates.hpp"
 #include "training/models/layered_plan.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -66,6 +67,7 @@ class PredictivePlan final : public SamplePlan {
     std::vector<Parameter> all;
     for (int l = 1; l <= layers(); ++l) all.push_back({fmt::format("W{}", l), {width(l - 1), width(l)}, true});
     for (int l = 1; l <= layers(); ++l) all.push_back({fmt::format("b{}", l), {1, width(l)}, false, false});
+    for (int p = 0; p < 2 * layers(); ++p) all[static_cast<std::size_t>(p)].layer = p % layers() + 1;
     return all;
   }
 
@@ -121,7 +123,7 @@ bool free_predictions(const Config& config) {
 }  // namespace
 
 NetworkKind predictive_network() {
-  ParamTable keys = with_weights(predictive_section().rows());
+  ParamTable keys = layer_keys(predictive_section().rows());
   add_rows(keys, correlator_keys());
   return {.name = "predictive_coding",
           .summary = "layers that predict each other above a clamped sample: errors settle, at rest a perceptron",

@@ -10,6 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "training/learning/correlator.hpp"
+#include "training/models/layer_rates.hpp"
 #include "training/models/model_options.hpp"
 
 namespace nudge {
@@ -129,6 +130,7 @@ std::vector<Parameter> ResistivePlan::parameters() const {
   for (int l = 1; l <= shape_.layers(); ++l) {
     const Index here = shape_.widths[static_cast<std::size_t>(l - 1)];
     all.push_back({fmt::format("g{}", l), {below, here}, true, true, true});
+    all.back().layer = l;
     below = here;
   }
   for (int l = 1; l <= shape_.layers() && shape_.bias != ResistiveBias::none; ++l) {
@@ -138,6 +140,7 @@ std::vector<Parameter> ResistivePlan::parameters() const {
     } else {
       all.push_back({fmt::format("b{}", l), {1, here}, false, false, false});
     }
+    all.back().layer = l;
   }
   return all;
 }
@@ -207,7 +210,7 @@ const Section<ResistiveOptions>& resistive_section() {
 }
 
 ParamTable resistive_keys() {
-  ParamTable rows = with_weights(resistive_section().rows());
+  ParamTable rows = layer_keys(resistive_section().rows());
   add_rows(rows, correlator_keys());
   return rows;
 }

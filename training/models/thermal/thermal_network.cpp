@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "training/data/data_options.hpp"
+#include "training/models/layer_rates.hpp"
 #include "training/models/layered_plan.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -105,7 +106,7 @@ NetworkKind thermal_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .keys = with_weights(thermal_section().rows()),
+          .keys = layer_keys(thermal_section().rows()),
           .not_local = "its units learn by means over samples of a bath, which are formed digitally"};
 }
 
