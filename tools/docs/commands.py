@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/reference/commands.md from what `nudge COMMAND --help` prints: one short table a command.
+"""Makes docs/reference/commands.md and a page per command, docs/reference/commands/COMMAND.md, from what `nudge COMMAND --help` prints.
 
-    python3 tools/docs/commands.py build/release/apps/nudge            # writes the page
-    python3 tools/docs/commands.py build/release/apps/nudge --check    # fails where the page says something else than the program
+    python3 tools/docs/commands.py build/release/apps/nudge            # writes the pages
+    python3 tools/docs/commands.py build/release/apps/nudge --check    # fails where a page says something else than the program
 """
 import os
 import re
@@ -12,8 +12,8 @@ import sys
 import generated
 from generated import ROOT
 
-PAGE = ROOT / "docs" / "reference" / "commands.md"
-# The order of the page: what users look for, by what they want to do. A command that stands in no group is an error.
+INDEX, FOLDER = ROOT / "docs" / "reference" / "commands.md", ROOT / "docs" / "reference" / "commands"
+# The order of the index: what users look for, by what they want to do. A command that stands in no group is an error.
 GROUPS = {
     "Train and judge": ["train", "gradcheck", "stability", "test", "generate"],
     "Many runs": ["sweep", "compare", "advise", "benchmark", "merge", "watch"],
@@ -91,35 +91,34 @@ def section(program, command, level):
     return out
 
 
-def page(program):
+def pages(program):
     _, _, lists, rest = parsed(run_help(program))
     known = dict(lists["Subcommands"])
-    missing = set(known) ^ {one for group in GROUPS.values() for one in group}
-    if missing:
-        sys.exit(f"tools/docs/commands.py: GROUPS and the program differ in {', '.join(sorted(missing))}")
-    out = ["# Commands", "", "The program `nudge` has a command for each job. `nudge COMMAND --help` prints what this page says, which is made from it",
-           "by `python3 tools/docs/commands.py build/release/apps/nudge`. [Config keys](configuration.md) are the other half of the reference.", ""]
+    generated.names_in_groups("commands.py", GROUPS, known)
+    out = ["# Commands", "", "The program `nudge` has a command for each job. `nudge COMMAND --help` prints what the page of a command says.",
+           "[Config keys](configuration.md) are the other half of the reference.", "",
+           "Made by `python3 tools/docs/commands.py build/release/apps/nudge`.", ""]
     for title, names in GROUPS.items():
-        out += [f"**{title}**", "", "| command | what it does |", "|---|---|"]
-        out += [f"| [`{one}`](#nudge-{one}) | {cell(known[one])} |" for one in names] + [""]
+        out += [f"## {title}", "", "| command | what it does |", "|---|---|"]
+        out += [f"| [`{one}`](commands/{one}.md) | {cell(known[one])} |" for one in names] + [""]
     codes = " ".join(one.strip() for one in rest).partition("Exit codes: ")[2].partition("Sections of a config")[0].strip()  # over several lines
     codes, _, after = codes.partition(";")
     out += ["## Exit codes", "", "| code | meaning |", "|---|---|"]
     out += [f"| {found[1]} | {cell(found[2])} |" for found in re.finditer(r"(\d) (.*?)(?:, (?=\d )|$)", codes)]
-    out += ["", after.strip()[:1].upper() + after.strip()[1:] + ".", ""] if after.strip() else [""]
-    for names in GROUPS.values():
-        for one in names:
-            out += section(program, [one], 2)
-    return "\n".join(out).rstrip("\n") + "\n"
+    out += ["", after.strip()[:1].upper() + after.strip()[1:] + "."] if after.strip() else []
+    made = {INDEX: "\n".join(out).rstrip("\n") + "\n"}
+    for one in known:
+        title, empty, *rest = section(program, [one], 1)
+        made[FOLDER / f"{one}.md"] = "\n".join([title, empty, "[All commands](../commands.md).", empty, *rest]).rstrip("\n") + "\n"
+    return made
 
 
 def main():
     given = [one for one in sys.argv[1:] if not one.startswith("-")]
     if len(given) != 1:
         sys.exit(__doc__)
-    made = page(given[0])
-    generated.write_or_check({PAGE: made}, f"python3 tools/docs/commands.py {given[0]}", "--check" in sys.argv[1:],
-                             f"{PAGE.name}: {made.count(chr(10) + '## nudge ')} commands")
+    made = pages(given[0])
+    generated.write_or_check(made, f"python3 tools/docs/commands.py {given[0]}", "--check" in sys.argv[1:], f"{len(made) - 1} commands", FOLDER)
 
 
 if __name__ == "__main__":

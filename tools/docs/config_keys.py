@@ -104,8 +104,7 @@ def sections(program):
         if not all(rows):
             sys.exit(f"tools/docs/config_keys.py: a row of {title} is not key, default, values, meaning")
         found["" if title == "Outside sections" else title.strip("[]")] = [one.groups() for one in rows]
-    if missing := set(found) ^ {one for group in GROUPS.values() for one in group}:
-        sys.exit(f"tools/docs/config_keys.py: GROUPS and the program differ in {', '.join(sorted(missing))}")
+    generated.names_in_groups("config_keys.py", GROUPS, found)
     return found, [one for one in head.split("\n\n")[1:] if one.strip() and not one.startswith("Made ")]
 
 
@@ -123,10 +122,11 @@ def set_in(text, suffix, keys):
 def counts(keys):
     """In how many files each key is set."""
     made = {INDEX, ROOT / "docs" / "reference" / "commands.md", ROOT / "docs" / "gallery" / "configs.md"}
+    folders = {FOLDER, ROOT / "docs" / "reference" / "commands"}
     found = collections.Counter()
     for folder in ("examples", "docs", "tests"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".toml", ".md", ".py", ".cpp", ".hpp", ".sh") and path not in made and path.parent != FOLDER:
+            if path.suffix in (".toml", ".md", ".py", ".cpp", ".hpp", ".sh") and path not in made and path.parent not in folders:
                 found.update(set_in(path.read_text(encoding="utf-8"), path.suffix, keys))
     return found
 
@@ -218,10 +218,8 @@ def main():
     if "--counts" in sys.argv[1:]:
         print("\n".join(f"{number:4} {key}" for key, number in count.most_common()))
         return
-    if old := sorted(set(FOLDER.glob("*.md")) - set(made)):
-        sys.exit(f"{', '.join(str(one.relative_to(ROOT)) for one in old)}: no such section. Remove it.")
     generated.write_or_check(made, f"python3 tools/docs/config_keys.py {given[0]}", "--check" in sys.argv[1:],
-                             f"{len(made)} pages of {sum(text.count(chr(10) + '### ') for text in made.values())} keys")
+                             f"{len(made)} pages of {sum(text.count(chr(10) + '### ') for text in made.values())} keys", FOLDER)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,20 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def write_or_check(pages, command, check, what):
-    """Writes {path: text}; or, to check, ends with the first differing lines and the command that mends them. `what` names them if all is well."""
+def names_in_groups(script, groups, known):
+    """Ends where the names in the groups of an index ({title: names}) are not those that the program or a folder has."""
+    named = [one for names in groups.values() for one in names]
+    wrong = set(known) ^ set(named) | {one for one in named if named.count(one) > 1}
+    if wrong:
+        sys.exit(f"tools/docs/{script}: GROUPS must have each of these once: {', '.join(sorted(wrong))}")
+
+
+def write_or_check(pages, command, check, what, folder=None):
+    """Writes {path: text}; or, to check, ends with the first differing lines and the command that mends them. `what` names them if all is well.
+
+    A page of `folder` that is not among them is an error."""
+    if folder and (old := sorted(set(folder.glob("*.md")) - set(pages))):
+        sys.exit(f"{', '.join(str(one.relative_to(ROOT)) for one in old)}: nothing makes this page any more. Remove it.")
     if not check:
         for path, text in pages.items():
             path.parent.mkdir(parents=True, exist_ok=True)

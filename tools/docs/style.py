@@ -23,7 +23,7 @@ import unicodedata
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SENTENCE, PAGE, CODE, ROW = 30, 1500, 100, 200
 GENERATED = {"docs/reference/configuration.md", "docs/reference/commands.md", "docs/gallery/configs.md",
-             *(one.relative_to(ROOT).as_posix() for one in (ROOT / "docs" / "reference" / "config").glob("*.md"))}
+             *(one.relative_to(ROOT).as_posix() for name in ("config", "commands") for one in (ROOT / "docs" / "reference" / name).glob("*.md"))}
 MADE_BY_THE_SITE = re.compile(r"docs/(cpp/\w+|gallery/\w+|reference/python_api\w*)\.md$")  # hooks of mkdocs make these pages: they lie in no folder
 # Page: (kinds of problems, reason). Kinds: sentence, page, decimal, star, name, link, code, row.
 EXCEPTIONS = {
