@@ -43,4 +43,4 @@ def test_every_block_runs(page, tmp_path, monkeypatch):
 def test_the_pages_on_python_are_here():
     if not (ROOT / "docs").exists():
         pytest.skip("docs/ is not here")
-    assert {"reference/python.md", "how_to/own_parts.md", "how_to/pytorch.md"} <= set(pages())
+    assert {"reference/python.md", "how_to/own_device.md", "how_to/own_parts.md", "how_to/pytorch.md"} <= set(pages())

@@ -139,8 +139,8 @@ TEST_CASE("the circuit's copy drops rounding and keeps clipping", "[slope]") {
   CHECK(relative_error(read(array, way, x), read(*circuit, way, x)) > 1e-2);  // 3 bits: the array itself rounds
 }
 
-TEST_CASE("the support matrix names every imperfection and whether it has a derivative", "[slope]") {
-  std::ifstream file(NUDGE_SOURCE_DIR "/docs/reference/crossbars.md");
+TEST_CASE("the page of gradient checks names every imperfection and whether it has a derivative", "[slope]") {
+  std::ifstream file(NUDGE_SOURCE_DIR "/docs/reference/gradient_checks.md");
   std::ostringstream text;
   text << file.rdbuf();
   const auto word = [](Differentiable d) -> std::string {

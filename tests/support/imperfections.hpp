@@ -15,13 +15,13 @@ enum class Differentiable {
 
 /// Static imperfection of a circuit with a typical value, as settings of a config with crossbars.
 struct Imperfection {
-  std::string name;  ///< name in the support matrix of docs/reference/crossbars.md
+  std::string name;  ///< name in the table of docs/reference/gradient_checks.md
   std::vector<std::string> settings;
   Differentiable derivative = Differentiable::smooth;
 };
 
 /// List of every static imperfection that a read can have. Tests loop over it: central differences of the noise-free
-/// circuit must agree with the exact gradient wherever there is one, and the support matrix must name each.
+/// circuit must agree with the exact gradient wherever there is one, and that table must name each.
 inline const std::vector<Imperfection>& circuit_imperfections() {
   static const std::vector<Imperfection> all = {
       {"programming error", {"device.programming_error=1 %"}},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/reference/configuration.md and a page per section, docs/reference/config/SECTION.md, from what `nudge config keys` prints.
+"""Makes docs/reference/configuration.md and a page per section (or part of one), docs/reference/config/SECTION.md, from what `nudge config keys` prints.
 
     python3 tools/docs/config_keys.py build/release/apps/nudge            # writes the pages
     python3 tools/docs/config_keys.py build/release/apps/nudge --check    # fails where a page says something else than the program
@@ -90,6 +90,18 @@ GROUPS = {
         "compare": "Which methods are compared, and how are they tuned?",
     },
 }
+# Sections of more than one page: {name: (what it has, its question, keys by the beginning of their names)}. A key is on the first page that it fits, else on that of the section.
+PARTS = {
+    "device": {
+        "time": ("after a write", "What does time do to a written device?", r"drift_|decay_|leak_|read_disturb_|relaxation_"),
+        "noise": ("noise of reads", "How noisy is a read of a device?", r"read_|telegraph_|flicker_|noise_"),
+        "spread": ("writes and spread", "How exact is a write, and how do devices differ?", r"programming_|write_noise|update_noise|endurance|stuck_|joint_|\w+_spread"),
+    },
+    "crossbar": {
+        "lines": ("lines", "What do the amplifiers and converters at rows and columns add?", r"(?:forward|transposed)_(?!path)"),
+        "rules": ("update rules", "Which settings has an update rule?", r"threshold|read_back|random_start|refresh_|transfer_|fast_|zero_|buffer_|chopper_|residual_|timescale|pulse_"),
+    },
+}
 ROW = re.compile(r"\| `([^`]+)` \| (.*?) \| (.*?) \| (.*) \|$")
 
 
@@ -139,6 +151,21 @@ def first(count, keys, page):
     return there if len(there) == wanted and set(there) <= set(ranked[:FIRST + SLACK]) else ranked[:wanted]
 
 
+def split(found):
+    """{name of a page: (section, what it has of it, question, rows)} in the order of the index, and {key: name of its page}."""
+    made, place = {}, {}
+    for questions in GROUPS.values():
+        for section, question in questions.items():
+            name = name_of(section)
+            made[name] = (section, "", question, [])
+            made.update({f"{name}_{part}": (section, what, asked, []) for part, (what, asked, _) in PARTS.get(section, {}).items()})
+            for row in found[section]:
+                part = next((f"_{part}" for part, (_, _, keys) in PARTS.get(section, {}).items() if re.match(keys, row[0].rpartition(".")[2])), "")
+                made[name + part][3].append(row)
+                place[row[0]] = name + part
+    return made, place
+
+
 def anchor(key):
     return key.replace(".", "").lower()
 
@@ -147,8 +174,13 @@ def name_of(section):
     return section.replace(".", "_") or TOP
 
 
-def title_of(section):
-    return f"[{section}]" if section else "Outside sections"
+def title_of(section, what):
+    return (f"[{section}]" if section else "Outside sections") + (f": {what}" if what else "")
+
+
+def link_to(section, what, page):
+    shown = f"`[{section}]`" if section else "outside sections"
+    return f"[{shown}{': ' + what if what else ''}]({page}.md)"
 
 
 def brief(meaning):
@@ -157,22 +189,24 @@ def brief(meaning):
     return text[0].upper() + text[1:] if re.match("[a-z][a-z-]+ ", text) else text
 
 
-def first_table(keys, rows, folder):
+def first_table(keys, rows, page_of):
     out = ["| key | default | meaning |", "|---|---|---|"]
     for key in keys:
         _, default, _, meaning = rows[key]
-        page = f"{folder}{name_of(key.rpartition('.')[0])}.md" if folder else ""
-        out.append(f"| [`{key}`]({page}#{anchor(key)}) | {default} | {brief(meaning)} |")
+        out.append(f"| [`{key}`]({page_of(key)}#{anchor(key)}) | {default} | {brief(meaning)} |")
     return out
 
 
-def section_page(section, rows, question, count):
+def section_page(name, parts, count):
+    section, what, question, rows = parts[name]
     by_key = {row[0]: row for row in rows}
-    out = [f"# {title_of(section)}", "", question.rstrip(".") + ("" if question.endswith("?") else "."), "",
+    out = [f"# {title_of(section, what)}", "", question.rstrip(".") + ("" if question.endswith("?") else "."), "",
            "[All sections](../configuration.md). Made by `python3 tools/docs/config_keys.py build/release/apps/nudge`.", ""]
-    keys = first(count, list(by_key), FOLDER / f"{name_of(section)}.md")
+    if others := [link_to(section, other[1], page) for page, other in parts.items() if other[0] == section and page != name]:
+        out += [f"More keys: {', '.join(others)}.", ""]
+    keys = first(count, list(by_key), FOLDER / f"{name}.md")
     if len(rows) > FEW and keys:
-        out += ["## Set first", "", *first_table(keys, by_key, ""), ""]
+        out += ["## Set first", "", *first_table(keys, by_key, lambda _: ""), ""]
     out += ["## All keys", ""]
     for key, default, values, meaning in rows:
         out += [f"### `{key}`", "", f"Default: {default}. Values: {values}.", "", meaning, ""]
@@ -183,18 +217,17 @@ def pages(program):
     found, head = sections(program)
     rows = {row[0]: row for part in found.values() for row in part}
     count = counts(set(rows))
+    parts, place = split(found)
     out = ["# Config keys", "", *"\n\n".join(head).rstrip("\n").split("\n"), "",
            "Made by `python3 tools/docs/config_keys.py build/release/apps/nudge`. `nudge config keys` prints every key on one page.", "",
            "## Set first", "", f"These are the {FIRST} keys that most examples, pages and tests set.", "",
-           *first_table(first(count, list(rows), INDEX), rows, "config/"), ""]
+           *first_table(first(count, list(rows), INDEX), rows, lambda key: f"config/{place[key]}.md"), ""]
     for group, questions in GROUPS.items():
         out += [f"## {group}", "", "| question | section | keys |", "|---|---|---|"]
-        out += [f"| {question} | [{'`' + title_of(one) + '`' if one else 'outside sections'}](config/{name_of(one)}.md) | {len(found[one])} |" for one, question in questions.items()]
+        out += [f"| {question} | {link_to(section, what, f'config/{name}')} | {len(keys)} |" for name, (section, what, question, keys) in parts.items() if section in questions]
         out.append("")
     made = {INDEX: "\n".join(out).rstrip("\n") + "\n"}
-    for questions in GROUPS.values():
-        for section, question in questions.items():
-            made[FOLDER / f"{name_of(section)}.md"] = section_page(section, found[section], question, count)
+    made.update({FOLDER / f"{name}.md": section_page(name, parts, count) for name in parts})
     return made, count
 
 

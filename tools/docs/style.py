@@ -5,14 +5,15 @@
     python3 tools/docs/style.py --check    # fails with a line PAGE:LINE: what is wrong, for every problem
     python3 tools/docs/style.py PAGE ...   # the same for some pages
 
-A page has sentences of at most 30 words and at most 1,500 words of prose. Decimals have a leading zero. A star that Markdown would turn
+A page has sentences of at most 30 words. It has at most 1,500 words, code and tables included (`wc -w`); the change log may
+have more. Decimals have a leading zero. A star that Markdown would turn
 into italics stands in code. A page of the documentation is a link and not a file name. Relative links and their anchors exist. Lines of
 code have at most 100 characters, rows of tables at most 200 as shown.
 
 Every page of docs/ stands once in the navigation of mkdocs.yml.
 
 Code, tables, titles, quotes and what scripts write between <!-- table NAME begin --> and <!-- table NAME end --> are no sentences. Pages
-that a program makes (GENERATED) are held to their links only. EXCEPTIONS names pages that are not ready. It may only shrink: an exception
+that a program makes (GENERATED) are held to their links and their length only. EXCEPTIONS names pages that are not ready. It may only shrink: an exception
 that nothing needs is a problem too.
 """
 import pathlib
@@ -28,12 +29,12 @@ MADE_BY_THE_SITE = re.compile(r"docs/(cpp/\w+|gallery/\w+|reference/python_api\w
 # Page: (kinds of problems, reason). Kinds: sentence, page, decimal, star, name, link, code, row.
 EXCEPTIONS = {
     "docs/explanation/what_is_modelled.md": (("row",), "kinds of networks with the reasons of what stays digital"),
-    "docs/reference/crossbars.md": (("row",), "the matrix of what is simulated where"),
     "docs/reference/device_models.md": (("row",), "equations of step models"),
     "docs/reference/devices.md": (("row",), "keys, law and test of every effect"),
-    "docs/reference/fits.md": (("row",), "columns of files"),
+    "docs/reference/fits.md": (("row", "page"), "columns of files; its length only until it is shortened"),
     "docs/reference/mixers.md": (("row",), "lists of mixers"),
-    "docs/reference/netlists.md": (("sentence",), "a list of SPICE's parameters"),
+    "docs/reference/netlist_training.md": (("page",), "only until it is shortened"),
+    "docs/reference/netlists.md": (("sentence", "page"), "a list of SPICE's parameters; its length only until it is shortened"),
     "docs/reference/networks.md": (("row",), "terms with their equations"),
     "docs/reference/presets.md": (("row",), "numbers of presets with their sources"),
     "docs/reference/programming.md": (("row",), "what is counted"),
@@ -199,6 +200,8 @@ def problems(path, text, generated=False):
     for number, target in page.links:
         if what := wrong_link(path, text, target):
             found.append((number, "link", what))
+    if path.name != "CHANGELOG.md" and (count := len(text.split())) > PAGE:
+        found.append((1, "page", f"{count:,} words (at most {PAGE:,}). Shorten or split the page."))
     if generated:
         return found
     for number, paragraph in page.blocks:
@@ -222,13 +225,7 @@ def problems(path, text, generated=False):
     for number, line in page.code:
         if len(line) > CODE:
             found.append((number, "code", f"a line of code of {len(line)} characters (at most {CODE})"))
-    if (count := length(page)) > PAGE:
-        found.append((1, "page", f"{count} words of prose (at most {PAGE})"))
     return sorted(set(found))
-
-
-def length(page):
-    return sum(words(plain(paragraph)) for _, paragraph in page.blocks)
 
 
 def pages():
@@ -275,7 +272,7 @@ def self_test():
     assert kinds("word " * 31 + ".") == {"sentence"}
     assert not kinds("word " * 30 + ". " + "Word " * 30 + ".")
     assert not kinds('word "' + "quoted " * 40 + '".')
-    assert kinds("Short words. " * 760) == {"page"}
+    assert kinds("Short words. " * 751) == kinds("```\n" + "code\n" * 1501 + "```\n") == {"page"} and not kinds("Short words. " * 750)
     assert kinds("It loses .3 nat.") == kinds("| −.3 |\n") == kinds("(.02 to .1)") == {"decimal"}
     assert kinds("The state z* and F(z*) = 0.") == kinds("| |z − z*|/|z*| |\n") == {"star"}
     assert kinds("As crossbars.md says.") == {"name"} and not kinds("As [crossbars](index.md) says, `a.md` too.")
