@@ -15,8 +15,8 @@
 namespace nudge {
 
 /// Devices of one array and the wires that they are read through, in double, from which the weights of a noise-free circuit
-/// are made. Its parameter is w, the net conductance of a weight's devices over k, as training moves it: each device of a
-/// pair takes half, a single device all; reference devices stand still. The lines see another matrix, W(w).
+/// are made. Its parameter is w, the net conductance of a weight's devices over k, as training moves it. Each device of a
+/// pair takes half of a change, a single device all; reference devices stand still. The lines see another matrix, W(w).
 class WiredDevices {
  public:
   struct Circuit {
@@ -49,12 +49,12 @@ class WiredDevices {
   Matrix<double> first_, second_;
 };
 
-/// Noise-free circuit of one or more crossbars read together, in double: the read of the arrays without fresh noise and rounding, Y(x)
-/// = Σ_b y_b(g_b x) − x Z with y_b the read of array b. Reads and their derivatives are exact, so that settling, adjoints and central
-/// differences of it agree to rounding. Conductances, loads and the drawn errors of amplifiers are those of the moment it was made.
+/// Noise-free circuit of one or more crossbars read together, in double. It reads the arrays without fresh noise and rounding:
+/// Y(x) = Σ_b y_b(g_b x) − x Z with y_b the read of array b. Reads and their derivatives are exact, so that settling, adjoints and
+/// central differences of it agree to rounding. It keeps the conductances, loads and drawn errors of the moment it was made.
 ///
-/// The parameter is the net conductances of the first array's devices over k, as training moves them, at fixed loads of the
-/// amplifiers: apply() moves devices, correlate() is the derivative with respect to them. With ideal wires they are the
+/// The parameter is the net conductances of the first array's devices over k, as training moves them. Loads of the amplifiers
+/// are fixed. apply() moves devices, correlate() is the derivative with respect to them. With ideal wires they are the
 /// weights. Behind wires the weights are what the lines see of them, and follow by a solve (WiredDevices).
 class CircuitMap final : public LinearMap<double> {
  public:

@@ -13,7 +13,7 @@ namespace nudge {
 /// Digital-to-analog or analog-to-digital converter between ±R with 2^bits − 1 levels, 0 among them:
 ///     q(x) = Δ round(clip(x, −R, R)/Δ),   Δ = 2R/(2^bits − 2)
 /// range R > 0: a fixed full scale. range 0: ranged by every read, R = max|x| of every row (one drive or read-out of the
-/// array); this takes a programmable gain in front of the converter that knows the row before it is converted. bits 0: no
+/// array). This takes a programmable gain in front of the converter, which knows the row before its conversion. bits 0: no
 /// rounding; the range, if any, still clips. bits 1: a comparator, R/2 for x ≥ 0 and −R/2 below, the middles of two halves of
 /// ±R; −R, 0, R take two bits. A table shifts edges (of an ADC) or levels (of a DAC) by the measured INL, the same in every line. Not
 /// modelled: offset and gain error, settling.

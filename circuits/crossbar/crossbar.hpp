@@ -14,7 +14,7 @@ namespace nudge {
 
 /// Weight matrix held by devices: DevicePairs writes it, ReadPath reads it.
 ///
-/// Reads drive the rows (forward) or the columns (transposed) of the same devices, so both use one effective matrix; the
+/// Reads drive the rows (forward) or the columns (transposed) of the same devices, so both use one effective matrix. The
 /// transposed read through the same line ends sees its exact transpose (reciprocity). The two directions differ in the
 /// circuits that drive and sense the lines (PortSpec) and, if asked for, in the line ends that are used.
 template <class S>

@@ -60,8 +60,8 @@ struct StuckMap {
 /// Memory of this machine; 0 when the system does not tell.
 double physical_memory_bytes();
 
-/// Bytes that a crossbar of rows x cols weights keeps: conductance, two bounds and two pulse sizes of every device, the
-/// effective weights, and as much again as a part of these while it is programmed.
+/// Bytes that a crossbar of rows x cols weights keeps: conductance, two bounds and two pulse sizes of every device, and the
+/// effective weights. Programming takes as much again as a part of these.
 double array_memory_bytes(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes);
 
 /// Throws UserError if `copies` arrays exceed `available` bytes (0: unknown, no check).

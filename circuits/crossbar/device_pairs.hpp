@@ -47,7 +47,7 @@ class DevicePairs {
     return plus_.cells().mean_step /
            (mapping_->steps(scale_(0, 0)).first * static_cast<S>(scale_of_cells_.devices_per_cell()));
   }
-  /// Sends |counts| whole pulses to every device, those of a pair in opposite directions; counts > 0 raise the weight.
+  /// Sends |counts| whole pulses to every device, to either device of a pair in opposite directions; counts > 0 raise the weight.
   void pulse(const Matrix<S>& counts);
   /// Reads the devices at the flat places once, with the noise of a verify read: (1, which.size()), in units of weight,
   /// without subtracting what single devices are compared with.
@@ -75,7 +75,7 @@ class DevicePairs {
     return static_cast<S>(
         mapping_->least(scale_of_cells_.low_S(), scale_of_cells_.high_S(), static_cast<double>(w_max())));
   }
-  /// Scale k of reads, siemens per unit of weight: that of writes over the gain of the calibration.
+  /// Scale k of reads, siemens per unit of weight: the scale of writes over the gain of the calibration.
   S siemens_per_weight() const { return scale_(0, 0) / calibration_.gain(); }
   /// True if updates come as factor pairs (coincidence pulse trains).
   bool takes_factors() const { return spec_.programming.update == UpdateScheme::coincidence; }

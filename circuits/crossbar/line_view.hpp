@@ -25,7 +25,7 @@ struct MovingNoise {
 template <class S>
 struct LineView {
   Matrix<S> weights;   ///< (N, M): net conductance, the factor of a read
-  Matrix<S> backward;  ///< (N, M): net conductance over the path of a transposed read; empty: that of `weights`
+  Matrix<S> backward;  ///< (N, M): net conductance over the path of a transposed read; empty: as `weights`
   Matrix<S> total;     ///< (N, M): sum of all devices at a cross point; empty unless shot noise asks for it
   Matrix<S> variance;  ///< (N, M): state-dependent variance of the conductance of a cross point per τ, over k²;
                        ///< empty: none. Of the devices themselves: wires are not seen.
@@ -37,8 +37,8 @@ struct LineView {
   S pedestal = 0;  ///< conductance that `weights` lacks at every cross point: taken off digitally after the converter
   std::vector<MovingNoise<S>> moving = {};  ///< slow noise of the devices themselves, as `variance`
 
-  /// Changes the view to that of amplifiers with `gain` times the gain, k being smaller: numbers over k grow with the gain,
-  /// those over k² with its square.
+  /// Gives the amplifiers `gain` times their gain and makes k smaller: numbers over k grow with the gain, numbers over k²
+  /// with its square.
   void amplify(S gain);
 
   const Matrix<S>& transposed_weights() const { return backward.size() > 0 ? backward : weights; }

@@ -10,7 +10,7 @@
 namespace nudge {
 
 /// Mapping of a weight matrix (N, M) to two arrays of conductances: the first has a device per weight, the second the devices
-/// that it is compared with. A stateless rule; the devices are those of DevicePairs.
+/// that it is compared with. It is a rule without state; DevicePairs has the devices.
 template <class S>
 class Mapping {
  public:
@@ -49,7 +49,7 @@ template <class S>
 std::unique_ptr<const Mapping<S>> make_mapping(MappingKind kind);
 
 /// Scale of cells: reads see devices behind selectors as cells, whose conductance is c(g) = SelectorSpec::cell_S at the read
-/// voltage. Weights, scales and loads are those of cells; targets are turned into those of devices, which pulses move.
+/// voltage. Weights, scales and loads belong to cells; targets are turned into targets of devices, which pulses move.
 /// Without a selector cells are devices. A selector that is not straight needs drives coded in time: every pulse has the read
 /// voltage, and its share of the slot is the drive.
 class CellScale {

@@ -60,9 +60,9 @@ struct LineNoise {
 ///       + q/(τ V k) · Σ_i |x_i| T_ij            shot: 2 q |I| per hertz of every device
 ///       + e_n²/(2 τ V²) · (1 + L)²              input noise e_n of the amplifier times its noise gain
 /// (a one-sided density s averaged over Δτ has the variance s/(2Δτ); V the read voltage, T_ij all conductance of a cross
-/// point over k). Reference devices add the same terms of their own: in a forward read one number common to all outputs of a
-/// row of the drive, in a transposed read, where they are driven by −Σ x, to every output its own. With wires, L and T are
-/// those seen through them: exact to first order in their resistance.
+/// point over k). Reference devices add the same terms of their own. In a forward read this is one number, common to all outputs of
+/// a row of the drive. In a transposed read, which drives them by −Σ x, every output gets its own. With wires, L and T are seen
+/// through them: exact to first order in their resistance.
 ///
 /// Two kinds are common to all devices of a line. They are put where they act instead of in v:
 ///     y ← y (1 + γ N/√Δ)           gain noise γ of a sensed line; y with the pedestal, one N per row of the drive and line
@@ -71,8 +71,8 @@ struct LineNoise {
 /// the second by an inverted copy of its voltage.
 ///
 /// White noise has no variance, so that a curved function of reads (relu, softmax) has no limit for Δ → 0: the amplifier's pole τ_a makes
-/// one. Where τ_a is finite, outputs of a relaxation that go on (Store::assign; sums at a node pass sim/lag.hpp instead) have noise of
-/// variance v tanh(h/2τ_a)/Δ and correlation ρ = e^{−h/τ_a} from read to read, h the duration of one. The density at zero frequency is Δ ·
+/// one. A finite τ_a acts on outputs of a relaxation that go on (Store::assign; sums at a node pass sim/lag.hpp instead). Their noise
+/// has the variance v tanh(h/2τ_a)/Δ and the correlation ρ = e^{−h/τ_a} from read to read, h the duration of a read. The density at zero frequency is Δ ·
 /// var · (1 + ρ)/(1 − ρ) = v as without the pole. The variance is v/(2 τ_a) for h = Δ → 0 (white noise behind one pole) and v/Δ for h ≫ τ_a.
 ///
 /// LineView::moving adds slow noise of the devices averaged over each read: √(Σ_i x_i² V_ij) times a process of variance 1 per row of the

@@ -15,13 +15,13 @@ namespace nudge {
 
 /// One read of an array in either direction:
 ///     drive → DAC → noise of drivers → curve of the devices → product with them (+ pedestal) → fresh noise → amplifiers → ADC → (− pedestal)
-/// All devices share the shape of their current over voltage, so that a curved device at x V is a straight one at I(x V)/G: exact
-/// with ideal wires, and with wires to first order in the product of curvature and voltage drop. The pedestal c Σ_i x_i of the
+/// All devices share the shape of their current over voltage, so a curved device at x V is a straight one at I(x V)/G. This is exact
+/// with ideal wires. With wires it holds to first order in the product of curvature and voltage drop. The pedestal c Σ_i x_i of the
 /// offset mapping loads amplifiers and converters and is taken off digitally after them. Ideal parts of the path cost nothing.
 template <class S>
 class ReadPath {
  public:
-  /// Makes the path; noise and curve are those of this array's devices. `id` and `seed` determine the array's random numbers.
+  /// Makes the path with the noise and the curve of this array's devices. `id` and `seed` determine the array's random numbers.
   ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, const CurrentCurve& curve,
            Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
 
