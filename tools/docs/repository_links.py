@@ -12,8 +12,8 @@ import re
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^()\s#:]+)(#[^()\s]*)?\)")
-FENCED = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.M | re.S)
+# Code, in which nothing is a link, or a link, whose text may have code: (text in brackets, target, anchor), all None for code.
+LINK = re.compile(r"^```.*?^```$|(!?\[(?:`[^`\n]+`|[^\[\]`]|\[[^\]]*\])*\])\(([^()\s#:]+)(#[^()\s]*)?\)|`[^`\n]+`", re.M | re.S)
 
 
 def repository_path(uri):
@@ -36,11 +36,10 @@ def target_of(uri, link):
 
 def outside(uri, markdown):
     """The files outside docs/ that a page links."""
-    for part in FENCED.split(markdown)[::2]:
-        for found in LINK.finditer(part):
-            path = target_of(uri, found[2])
-            if path and not path.startswith("docs/"):
-                yield path
+    for found in LINK.finditer(markdown):
+        path = target_of(uri, found[2]) if found[2] else None
+        if path and not path.startswith("docs/"):
+            yield path
 
 
 def on_files(files, config):
@@ -62,7 +61,7 @@ def on_page_markdown(markdown, page, config, files):
     uri = page.file.src_uri
 
     def moved(found):
-        path = target_of(uri, found[2])
+        path = target_of(uri, found[2]) if found[2] else None
         if path is None or (path.startswith("docs/") and not uri.startswith("results/")):
             return found[0]
         if (ROOT / path).is_dir():
@@ -72,6 +71,4 @@ def on_page_markdown(markdown, page, config, files):
             name += ".txt"
         return f"{found[1]}({os.path.relpath(name, posixpath.dirname(uri) or '.')}{found[3] or ''})"
 
-    parts = FENCED.split(markdown)
-    parts[::2] = [LINK.sub(moved, part) for part in parts[::2]]
-    return "".join(parts)
+    return LINK.sub(moved, markdown)
