@@ -27,8 +27,58 @@ void measure_sneak(const Matrix<double>& conductance_S, const CrossbarSpec& spec
   const SelectorSpec& selector = spec.device.selector;
   const bool gated = selector.kind == SelectorKind::transistor;
   if (gated || (!selector.any() && spec.programming.lines == VerifyLines::grounded)) return;
-  f.sneak = sneak_share(first_tile(conductance_S, spec.tiles), {spec.device.curve, selector}, spec.wires,
-                        spec.circuit.read_voltage_V);
+  const Matrix<double> tile = first_tile(conductance_S, spec.tiles);
+  const bool joined = (tile.rowwise().sum().array() > 0).all() && (tile.colwise().sum().array() > 0).all();
+  if (!joined || tile(0, tile.cols() - 1) == 0) {
+    return say("note: {}: a cell or line without conductance has no sneak current to compare\n", f.name);
+  }
+  f.sneak = sneak_share(tile, {spec.device.curve, selector}, spec.wires, spec.circuit.read_voltage_V);
+}
+
+/// What programming took, from the readings of an array; nothing where it sent no pulses.
+std::optional<WriteFacts> write_facts(const Crossbar<double>& array, const CrossbarSpec& spec) {
+  const std::vector<MapReading> readings = array.readings();
+  const auto of = [&readings](const char* name) {
+    const auto at = std::find_if(readings.begin(), readings.end(), [&](const MapReading& r) { return r.name == name; });
+    return at == readings.end() ? 0.0 : at->value;
+  };
+  WriteFacts w;
+  w.pulses = of("programming_pulses");
+  w.reads = of("programming_reads");
+  if (w.pulses + w.reads == 0) return std::nullopt;
+  w.verified = of("verified");
+  w.failures = of("write_failures");
+  w.error_mean = of("write_error_mean");
+  w.error_rms = of("write_error_rms");
+  w.pulses_J = of("programming_energy");
+  w.pulses_s = of("programming_time");
+  w.reads_J = of("programming_reads_energy");
+  w.reads_s = w.reads * spec.programming.read_time * spec.circuit.time_constant_s;
+  return w;
+}
+
+void print_writes(const ArrayFacts& f) {
+  if (!f.writes) return;
+  const WriteFacts& w = *f.writes;
+  answer("programming, {}: {:.4g} pulses{} a device; error {:.4g} % rms, {:.4g} % mean, of the window{}\n", f.name,
+         w.pulses / f.devices, w.reads > 0 ? fmt::format(" and {:.4g} reads", w.reads / f.devices) : "",
+         100 * w.error_rms, 100 * w.error_mean,
+         w.verified > 0 ? fmt::format("; {:.0f} of {:.0f} devices failed", w.failures, w.verified) : "");
+  const auto cost = [](double joules, double seconds) {
+    return format_quantity(joules, Unit::joule, 4) + " and " + format_quantity(seconds, Unit::second, 4);
+  };
+  const std::string pulses = w.pulses_s > 0 ? "pulses " + cost(w.pulses_J, w.pulses_s)
+                                            : "pulses unknown (device.pulse_voltage_up, pulse_width_up, ...)";
+  answer("writing the whole array, one device after the other: {}{}\n", pulses,
+         w.reads > 0 ? "; verify reads " + cost(w.reads_J, w.reads_s) : "");
+}
+
+nlohmann::json writes_json(const WriteFacts& w) {
+  const auto known = [&](double value) { return w.pulses_s > 0 ? nlohmann::json(value) : nlohmann::json(nullptr); };
+  return {{"pulses", w.pulses},      {"pulses_J", known(w.pulses_J)}, {"pulses_s", known(w.pulses_s)},
+          {"verify_reads", w.reads}, {"verify_J", w.reads_J},         {"verify_s", w.reads_s},
+          {"verified", w.verified},  {"failures", w.failures},        {"error_mean", w.error_mean},
+          {"error_rms", w.error_rms}};
 }
 
 /// The circuit with the bandwidth that amplifiers have behind a line of this load, where none is set.
@@ -101,6 +151,7 @@ ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, c
   f.load = array.traits().line_load;
   compare_curve(array.plus().conductance(), spec, f);
   measure_sneak(array.plus().conductance(), spec, f);
+  f.writes = write_facts(array, spec);
   f.mean_conductance_S = (array.plus().conductance().sum() + array.minus().conductance().sum()) / f.devices;
   return f;
 }
@@ -151,6 +202,7 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
     answer("one cell alone, {}: with all other lines floating its read carries {:.3g} % more than itself\n", f.name,
            100 * *f.sneak);
   }
+  for (const ArrayFacts& f : all) print_writes(f);
   for (const ArrayFacts& f : all) {
     if (f.ir_drop > 0.5)
       say("warning: {}: resistance of wires, drivers and amplifiers makes this array nearly useless; cut it into "
@@ -203,6 +255,7 @@ nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec&
                       {"curve", f.curve},
                       {"curve_missed", f.curve_missed}});
     if (f.sneak) arrays.back()["sneak"] = *f.sneak;
+    if (f.writes) arrays.back()["writes"] = writes_json(*f.writes);
   }
   nlohmann::json out = {{"arrays", arrays},
                         {"circuit",

@@ -291,6 +291,13 @@ void print_answer(const CrossbarOptions& options, const Measured& measured, cons
     return;
   }
   print_facts(found.facts, spec.circuit, facts);
+  const bool written =
+      std::any_of(found.facts.begin(), found.facts.end(), [](const ArrayFacts& f) { return f.writes.has_value(); });
+  if (!written && options.conductances.empty()) {
+    answer(
+        "programming: no pulses are simulated. crossbar.programming = write_verify or open_loop_pulses says what "
+        "writing takes\n");
+  }
   print_converters(spec.periphery);
   if (spec.mapping.scale == ScalePolicy::column) {
     answer("crossbar.scale = column: all numbers are of weights over the largest of their column\n");
@@ -349,7 +356,7 @@ std::function<ExitCode()> add_crossbar(CLI::App& app) {
   app.add_option("--ngspice", options->printed,
                  "What ngspice -b printed for that netlist: shown beside the currents solved here");
   app.add_option("--out", options->out,
-                 "HDF5 file with the IR drop at every device, which must not exist; nudge report draws it");
+                 "HDF5 file with conductance and IR drop of every device, which must not exist; nudge report draws it");
   app.add_flag("--negative", options->negative, "Export the negative devices of pairs, or the reference column");
   app.add_option(
       "--block", options->block,

@@ -116,6 +116,7 @@ LoneArray measured_array(const std::string& path, const std::string& unit, const
     if (state.name == "g_plus") *state.values = g;
   }
   out.array->state_restored();
+  out.spec.programming.lines = spec.programming.lines;  // of the read of one cell, which array_facts() measures
   return out;
 }
 
@@ -153,6 +154,29 @@ void write_facts(H5Document& file, const std::vector<ArrayFacts>& all) {
          [](F f) { return f.curve; });
   column("curve_missed", "1", "what reads leave out of that behind wires, relative",
          [](F f) { return f.curve_missed; });
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  column("sneak", "1", "current of the others in a read of one cell with floating lines, relative; NaN: not measured",
+         [none](F f) { return f.sneak.value_or(none); });
+  const auto of_writes = [&](const char* name, const char* unit, const char* description, double WriteFacts::*field) {
+    column(name, unit, description, [none, field](F f) { return f.writes ? (*f.writes).*field : none; });
+  };
+  of_writes("write_pulses", "1", "pulses of programming; NaN: none are simulated", &WriteFacts::pulses);
+  of_writes("write_energy", "J", "their heat in the devices; 0: volts or widths are not known", &WriteFacts::pulses_J);
+  of_writes("write_time", "s", "their time, one after another; 0: volts or widths are not known",
+            &WriteFacts::pulses_s);
+  of_writes("verify_reads", "1", "reads of single devices by write-verify", &WriteFacts::reads);
+  of_writes("verify_energy", "J", "of these reads, at the mean conductance, and their conversions",
+            &WriteFacts::reads_J);
+  of_writes("verify_time", "s", "of these reads, one after another", &WriteFacts::reads_s);
+  of_writes("write_failures", "1", "devices not within tolerance when their pulses ran out", &WriteFacts::failures);
+  of_writes("write_error_mean", "1", "mean error of the conductances, of the window", &WriteFacts::error_mean);
+  of_writes("write_error_rms", "1", "rms error of the conductances, of the window", &WriteFacts::error_rms);
+}
+
+void write_conductances(H5Document& file, const std::string& array, const char* which, const Matrix<double>& siemens) {
+  if (siemens.size() == 0) return;
+  file.matrix<double>("conductance/" + array + "/" + which, siemens,
+                      {"S", "conductance of each device as programmed, without its selector", {"row", "column"}});
 }
 
 void write_devices(H5Document& file, const std::string& array, const char* which, const DeviceRead& read) {
@@ -190,12 +214,15 @@ ArrayRead array_read(const std::string& name, const Crossbar<double>& array, con
     return read_devices(g, spec.wires, spec.tiles, spec.device.curve, spec.circuit.read_voltage_V,
                         spec.device.selector);
   };
-  return {name, read(array.plus().conductance()), read(array.minus().conductance())};
+  return {name, read(array.plus().conductance()), read(array.minus().conductance()), array.plus().conductance(),
+          array.minus().conductance()};
 }
 
 void write_crossbar(H5Document& file, const std::vector<ArrayFacts>& facts, const std::vector<ArrayRead>& reads) {
   write_facts(file, facts);
   for (const ArrayRead& read : reads) {
+    write_conductances(file, read.name, "positive", read.positive_S);
+    write_conductances(file, read.name, "negative", read.negative_S);
     write_devices(file, read.name, "positive", read.positive);
     write_devices(file, read.name, "negative", read.negative);
   }

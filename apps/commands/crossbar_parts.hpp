@@ -17,6 +17,16 @@
 
 namespace nudge {
 
+/// What programming an array took: pulses, verify reads, and what is left of errors. Energies and times of pulses are 0 where the device's
+/// pulses have no volts and widths.
+struct WriteFacts {
+  double pulses = 0, reads = 0;          ///< of the whole array
+  double verified = 0, failures = 0;     ///< devices written by write-verify; of these, not within tolerance
+  double error_mean = 0, error_rms = 0;  ///< of the conductances of the last write, of the window
+  double pulses_J = 0, pulses_s = 0;     ///< heat and time of the pulses, one after another
+  double reads_J = 0, reads_s = 0;       ///< of the verify reads
+};
+
 /// Facts of one array as programmed: how far its weights are from the nominal ones, and the errors of its reads.
 struct ArrayFacts {
   std::string name;
@@ -33,6 +43,8 @@ struct ArrayFacts {
   /// Sneak currents: one cell is read with all other lines floating; the others' current, relative.
   std::optional<double> sneak = {};
   double curve_missed = 0;  ///< error of reads that leave out curvature behind wires, relative
+  std::optional<WriteFacts> writes =
+      {};  ///< programming; none where no pulses are simulated, or conductances are given
 };
 
 /// Physical scale of the whole circuit.
@@ -54,18 +66,19 @@ nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec&
 void print_converters(const PeripherySpec& periphery);
 nlohmann::json converters_json(const PeripherySpec& periphery);
 
-/// Voltages and currents that the devices of an array see in a read with all rows at the read voltage.
+/// Conductances of the devices of an array, and voltages and currents that they see in a read with all rows at the read voltage.
 struct ArrayRead {
   std::string name;
   DeviceRead positive;
   DeviceRead negative;  ///< second array of pairs, or the reference column; of no size where there is none
+  Matrix<double> positive_S, negative_S;
 };
 
 /// Solves one read of both arrays, tile by tile.
 ArrayRead array_read(const std::string& name, const Crossbar<double>& array, const CrossbarSpec& spec);
 
-/// Writes the groups of a file of kind crossbar (docs/reference/files.md): `arrays`, a row per array; `ir_drop/<array>`,
-/// maps; and `current/<array>`, over the columns.
+/// Writes the groups of a file of kind crossbar (docs/reference/files.md): `arrays`, a row per array; `conductance/<array>` and
+/// `ir_drop/<array>`, maps; and `current/<array>`, over the columns.
 void write_crossbar(H5Document& file, const std::vector<ArrayFacts>& facts, const std::vector<ArrayRead>& reads);
 
 /// Array of its own that holds one matrix of a file, without a network.

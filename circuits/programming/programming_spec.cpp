@@ -47,7 +47,7 @@ void check_floating(const ProgrammingSpec& spec, const DeviceSpec& device) {
   if (device.selector.any()) {
     throw UserError(
         fmt::format("crossbar.verify_lines = floating with device.selector = {}: every read is a nonlinear circuit, "
-                    "which training does not solve. Use `nudge crossbar --floating` for one",
+                    "which training does not solve. Without it, `nudge crossbar` says what one such read carries",
                     selector_name(device.selector.kind)));
   }
   if (!(device.g_min_S > 0)) {
