@@ -13,6 +13,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/toml_reader.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/rounding.hpp"
 
 namespace nudge {
@@ -60,8 +61,10 @@ std::string help_of(const CLI::App& app) {
   return wrapped(app.help(), columns > 0 ? columns : usual_columns);
 }
 
-void warn_of_rounding(const Config& config) {
-  if (const std::string warning = rounding_warning(config); !warning.empty()) say("nudge: warning: {}\n", warning);
+void warn_of_numbers(const Config& config) {
+  for (const std::string& warning : {rounding_warning(config), stale_pulses(config)}) {
+    if (!warning.empty()) say("nudge: warning: {}\n", warning);
+  }
 }
 
 Config load_config(const ConfigArguments& arguments) { return load_program_config(arguments.file, arguments.settings); }

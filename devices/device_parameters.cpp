@@ -58,7 +58,7 @@ Rows window_rows() {
                           "1M-device PCM chip: Nandakumar et al., ICECS 2019 (IEEE 8964852)", true),
       between(row<&Spec::pulses>("pulses", "1",
                                  "number of mean pulses from bound to bound; at most what a float resolves within the "
-                                 "window",
+                                 "window. Tables of memristor_table give it where it is not set",
                                  "order of ECRAM and ReRAM: 1000 (Tang et al., IEDM 2018, IEEE 8614551)"),
               2, 1e9),
       between(row<&Spec::reference>("reference", "1",

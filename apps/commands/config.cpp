@@ -94,7 +94,7 @@ ExitCode check(const ConfigArguments& arguments) {
     say("nudge: warning: {}: no effect while device.model = \"digital\": {}. Set device.preset or device.model\n",
         arguments.file, fmt::join(idle, ", "));
   }
-  warn_of_rounding(config);
+  warn_of_numbers(config);
   return ExitCode::ok;
 }
 

@@ -152,7 +152,7 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   const Config config = load_config(options.arguments);
   const std::string out = options.out.empty() ? run_options(config).output_file : options.out;
   if (!out.empty() && leads) check_output_path(out, Overwrite::must_not_exist);
-  if (leads) warn_of_rounding(config);
+  if (leads) warn_of_numbers(config);
   const std::string started = now_utc();
   GradcheckReport report;
   {

@@ -28,6 +28,7 @@
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
 #include "devices/memristor/memristor.hpp"
+#include "devices/memristor/pulsed_memristor.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -308,18 +309,6 @@ std::string settled_text(const ModelTable& found) {
                      format_quantity(found.time_constant_s, Unit::second, 3), fmt::join(found.settled, ", "));
 }
 
-/// Number of pulses across the window, as many as the mean of those up and down in its middle takes.
-double pulses_of(const DeviceSpec& spec) {
-  DeviceArray<double> array(spec, 1, 2, {});
-  const double middle = 0.5 * (spec.g_min_S + spec.g_max_S);
-  array.cells().g.setConstant(middle);
-  Matrix<double> counts(1, 2);
-  counts << 1, -1;
-  array.pulse(counts, 0);
-  const double step = 0.5 * (array.conductance().array() - middle).abs().sum();
-  return std::clamp(spec.window_S() / std::max(step, 1e-9 * spec.window_S()), 2.0, 1e6);
-}
-
 /// Question that the options ask, with 0 V and the read voltage among its voltages.
 ModelQuestion question_of(const ImportOptions& options, double read_V) {
   ModelQuestion question;
@@ -367,12 +356,14 @@ ExitCode import_model(const ImportOptions& options) {
                 {"pulse_width", question.width_s},
                 {"temperature", question.temperature_K}};
   spec.temperature_K = question.temperature_K;
-  spec.pulses = pulses_of(spec);
+  spec.pulses = pulses_across(spec);
   spec.validate();
   const std::string held = settled_text(found);
+  DeviceSpec written = spec;
+  written.pulses = DeviceSpec().pulses;  // follows from the tables and the volts of a config (device.pulses)
   const std::string toml = fmt::format("# {} at {}{}\n{}[circuit]\ntemperature = '{} K'\n", options.file,
                                        format_quantity(question.temperature_K, Unit::kelvin, 6),
-                                       held.empty() ? "" : "; " + held, device_toml(spec), question.temperature_K);
+                                       held.empty() ? "" : "; " + held, device_toml(written), question.temperature_K);
   if (!options.out.empty()) write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
   if (options.json) {
     answer("{}\n", json_text(nlohmann::json{{"model", spec.model},

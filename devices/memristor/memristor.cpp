@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "devices/device_array.hpp"
 #include "devices/memristor/pulsed_memristor.hpp"
 #include "devices/step_kernel.hpp"
 #include "sim/base/errors.hpp"
@@ -231,5 +232,18 @@ bool has_equation(const DeviceSpec& spec) { return device_model(spec.model).memr
 std::unique_ptr<StepModel> make_pulsed_memristor(const DeviceSpec& spec) { return make(spec, false); }
 
 std::unique_ptr<StepModel> make_resting_memristor(const DeviceSpec& spec) { return make(spec, true); }
+
+double pulses_across(const DeviceSpec& spec) {
+  DeviceSpec one = spec;
+  one.update = PulseMode::continuous;
+  DeviceArray<double> array(one, 1, 2, {});
+  const double middle = 0.5 * (spec.g_min_S + spec.g_max_S);
+  array.cells().g.setConstant(middle);
+  Matrix<double> counts(1, 2);
+  counts << 1, -1;
+  array.pulse(counts, 0);
+  const double step = 0.5 * (array.conductance().array() - middle).abs().sum();
+  return std::clamp(spec.window_S() / std::max(step, 1e-9 * spec.window_S()), 2.0, 1e6);
+}
 
 }  // namespace nudge

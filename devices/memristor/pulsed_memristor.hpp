@@ -17,4 +17,8 @@ std::unique_ptr<StepModel> make_pulsed_memristor(const DeviceSpec& spec);
 /// Makes the StepModel as make_pulsed_memristor() does, but allows pulses that move nothing.
 std::unique_ptr<StepModel> make_resting_memristor(const DeviceSpec& spec);
 
+/// Number of pulses across the window, as many as the mean of those up and down in its middle takes; 2 to 1e6. It is what
+/// device.pulses should be for the volts and widths of the spec.
+double pulses_across(const DeviceSpec& spec);
+
 }  // namespace nudge

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "circuits/crossbar/amplifier_kinds.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
+#include "devices/memristor/pulsed_memristor.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/reading.hpp"
 #include "training/config/config_table.hpp"
@@ -139,6 +142,35 @@ const std::vector<PhysicalValue>& amplifier_use() {
   return list;
 }
 
+/// Devices whose config gives the tables of their speed.
+bool has_speeds(const Config& c) {
+  return on_devices(c) && c.text("device.model") == "memristor_table" &&
+         !c.reals("device.memristor_table.rate").empty();
+}
+
+/// Number of pulses that the config's volts and widths make of the tables; nothing for devices that cannot be, which checks refuse.
+std::optional<double> pulses_of_tables(const Config& c) {
+  if (!has_speeds(c)) return std::nullopt;
+  try {
+    const DeviceSpec spec = device_spec(c);
+    spec.validate();
+    return pulses_across(spec);
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+std::string table_pulses(const Config& c) {
+  const auto count = set_by_user(c, "device.pulses") ? std::nullopt : pulses_of_tables(c);
+  return count ? fmt::format("{:.6g}", *count) : "";
+}
+
+/// Numbers of devices that follow from others.
+const std::vector<PhysicalValue>& device_values() {
+  static const std::vector<PhysicalValue> list = {{"device.pulses", "", table_pulses}};
+  return list;
+}
+
 bool of_symbols(const Config& c) { return network_kind(c).takes == Rows::symbols; }
 
 std::string own_estimator(const Config& c) { return of_symbols(c) ? "'aep_transposed'" : ""; }
@@ -249,7 +281,7 @@ std::string level_values(const Config& asked) {
   const HardwareLevel level = hardware_section().read(asked).level;
   if (!on_devices(asked)) return "";
   std::string text;
-  std::vector<const std::vector<PhysicalValue>*> lists = {&amplifier_values(), &amplifier_use()};
+  std::vector<const std::vector<PhysicalValue>*> lists = {&device_values(), &amplifier_values(), &amplifier_use()};
   if (level != HardwareLevel::ideal) lists.insert(lists.end(), {&circuit_values(), &recipe()});
   if (level == HardwareLevel::local) lists.push_back(&local_values());
   for (const auto* list : lists) {
@@ -260,6 +292,18 @@ std::string level_values(const Config& asked) {
     }
   }
   return text;
+}
+
+std::string stale_pulses(const Config& config) {
+  constexpr double most = 2;  // a controller that is wrong by so much sends twice, or half, of what is missing
+  const auto count = pulses_of_tables(config);
+  const double assumed = config.real("device.pulses");
+  if (!count || (assumed <= most * *count && *count <= most * assumed)) return "";
+  return fmt::format(
+      "device.pulses = {:.4g}: pulses of device.memristor_table.pulse_up = {} and pulse_down = {} cross the window in "
+      "{:.4g}. Leave device.pulses out: it then follows from them",
+      assumed, config.as_text("device.memristor_table.pulse_up"), config.as_text("device.memristor_table.pulse_down"),
+      *count);
 }
 
 std::vector<std::string> ideal_parts(const Config& config) {
