@@ -38,7 +38,7 @@ std::function<ExitCode()> add_info(CLI::App& app) {
   app.add_flag("--json", options->json, "Print JSON");
   app.add_flag("--card", options->card,
                "Cost card of a training run instead: energy, latency, area by part, TOPS/W, endurance");
-  add_set_option(app, options->settings, "With --card: another value of [cost], as in --set cost.node=\"22 nm\"");
+  add_set_option(app, options->settings, "With --card: another value of [chip], as in --set chip.node=\"22 nm\"");
   return [options] {
     if (!options->card && !options->settings.empty()) throw UserError("info: --set is for --card");
     if (options->card) {

@@ -6,17 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/chip/part_laws.hpp"
+#include "circuits/chip/tile_lines.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "devices/pulse_effects.hpp"
-#include "sim/base/errors.hpp"
-#include "sim/base/statistics.hpp"
 #include "sim/base/units.hpp"
-#include "sim/io/h5_reader.hpp"
-#include "training/config/config_table.hpp"
-#include "training/config/cost_options.hpp"
-#include "training/config/stored_config.hpp"
+#include "training/config/chip_prices.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/correlator.hpp"
 #include "training/models/block/block_plan.hpp"
@@ -25,248 +21,331 @@
 namespace nudge {
 namespace {
 
+using Amount = std::optional<double>;
+
 constexpr double m2_per_um2 = 1e-12;
+constexpr double days_per_year = 365.25;
 
 /// Text of a price, as the config would have it.
-std::string price_text(double price, Unit unit) { return price > 0 ? format_quantity(price, unit) : "unknown"; }
+std::string price_text(double price, Unit unit) { return price > 0 ? format_quantity(price, unit, 4) : "unknown"; }
 
-/// Finds the lane of a run's own network with arrays.
-const report::Lane& own_lane(const report::RunFile& run) {
-  for (const report::Lane& lane : run.trainees) {
-    if (lane.lane.empty() && !lane.arrays.empty()) return lane;
-  }
-  throw UserError(
-      fmt::format("{}: its weights are digital, so there is no circuit to cost. Train it with --set "
-                  "device.preset=NAME",
-                  run.name));
-}
+Amount times(const Amount& count, double price) { return count && price > 0 ? Amount(*count * price) : std::nullopt; }
 
-/// Median over the accepted steps; nothing where the file has no such series.
-std::optional<double> median_of(const report::Lane& lane, const std::string& name) {
-  const report::TimeSeries& series = lane.of(name);
-  const auto flagged = [&](const char* flag, std::size_t i) {
-    const report::TimeSeries& flags = lane.of(flag);
-    return i < flags.y.size() && flags.y[i] > 0;
-  };
-  std::vector<double> values;
-  for (std::size_t i = 0; i < series.y.size(); ++i) {
-    if (std::isfinite(series.y[i]) && !flagged("skipped", i) && !flagged("nonfinite", i)) values.push_back(series.y[i]);
-  }
-  if (values.empty()) return std::nullopt;
-  return median(std::move(values));
-}
-
-/// Reads the last values of the readings of all arrays, of both that a matrix may have ("fast_", "slow_").
-class Readings {
- public:
-  explicit Readings(const report::Lane& lane) : lane_(&lane) {}
-
-  std::optional<double> sum(const std::string& name) const {
-    std::optional<double> total;
-    each(name, [&](double value, const std::string&) { total = total.value_or(0) + value; });
-    return total;
-  }
-  std::optional<double> largest(const std::string& name) const {
-    std::optional<double> most;
-    each(name, [&](double value, const std::string&) { most = std::max(most.value_or(value), value); });
-    return most;
-  }
-
- private:
-  template <class Use>
-  void each(const std::string& name, Use use) const {
-    for (const auto& [matrix, readings] : lane_->arrays) {
-      for (const char* prefix : {"", "slow_", "fast_"}) {
-        const auto at = readings.find(prefix + name);
-        if (at != readings.end()) use(at->second.last_finite(), matrix);
-      }
-    }
-  }
-
-  const report::Lane* lane_;
-};
-
-/// Cost card of one run, put together part by part.
+/// Cost card of one chip, put together part by part.
 class Card {
  public:
-  Card(const Config& config, const report::RunFile& run)
+  Card(const Config& config, const CardCounts& counts)
       : config_(config),
-        lane_(own_lane(run)),
-        readings_(lane_),
+        counts_(counts),
         arrays_(crossbar_spec(config)),
-        cost_(cost_section().read(config)) {}
+        chip_(chip_section().read(config)),
+        prices_(chip_prices(config)) {}
 
   CostCard all() {
-    card_.node_m = cost_.node_m;
-    steps_ = std::max(1.0, static_cast<double>(lane_.steps));
-    count_lines();
+    card_.node_m = chip_.node_m;
+    card_.read_s = prices_.read_s;
+    if (!described()) leave_out("areas and laws of parts: no chip is described (chip.node)");
+    count();
     arrays();
-    converters();
-    at_lines("amplifier", circuit().amplifier_power_W, Unit::watt, "circuit.amplifier_power", cost_.amplifier_um2,
-             "sensed");
-    at_lines("driver", circuit().line_capacitance_F, Unit::farad, "circuit.line_capacitance", cost_.driver_um2,
-             "driven");
+    dacs();
+    adcs();
+    adders();
+    amplifiers();
+    holds();
+    drivers();
     writes();
+    verifies();
+    around();
     digital();
     latency();
     endurance();
-    if (correlator_section().read(config_).on())
-      leave_out("the multiplier and the capacitor of every weight (correlator.*)");
-    if (const AttentionErrors attention = attention_section().read(config_); attention.analog)
-      leave_out("the multipliers and exponentials of attention (attention.*)");
-    for (const char* part : {"sample-and-holds, multiplexers, decoders and clocks", "wires between arrays and buffers",
-                             "selectors (but for cost.cell_area)", "leakage", "area and memory of the digital part"}) {
-      card_.left_out.emplace_back(part);
-    }
+    not_modelled();
     return std::move(card_);
   }
 
  private:
-  const CircuitSpec& circuit() const { return arrays_.circuit; }
+  using Reads = Amount ReadCounts::*;
 
+  bool described() const { return chip_.described(); }
+  const CircuitSpec& circuit() const { return arrays_.circuit; }
   void leave_out(const std::string& what) { card_.left_out.push_back(what); }
 
-  std::optional<double> of(const std::string& series) const { return median_of(lane_, series); }
-
-  /// Energy that a key prices: known where the key is set.
-  std::optional<double> priced(const std::string& series, double price) const {
-    return price > 0 ? of(series) : std::optional<double>();
-  }
-
-  std::optional<double> area(const std::string& what, double each_um2, double amount, const std::string& key) {
-    if (each_um2 > 0) return each_um2 * m2_per_um2 * amount;
-    leave_out(fmt::format("area of {} ({} of them; {})", what, amount, key));
-    return std::nullopt;
-  }
-
-  void count_lines() {
+  void count() {
     const double copies =
         (arrays_.tokens.use == TokenUse::replicated ? static_cast<double>(coupled_rows(config_)) : 1) *
         arrays_per_matrix(arrays_);
     double weights = 0;
-    for (const auto& [name, shape] : lane_.array_shapes) {
-      lines_ += copies * static_cast<double>(shape.first + shape.second);
+    for (const auto& [name, shape] : counts_.arrays) {
+      tiles_ += tile_lines(shape.first, shape.second, arrays_.tiles, copies, chip_.lines_per_adc);
       weights += static_cast<double>(shape.first * shape.second);
     }
-    if (lane_.array_shapes.empty())
-      leave_out(
-          "everything that counts lines and weights: the file has no state of "
-          "its arrays");
+    card_.tiles = tiles_.tiles;
+    if (counts_.arrays.empty()) {
+      leave_out("everything that counts lines and weights: the file has no state of its arrays");
+    }
     card_.operations = 2 * weights * static_cast<double>(coupled_rows(config_));
   }
 
+  /// Energy of a part from its count and price; of a file without counts what its run had.
+  Amount energy(const ReadCounts& reads, Reads count, double price, Reads at_run) const {
+    if (reads.*count) return times(reads.*count, price);
+    return price > 0 ? reads.*at_run : std::nullopt;
+  }
+
+  void add_reads(const std::string& name, Reads count, double price, Reads at_run, const Amount& area,
+                 const std::string& source) {
+    card_.parts.push_back({name, energy(counts_.inference, count, price, at_run),
+                           energy(counts_.step, count, price, at_run), area, source});
+  }
+
+  Amount area(const std::string& what, double each_m2, double amount, const std::string& key) {
+    if (each_m2 > 0) return each_m2 * amount;
+    if (described()) leave_out(fmt::format("area of {} ({:g} of them; {})", what, amount, key));
+    return std::nullopt;
+  }
+
   void arrays() {
-    const double devices = readings_.sum("devices").value_or(0);
-    card_.parts.push_back({"arrays", of("inference_array_energy"), of("array_energy"),
-                           devices * cost_.cell_F2 * cost_.node_m * cost_.node_m,
-                           fmt::format("heat of all reads; {:.0f} devices of {:g} F^2 (cost.cell_area), F = {:g} nm "
-                                       "(cost.node)",
-                                       devices, cost_.cell_F2, 1e9 * cost_.node_m)});
-  }
-
-  void converters() {
-    const PeripherySpec& p = arrays_.periphery;
-    const bool dacs = p.forward.dac.converts() || p.transposed.dac.converts();
-    const bool adcs = p.forward.adc.converts() || p.transposed.adc.converts();
-    if (dacs) {
-      card_.parts.push_back({"DACs", priced("inference_dac_energy", circuit().dac_energy_J),
-                             priced("dac_energy", circuit().dac_energy_J),
-                             area("DACs", cost_.dac_um2, lines_, "cost.dac_area"),
-                             fmt::format("circuit.dac_energy = {}; one for each of {:g} driven lines (cost.dac_area)",
-                                         price_text(circuit().dac_energy_J, Unit::joule), lines_)});
-    }
-    if (adcs) {
-      const double amount = std::ceil(lines_ / cost_.lines_per_adc);
-      std::optional<double> step;
-      const auto both = of("conversion_energy"), analog = of("dac_energy");
-      if (circuit().adc_energy_J > 0 && both && analog) step = *both - *analog;
-      card_.parts.push_back(
-          {"ADCs", priced("inference_adc_energy", circuit().adc_energy_J), step,
-           area("ADCs", cost_.adc_um2, amount, "cost.adc_area"),
-           fmt::format("circuit.adc_energy = {}; {:g} of them, one for {:g} sensed lines "
-                       "(cost.lines_per_adc, cost.adc_area)",
-                       price_text(circuit().adc_energy_J, Unit::joule), amount, cost_.lines_per_adc)});
-    }
-    if (!dacs) leave_out("DACs: ideal ones are simulated (crossbar.forward_dac_bits, transposed_dac_bits)");
-    if (!adcs) leave_out("ADCs: ideal ones are simulated (crossbar.forward_adc_bits, transposed_adc_bits)");
-    if (dacs && circuit().dac_energy_J == 0) leave_out("energy of the DACs (circuit.dac_energy)");
-    if (adcs && circuit().adc_energy_J == 0) leave_out("energy of the ADCs (circuit.adc_energy)");
-  }
-
-  /// Adds a circuit that stands at each line. unit, key: of the price of its energy; lines: which they are.
-  void at_lines(const std::string& name, double price, Unit unit, const char* key, double um2, const char* lines) {
-    if (price == 0) leave_out(fmt::format("energy of the {}s ({})", name, key));
+    const Amount size = described() ? Amount(counts_.devices * prices_.cell_m2) : std::nullopt;
+    const std::string cells = described() ? fmt::format(
+                                                "; {:.0f} devices of {:g} F^2 (chip.cell_area), F = {:g} nm "
+                                                "(chip.node), in {:g} tiles (crossbar.tile_rows)",
+                                                counts_.devices, prices_.cell_F2, 1e9 * chip_.node_m, tiles_.tiles)
+                                          : "";
     card_.parts.push_back(
-        {name + "s", priced(fmt::format("inference_{}_energy", name), price), priced(name + "_energy", price),
-         area(name + "s", um2, lines_, fmt::format("cost.{}_area", name)),
-         fmt::format("{} = {}; one for each of {:g} {} lines", key, price_text(price, unit), lines_, lines)});
+        {"arrays", counts_.inference.array_J, counts_.step.array_J, size, "heat of all reads" + cells});
   }
 
-  /// Amount per step of learning; programming does not belong to a step.
-  std::optional<double> per_step(const char* all, const char* programming) const {
-    const auto total = readings_.sum(all), first = readings_.sum(programming);
-    if (!total || !first) return std::nullopt;
-    return (*total - *first) / steps_;
+  void dacs() {
+    const PeripherySpec& p = arrays_.periphery;
+    const double amount =
+        (p.forward.dac.converts() ? tiles_.row_lines : 0) + (p.transposed.dac.converts() ? tiles_.column_lines : 0);
+    if (prices_.dac_bits == 0) {
+      return leave_out("DACs: ideal ones are simulated (crossbar.forward_dac_bits, transposed_dac_bits)");
+    }
+    const char* from = circuit().dac_energy_J > 0 ? "circuit.dac_energy" : "chip.dac_unit_capacitance, chip.supply";
+    if (prices_.dac_J == 0) {
+      leave_out(described() ? "energy of the DACs (chip.supply, or circuit.dac_energy)"
+                            : "energy of the DACs (circuit.dac_energy)");
+    }
+    add_reads("DACs", &ReadCounts::dac_conversions, prices_.dac_J, &ReadCounts::dac_J,
+              area("DACs", prices_.dac_m2, amount, "chip.capacitor_density or chip.dac_area"),
+              fmt::format("{} a conversion ({}), {} bits; {:g} of them, one for each driven line of a tile",
+                          price_text(prices_.dac_J, Unit::joule), from, prices_.dac_bits, amount));
+  }
+
+  std::string adc_source(double amount) const {
+    const char* from = circuit().adc_energy_J > 0 ? "circuit.adc_energy"
+                       : !described()             ? "circuit.adc_energy"
+                       : chip_.adc_step_J > 0     ? "chip.adc_step_energy"
+                                                  : "survey of ADCs, arXiv:2404.06553";
+    std::string out =
+        fmt::format("{} a conversion ({}), {} bits", price_text(prices_.adc_J, Unit::joule), from, prices_.adc_bits);
+    if (!described()) return out;
+    return out + fmt::format(
+                     "; {:g} of them, one for {:g} sensed lines of a tile (chip.lines_per_adc), each {} a "
+                     "second ({}); area: {}",
+                     amount, chip_.lines_per_adc, format_quantity(prices_.adc_rate_Hz, Unit::hertz, 4),
+                     chip_.adc_rate_Hz > 0 ? "chip.adc_rate" : "a read",
+                     chip_.adc_um2 > 0 ? "chip.adc_area" : "the survey");
+  }
+
+  void adcs() {
+    const PeripherySpec& p = arrays_.periphery;
+    if (prices_.adc_bits == 0) {
+      return leave_out("ADCs: ideal ones are simulated (crossbar.forward_adc_bits, transposed_adc_bits)");
+    }
+    const double amount = (p.forward.adc.converts() ? tiles_.forward_adcs : 0) +
+                          (p.transposed.adc.converts() ? tiles_.transposed_adcs : 0);
+    card_.adcs = described() ? amount : 0;
+    card_.adc_rate_Hz = prices_.adc_rate_Hz;
+    if (prices_.adc_J == 0) {
+      leave_out(described() ? fmt::format("energy of the ADCs: the survey begins at {} bits (chip.adc_step_energy)",
+                                          survey_least_bits)
+                            : "energy of the ADCs (circuit.adc_energy)");
+    }
+    add_reads("ADCs", &ReadCounts::adc_conversions, prices_.adc_J, &ReadCounts::adc_J,
+              area("ADCs", prices_.adc_m2, amount, "chip.adc_area"), adc_source(amount));
+  }
+
+  /// Adders of the numbers of tiles, behind the converters.
+  void adders() {
+    if (tiles_.most_terms < 2 || prices_.adc_bits == 0 || !described()) return;
+    const PeripherySpec& p = arrays_.periphery;
+    const double amount = (p.forward.adc.converts() ? tiles_.forward_adders : 0) +
+                          (p.transposed.adc.converts() ? tiles_.transposed_adders : 0);
+    const int bits = sum_bits(prices_.adc_bits, tiles_.most_terms);
+    const double each_J = adder_energy_J(bits, chip_.node_m, chip_.supply_V);
+    card_.parts.push_back({"adders of partial sums", times(counts_.inference.partial_sums, each_J),
+                           times(counts_.step.partial_sums, each_J), amount * adder_area_m2(bits, chip_.node_m),
+                           fmt::format("{} an addition of {} bits: Horowitz, ISSCC 2014, 45 nm, scaled as F V^2{}; "
+                                       "{:g} of them",
+                                       price_text(each_J, Unit::joule), bits,
+                                       chip_.supply_V > 0 ? "" : " at its 0.9 V (chip.supply)", amount)});
+  }
+
+  void amplifiers() {
+    const double price = circuit().amplifier_power_W, lines = tiles_.row_lines + tiles_.column_lines;
+    if (price == 0) leave_out("energy of the amplifiers (circuit.amplifier_power)");
+    add_reads(
+        "amplifiers", &ReadCounts::amplifier_s, price, &ReadCounts::amplifier_J,
+        area("amplifiers", m2_per_um2 * chip_.amplifier_um2, lines, "chip.amplifier_area"),
+        fmt::format("circuit.amplifier_power = {}; one for each of {:g} sensed lines of tiles; of the amplifier's "
+                    "own node",
+                    price_text(price, Unit::watt), lines));
+  }
+
+  /// Samples that wait for their turn at a converter: C V² from the supply for each, an upper bound.
+  void holds() {
+    if (!described() || prices_.adc_bits == 0 || chip_.lines_per_adc <= 1) return;
+    const double lines = (arrays_.periphery.forward.adc.converts() ? tiles_.column_lines : 0) +
+                         (arrays_.periphery.transposed.adc.converts() ? tiles_.row_lines : 0);
+    const double each_J = circuit().hold_capacitance_F * chip_.supply_V * chip_.supply_V;
+    if (each_J == 0) leave_out("energy of the sample-and-holds (circuit.hold_capacitance, chip.supply)");
+    card_.parts.push_back(
+        {"sample-and-holds", times(counts_.inference.adc_conversions, each_J),
+         times(counts_.step.adc_conversions, each_J),
+         area("sample-and-holds", prices_.hold_m2, lines, "circuit.hold_capacitance, chip.capacitor_density"),
+         fmt::format("at most {} a sample (circuit.hold_capacitance at chip.supply); one for each of {:g} sensed lines "
+                     "that wait for an ADC",
+                     price_text(each_J, Unit::joule), lines)});
+  }
+
+  void drivers() {
+    const double lines = tiles_.row_lines + tiles_.column_lines;
+    if (prices_.line_F == 0) leave_out("energy of the drivers (circuit.line_capacitance)");
+    const bool own = circuit().line_capacitance_F > 0 || !described();
+    add_reads("drivers", &ReadCounts::driven_V2, prices_.line_F, &ReadCounts::driver_J,
+              area("drivers", m2_per_um2 * chip_.driver_um2, lines, "chip.driver_area"),
+              fmt::format("C V^2 of the lines, {} a cell ({}); one for each of {:g} driven lines of tiles",
+                          price_text(prices_.line_F, Unit::farad),
+                          own ? "circuit.line_capacitance" : "chip.wire_capacitance, pitch of the cells", lines));
   }
 
   void writes() {
     const auto [up, down] = write_pulses(arrays_.device);
     const bool known = up.voltage_V * up.width_s > 0 || down.voltage_V * down.width_s > 0;
-    const auto heat = known ? per_step("write_energy", "programming_energy") : std::nullopt;
-    if (!known)
-      leave_out(
-          "writes: the energy of a pulse is not known. Set device.pulse_voltage_up, pulse_width_up, "
-          "...");
-    card_.parts.push_back(
-        {"writes", std::nullopt, heat, std::nullopt,
-         known ? fmt::format("heat of the pulses: up {:g} V, {:g} s, down {:g} V, {:g} s (from device.pulse_* or "
-                             "the model)",
-                             up.voltage_V, up.width_s, down.voltage_V, down.width_s)
-               : "pulses not known"});
-    const auto verify = per_step("verify_energy", "programming_reads_energy");
-    if (verify.value_or(0) > 0) {
-      card_.parts.push_back(
-          {"verify reads", std::nullopt, verify, std::nullopt, "crossbar.verify_time, at the mean conductance"});
+    const double write_V = write_voltage_V(arrays_);
+    const bool pumped = chip_.supply_V > 0 && write_V > chip_.supply_V && chip_.pump_efficiency > 0;
+    if (!known) {
+      leave_out("writes: the energy of a pulse is not known. Set device.pulse_voltage_up, pulse_width_up, ...");
     }
-    const auto transfers = readings_.sum("transfer_energy");
-    if (transfers.value_or(0) > 0) {
-      card_.parts.push_back({"transfers", std::nullopt, *transfers / steps_, std::nullopt, "crossbar.update"});
+    Amount heat = known ? counts_.writes_J : std::nullopt;
+    if (heat && pumped) *heat /= chip_.pump_efficiency;
+    std::string source = known ? fmt::format(
+                                     "heat of the pulses: up {:g} V, {:g} s, down {:g} V, {:g} s (from "
+                                     "device.pulse_* or the model)",
+                                     up.voltage_V, up.width_s, down.voltage_V, down.width_s)
+                               : "pulses not known";
+    if (pumped) {
+      source += fmt::format(", over {:g} of a charge pump from {} to {} (chip.pump_efficiency)", chip_.pump_efficiency,
+                            format_quantity(chip_.supply_V, Unit::volt, 4), format_quantity(write_V, Unit::volt, 4));
     }
-    const auto pulses_s = known ? per_step("write_time", "programming_time") : std::nullopt;
-    const auto reads = per_step("verify_reads", "programming_reads");
-    if (!pulses_s || !reads) return;
-    card_.writes_s = *pulses_s + *reads * arrays_.programming.read_time * circuit().time_constant_s;
+    card_.parts.push_back({"writes", std::nullopt, heat, std::nullopt, source});
+    if (known && counts_.pulses_s && counts_.verify_reads) {
+      card_.writes_s =
+          *counts_.pulses_s + *counts_.verify_reads * arrays_.programming.read_time * circuit().time_constant_s;
+    }
+  }
+
+  void verifies() {
+    if (counts_.verify_J.value_or(0) > 0) {
+      card_.parts.push_back({"verify reads", std::nullopt, counts_.verify_J, std::nullopt,
+                             "crossbar.verify_time, at the mean conductance"});
+    }
+    if (counts_.transfers_J.value_or(0) > 0) {
+      card_.parts.push_back({"transfers", std::nullopt, counts_.transfers_J, std::nullopt, "crossbar.update"});
+    }
+  }
+
+  /// Time of a training step: its phases, and its pulses one by one.
+  Amount step_s() const {
+    if (!counts_.example_s) return std::nullopt;
+    return *counts_.example_s * static_cast<double>(train_options(config_).batch) + card_.writes_s.value_or(0);
+  }
+
+  /// Adds what stands around the arrays: decoders, buffers, control and leakage, each by its key.
+  void around() {
+    if (!described()) return leave_out("decoders, multiplexers, buffers, control, clocks and leakage ([chip])");
+    const double lines = tiles_.row_lines + tiles_.column_lines;
+    if (const Amount size =
+            area("decoders and multiplexers", m2_per_um2 * chip_.decoder_um2, lines, "chip.decoder_area")) {
+      card_.parts.push_back({"decoders", std::nullopt, std::nullopt, size,
+                             fmt::format("chip.decoder_area for each of {:g} lines of tiles; no energy", lines)});
+    }
+    const auto numbers = [](const ReadCounts& reads) -> Amount {
+      if (!reads.dac_conversions || !reads.adc_conversions) return std::nullopt;
+      return *reads.dac_conversions + *reads.adc_conversions;
+    };
+    const double control_m2 = m2_per_um2 * chip_.control_um2;
+    if (chip_.buffer_J == 0) {
+      leave_out("energy of the buffers (chip.buffer_energy)");
+    } else {
+      card_.parts.push_back({"buffers", times(numbers(counts_.inference), chip_.buffer_J),
+                             times(numbers(counts_.step), chip_.buffer_J), std::nullopt,
+                             "chip.buffer_energy for each conversion"});
+    }
+    const auto running = [&](const std::string& name, double power, const Amount& size, const char* keys) {
+      if (power == 0) leave_out(fmt::format("power of {} ({})", name, keys));
+      if (power == 0 && !size) return;
+      card_.parts.push_back({name, times(counts_.inference_s, power), times(step_s(), power), size, keys});
+    };
+    running("control", chip_.control_W, area("control, buffers and digital work", control_m2, 1, "chip.control_area"),
+            "chip.control_power times the time, chip.control_area");
+    running("leakage", chip_.leakage_W, std::nullopt, "chip.leakage_power times the time");
   }
 
   void digital() {
     const double price = circuit().digital_energy_J;
     if (price == 0) leave_out("digital work (circuit.digital_energy)");
-    card_.parts.push_back(
-        {"digital", priced("inference_digital_energy", price), priced("digital_energy", price), std::nullopt,
-         fmt::format("circuit.digital_energy = {}", price_text(circuit().digital_energy_J, Unit::joule))});
+    add_reads("digital", &ReadCounts::operations, price, &ReadCounts::digital_J, std::nullopt,
+              fmt::format("circuit.digital_energy = {}", price_text(price, Unit::joule)));
   }
 
   void latency() {
-    card_.inference_s = of("inference_time");
-    const auto phase = of("phase_time");
-    if (phase) card_.phases_s = *phase * static_cast<double>(train_options(config_).batch);
+    card_.inference_s = counts_.inference_s;
+    if (counts_.example_s) {
+      card_.phases_s = *counts_.example_s * static_cast<double>(train_options(config_).batch);
+    }
     if (!card_.inference_s) leave_out("inference: the version that wrote the file did not log it");
   }
 
   void endurance() {
     card_.endurance = arrays_.device.endurance;
-    card_.most_pulses = readings_.largest("device_pulses_max");
-    const auto devices = readings_.sum("devices"), up = readings_.sum("pulses_up"), down = readings_.sum("pulses_down");
-    if (devices && up && down && *devices > 0) card_.mean_pulses = (*up + *down) / *devices;
-    if (card_.endurance == 0) leave_out("endurance spent (device.endurance)");
+    card_.most_pulses = counts_.most_pulses;
+    card_.mean_pulses = counts_.mean_pulses;
+    card_.steps_per_day = chip_.steps_per_day;
+    if (card_.endurance == 0) return leave_out("endurance spent (device.endurance)");
+    if (chip_.steps_per_day == 0) return leave_out("years of endurance (chip.steps_per_day)");
+    const double a_year = chip_.steps_per_day * days_per_year / counts_.steps;  // runs like this one
+    const auto years = [&](const Amount& pulses) -> Amount {
+      return pulses.value_or(0) > 0 ? Amount(card_.endurance / (*pulses * a_year)) : std::nullopt;
+    };
+    card_.mean_years = years(card_.mean_pulses);
+    card_.least_years = years(card_.most_pulses);
+  }
+
+  void not_modelled() {
+    if (correlator_section().read(config_).on())
+      leave_out("the multiplier and the capacitor of every weight (correlator.*)");
+    if (const AttentionErrors attention = attention_section().read(config_); attention.analog)
+      leave_out("the multipliers and exponentials of attention (attention.*)");
+    if (arrays_.circuit.phase_adc.converts()) leave_out("converters of the held states (circuit.phase_adc_bits)");
+    if (arrays_.wires.ideal()) leave_out("resistance of lines: ideal ones are simulated (crossbar.row_resistance)");
+    if (tiles_.most_terms > 1) {
+      leave_out(
+          "rounding, noise and offsets of each tile by itself: a read simulates one amplifier and converter for "
+          "the sum of its tiles");
+    }
+    if (arrays_.device.selector.any()) leave_out("lines and drivers of the gates of selectors");
+    card_.left_out.emplace_back("wires between arrays");
   }
 
   const Config& config_;
-  const report::Lane& lane_;
-  Readings readings_;
+  const CardCounts& counts_;
   CrossbarSpec arrays_;
-  CostOptions cost_;
-  double steps_ = 1, lines_ = 0;
+  ChipOptions chip_;
+  ChipPrices prices_;
+  TileLines tiles_;
   CostCard card_;
 };
 
@@ -283,20 +362,6 @@ double CostCard::step_J() const { return sum_of(parts, &CostPart::step_J); }
 double CostCard::area_m2() const { return sum_of(parts, &CostPart::area_m2); }
 double CostCard::tops_per_watt() const { return inference_J() > 0 ? 1e-12 * operations / inference_J() : std::nan(""); }
 
-CostCard cost_card(const Config& config, const report::RunFile& run) { return Card(config, run).all(); }
-
-CostCard read_cost_card(const std::filesystem::path& path, const std::vector<std::string>& settings) {
-  const H5Reader file(path);
-  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
-    file.fail("attribute kind", fmt::format("kind \"{}\" has no cost card. Give a file of nudge train", kind));
-  }
-  for (const std::string& setting : settings) {
-    if (setting.starts_with("cost.")) continue;
-    throw UserError(fmt::format("--set {}: the run is over, so only keys of [cost] can change", setting));
-  }
-  const Config stored = stored_program_config(file);
-  const Config config = settings.empty() ? stored : config_on_top(stored, path.string(), settings);
-  return cost_card(config, report::load_run_file(path));
-}
+CostCard cost_card(const Config& config, const CardCounts& counts) { return Card(config, counts).all(); }
 
 }  // namespace nudge

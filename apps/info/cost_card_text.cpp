@@ -40,6 +40,11 @@ std::vector<std::vector<std::string>> card_rows(const CostCard& card) {
 std::vector<std::string> card_notes(const CostCard& card) {
   std::vector<std::string> out;
   const auto second = [](double s) { return format_quantity(s, Unit::second, 3); };
+  if (card.adcs > 0) {
+    out.push_back(fmt::format("{:g} tiles; {:g} ADCs convert {} a second each: all their lines in a read of {}",
+                              card.tiles, card.adcs, format_quantity(card.adc_rate_Hz, Unit::hertz, 4),
+                              second(card.read_s)));
+  }
   if (card.inference_s) {
     out.push_back(
         fmt::format("latency of an inference: {} (its free phase and the reads of its outputs): {:.4g} a second",
@@ -67,6 +72,12 @@ std::vector<std::string> card_notes(const CostCard& card) {
     }
     out.push_back(spent);
   }
+  if (card.mean_years && card.least_years) {
+    out.push_back(
+        fmt::format("endurance at {:g} training steps a day, as in this run (chip.steps_per_day): {:.3g} years "
+                    "of the mean device, {:.3g} years of the busiest, programming spread over the steps",
+                    card.steps_per_day, *card.mean_years, *card.least_years));
+  }
   out.push_back(fmt::format("left out: {}", fmt::join(card.left_out, "; ")));
   return out;
 }
@@ -93,7 +104,11 @@ nlohmann::json card_json(const CostCard& card) {
     return card.endurance > 0 && pulses ? number_or_null(*pulses / card.endurance) : nlohmann::json(nullptr);
   };
   return {{"parts", parts},
-          {"node_m", card.node_m},
+          {"node_m", card.node_m > 0 ? nlohmann::json(card.node_m) : nlohmann::json(nullptr)},
+          {"tiles", card.tiles},
+          {"adcs", card.adcs},
+          {"adc_rate_Hz", card.adc_rate_Hz},
+          {"read_s", card.read_s},
           {"inference_J", card.inference_J()},
           {"step_J", card.step_J()},
           {"area_m2", card.area_m2()},
@@ -106,6 +121,8 @@ nlohmann::json card_json(const CostCard& card) {
           {"device_pulses_max", number_or_null(card.most_pulses)},
           {"endurance_spent_mean", share(card.mean_pulses)},
           {"endurance_spent_max", share(card.most_pulses)},
+          {"endurance_years_mean", number_or_null(card.mean_years)},
+          {"endurance_years_least", number_or_null(card.least_years)},
           {"left_out", card.left_out}};
 }
 

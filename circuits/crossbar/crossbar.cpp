@@ -25,7 +25,7 @@ void check(const CrossbarSpec& spec, Index rows, Index cols, std::size_t scalar_
 template <class S>
 Crossbar<S>::Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
     : pairs_((check(spec, weights.rows(), weights.cols(), sizeof(S)), spec), weights, id, seed),
-      path_(spec.periphery, spec.circuit,
+      path_(spec.periphery, spec.circuit, spec.tiles,
             {spec.device, spec.circuit, pairs_.mapping().devices(), pairs_.view().reference.size() > 0, id},
             spec.device.curve, weights.rows(), weights.cols(), seed, id),
       trim_(spec, weights.rows(), weights.cols(), seed, id) {

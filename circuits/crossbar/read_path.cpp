@@ -51,10 +51,12 @@ void bend(const CurrentCurve& curve, double volts, MatrixRef<S> x) {
 }  // namespace
 
 template <class S>
-ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise,
-                      const CurrentCurve& curve, Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id)
+ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const TileSpec& tiles,
+                      const ReadNoise<S>& noise, const CurrentCurve& curve, Index inputs, Index outputs,
+                      std::uint64_t seed, std::uint32_t id)
     : spec_(spec),
       circuit_(circuit),
+      tiles_(tiles),
       curve_(curve),
       noise_(noise),
       forward_(zeroed(spec.forward.amplifier, circuit), outputs, seed, id, 0),
@@ -181,12 +183,20 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   ReadTotals& totals = read.meter->at(read.kind);
   totals.array_J += times * volts * volts * siemens_per_weight_ * squares * read.duration() * circuit_.time_constant_s;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
-  if (port.dac.converts()) totals.dac_conversions += n * static_cast<std::uint64_t>(drive.size());
-  if (port.adc.converts()) totals.adc_conversions += n * static_cast<std::uint64_t>(outputs);
+  // A line of the array is one of each tile that it crosses: rows of those side by side, columns of those below each other.
+  const auto across = static_cast<std::uint64_t>(tiles_.across(columns.begin, columns.count));
+  const auto down = static_cast<std::uint64_t>(tiles_.down(view.weights.rows()));
+  const std::uint64_t drivers = forward ? across : down, sensors = forward ? down : across;
+  const auto out = static_cast<std::uint64_t>(outputs);
+  if (port.dac.converts()) totals.dac_conversions += n * drivers * static_cast<std::uint64_t>(drive.size());
+  if (port.adc.converts()) {
+    totals.adc_conversions += n * sensors * out;
+    totals.partial_sums += n * (sensors - 1) * out;
+  }
   totals.reads += n * static_cast<std::uint64_t>(drive.rows());
   const auto extra = static_cast<std::uint64_t>(reference ? drive.rows() : 0);  // the reference column is a line too
-  const std::uint64_t sensed = static_cast<std::uint64_t>(outputs) + (forward ? extra : 0);
-  totals.driven += n * (static_cast<std::uint64_t>(drive.size()) + (forward ? 0 : extra));
+  const std::uint64_t sensed = sensors * (out + (forward ? extra : 0));
+  totals.driven += n * drivers * (static_cast<std::uint64_t>(drive.size()) + (forward ? 0 : extra));
   totals.sensed += n * sensed;
   totals.cell_V2 += times * volts * volts * cells;
   totals.amplifier_s += times * static_cast<double>(sensed) * read.duration() * circuit_.time_constant_s;

@@ -8,6 +8,7 @@
 #include "circuits/crossbar/periphery_spec.hpp"
 #include "circuits/crossbar/read_noise.hpp"
 #include "circuits/read_context.hpp"
+#include "circuits/wires/tile_spec.hpp"
 #include "sim/base/product.hpp"
 #include "sim/gradient_sink.hpp"
 
@@ -22,8 +23,9 @@ template <class S>
 class ReadPath {
  public:
   /// Makes the path with the noise and the curve of this array's devices. `id` and `seed` determine the array's random numbers.
-  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, const CurrentCurve& curve,
-           Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
+  /// tiles: those of the array. A read counts the lines and conversions of every tile, and converts the sum of their currents once.
+  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const TileSpec& tiles, const ReadNoise<S>& noise,
+           const CurrentCurve& curve, Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
 
   const CircuitSpec& circuit() const { return circuit_; }
 
@@ -84,6 +86,7 @@ class ReadPath {
 
   PeripherySpec spec_;
   CircuitSpec circuit_;
+  TileSpec tiles_ = {};
   CurrentCurve curve_;
   ReadNoise<S> noise_;
   Amplifiers<S> forward_, transposed_;

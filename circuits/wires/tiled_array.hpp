@@ -5,18 +5,12 @@
 #include <functional>
 
 #include "circuits/wires/solvers.hpp"
+#include "circuits/wires/tile_spec.hpp"
 #include "circuits/wires/wire_spec.hpp"
 #include "devices/current_curve.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
-
-/// Size at which a large array is cut. A tile has at most rows x columns devices and wires of its own; the column currents of
-/// tiles are added (partial sums). 0: not cut in that direction.
-struct TileSpec {
-  Index rows = 0;
-  Index columns = 0;
-};
 
 /// Ends of the wires that drive and sense. near: the ends of WireSpec. far: the other end of every wire (rows at j = M − 1,
 /// columns at i = 0), in the same layout.

@@ -60,9 +60,18 @@ TEST_CASE("cost card: areas and operations are those of the arrays, energies tho
     weights += array["rows"].get<double>() * array["columns"].get<double>();
   }
   // A few roundings of 2^-53 each.
-  CHECK(part(card, "arrays")["area_m2"].get<double>() == Approx(devices * 4 * 32e-9 * 32e-9).epsilon(1e-14));
-  CHECK(part(card, "DACs")["area_m2"].get<double>() == Approx(lines * 0.166e-12).epsilon(1e-14));
-  CHECK(part(card, "ADCs")["area_m2"].get<double>() == Approx(std::ceil(lines / 8) * 1200e-12).epsilon(1e-14));
+  // No chip is described: energies by their keys alone, and no areas.
+  CHECK(card["node_m"].is_null());
+  CHECK(card["area_m2"] == 0);
+  CHECK_THAT(card["left_out"].dump(), Contains("chip.node"));
+  const auto sized = json_of(folder,
+                             "info a.h5 --card --set chip.node='32 nm' --set chip.dac_area=0.166 --set "
+                             "chip.adc_area=1200 --set chip.lines_per_adc=1");
+  CHECK(part(sized, "arrays")["area_m2"].get<double>() == Approx(devices * 4 * 32e-9 * 32e-9).epsilon(1e-14));
+  CHECK(part(sized, "DACs")["area_m2"].get<double>() == Approx(lines * 0.166e-12).epsilon(1e-14));
+  CHECK(part(sized, "ADCs")["area_m2"].get<double>() == Approx(lines * 1200e-12).epsilon(1e-14));
+  // Prices of keys come before laws.
+  CHECK(part(sized, "ADCs")["inference_J"] == part(card, "ADCs")["inference_J"]);
   CHECK(card["operations"] == 2 * weights * 2);  // two tokens
   CHECK(card["tops_per_watt"].get<double>() ==
         Approx(1e-12 * 2 * weights * 2 / card["inference_J"].get<double>()).epsilon(1e-14));
@@ -91,10 +100,10 @@ TEST_CASE("cost card: areas and operations are those of the arrays, energies tho
     CHECK(ratio("arrays") == Approx(1).epsilon(1e-9));
   }
   // Other sizes of what the run is finished with.
-  const auto small = json_of(folder, "info a.h5 --card --set cost.node='16 nm' --set cost.cell_area=48");
+  const auto small = json_of(folder, "info a.h5 --card --set chip.node='16 nm' --set chip.cell_area=48");
   CHECK(part(small, "arrays")["area_m2"].get<double>() == Approx(devices * 48 * 16e-9 * 16e-9).epsilon(1e-14));
   const Outcome text = run_nudge(folder, "info a.h5 --card");
-  CHECK_THAT(text.output, Contains("TOPS/W") && Contains("left out: ") && Contains("cost.cell_area"));
+  CHECK_THAT(text.output, Contains("TOPS/W") && Contains("left out: "));
   const Outcome page = run_nudge(folder, "report a.h5 -o a.html");
   CHECK(page.exit_code == 0);
   CHECK_THAT(read_file(folder.file("a.html")), Contains("Cost card: ") && Contains("TOPS/W"));
@@ -121,7 +130,7 @@ TEST_CASE("cost card: writes of devices with volts and widths of their own are c
   CHECK(part(card, "amplifiers")["inference_J"].is_null());
   const std::string left = card["left_out"].dump();
   for (const char* key : {"circuit.amplifier_power", "circuit.line_capacitance", "circuit.digital_energy",
-                          "crossbar.forward_adc_bits", "cost.amplifier_area", "leakage"}) {
+                          "crossbar.forward_adc_bits", "chip.node", "leakage"}) {
     CHECK_THAT(left, Contains(key));
   }
   train(folder, "--set device.model=soft_bounds", "unknown.h5");
@@ -136,8 +145,8 @@ TEST_CASE("cost card: what has none is refused", "[apps]") {
   train(folder, "--set device.model=digital --set device.endurance=0", "digital.h5");
   for (const auto& [arguments, what] :
        {std::pair{"digital.h5 --card", "its weights are digital"}, std::pair{"absent.h5 --card", "absent.h5"},
-        std::pair{"digital.h5 --set cost.node='16 nm'", "--set is for --card"},
-        std::pair{"digital.h5 --card --set train.steps=5", "so only keys of [cost] can change"}}) {
+        std::pair{"digital.h5 --set chip.node='16 nm'", "--set is for --card"},
+        std::pair{"digital.h5 --card --set train.steps=5", "so only keys of [chip] can change"}}) {
     const Outcome run = run_nudge(folder, fmt::format("info {}", arguments));
     INFO(arguments);
     CHECK(run.exit_code == 2);

@@ -13,6 +13,7 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
 #include "sim/read_timing.hpp"
+#include "training/config/chip_prices.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -31,13 +32,19 @@ void use_product_kernel(const Config& config) {
 
 CorrectionSpec correction_spec(const Config& config) { return correction_section().read(config).path; }
 
+double read_slot_s(const Config& config) {
+  const CircuitSpec circuit = circuit_spec(config);
+  const double damping = model_options(config).damping;
+  const double leak = network_kind(config).leak(config).at(damping);
+  const ReadTiming step = euler_timing(RelaxationStep(config).at(damping), leak, amplifier_lag(circuit));
+  return step.duration * circuit.time_constant_s;
+}
+
 CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.tokens.count = coupled_rows(config);
-  const double damping = model_options(config).damping;
-  const double leak = network_kind(config).leak(config).at(damping);
-  const ReadTiming step = euler_timing(RelaxationStep(config).at(damping), leak, amplifier_lag(spec.circuit));
-  spec.tokens.slot_s = step.duration * spec.circuit.time_constant_s;
+  spec.tokens.slot_s = read_slot_s(config);
+  spec.circuit = priced_circuit(config);
   spec.threads = thread_count(run_options(config).threads);
   return spec;
 }

@@ -22,6 +22,9 @@ void use_product_kernel(const Config& config);
 /// arrays. A slot is as long as a step of the relaxation at the initial damping.
 CrossbarSpec model_arrays(const Config& config);
 
+/// Length in seconds of a read in a relaxation: of a step at the initial damping. A network that does not settle has none.
+double read_slot_s(const Config& config);
+
 /// Time of an example in which the amplifiers of arrays sample their offsets, in units of tau; 0 of exact numbers.
 double auto_zero_time(const CrossbarSpec& arrays);
 

@@ -10,8 +10,9 @@
 #include "devices/registry.hpp"
 #include "sim/config/reading.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/chip_options.hpp"
+#include "training/config/chip_prices.hpp"
 #include "training/config/combinations.hpp"
-#include "training/config/cost_options.hpp"
 #include "training/config/entrants.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/hardware_aware.hpp"
@@ -100,7 +101,7 @@ ParamTable circuit_rows() {
   add_rows(rows, read_with(digital, hardware_aware_section().rows()));
   add_rows(rows, hardware_section().rows());
   add_rows(rows, device_rows());
-  add_rows(rows, read_with(devices_or_warning(), cost_section().rows()));
+  add_rows(rows, read_with(devices_or_warning(), chip_section().rows()));
   add_rows(rows, rows_beside(read_policy_rows(), rows));
   using T = TrainOptions;
   add_rows(rows, train_section().rows_of({&T::step_time, &T::skip_ratio, &T::cosine_every}));
@@ -167,6 +168,7 @@ std::vector<ConfigCheck> program_checks() {
           [](const Config& config) { expect_keys_read(config); },
           [](const Config& config) { correction_spec(config).validate(); },
           [](const Config& config) { read_policy(config); },
+          check_chip,
           expect_no_grid_repeats,
           check_mode_axes,
           [](const Config& config) { read_entrants(config); }};

@@ -12,6 +12,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/ranks.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/chip_prices.hpp"
 #include "training/config/hardware_aware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -40,6 +41,7 @@ RunParts run_parts(const Config& config, Work work) {
     if (!network_kind(c).is_circuit()) return check_memory(c, run_memory(c, parts.task->sizes()), work);
     parts.plan = network_plan(c, parts.task->sizes());
     check_null(c, *parts.plan);
+    check_chip_tiles(c, *parts.plan);
     const CrossbarSpec arrays = model_arrays(c);
     check_arrays_fit(arrays, *parts.plan, run_options(c).double_precision() ? sizeof(double) : sizeof(float));
     check_memory(c, run_memory(c, *parts.plan), work);

@@ -74,6 +74,17 @@ void fill_in(Config& config, const std::string& split) {
   config.set_from_text("circuit.auto_zero", "false");
 }
 
+/// The section [cost] of a file that was written before chips were described, as [chip], which has its keys. Digital weights had none.
+std::string with_chip(std::string text) {
+  const std::string header = "\n[cost]\n";
+  const std::size_t begin = text.find(header);
+  if (begin == std::string::npos) return text;
+  const std::string model = written(text, "device", "model");
+  if (!model.empty() && model != "\"digital\"") return text.replace(begin, header.size(), "\n[chip]\n");
+  const std::size_t end = text.find("\n[", begin + header.size());
+  return text.erase(begin, end == std::string::npos ? end : end - begin);
+}
+
 }  // namespace
 
 Config stored_program_config(const H5Reader& file) {
@@ -82,7 +93,7 @@ Config stored_program_config(const H5Reader& file) {
 
 Config stored_program_config(const std::string& name, const std::string& stored) {
   const bool older = of_one_seed(stored);
-  std::string text = without_scheme(without_experiment(stored));
+  std::string text = with_chip(without_scheme(without_experiment(stored)));
   text = renamed(std::move(text), "[hardware]\nlevel = \"physical\"", "[hardware]\nlevel = \"mixed\"");
   text = renamed(std::move(text), "\nnull = \"none\"", "\nnull = \"off\"");
   if (older) text = in_new_words(std::move(text));
@@ -103,10 +114,15 @@ Config config_on_top(const Config& stored, const std::string& name, const std::v
     return std::any_of(settings.begin(), settings.end(),
                        [&](const std::string& s) { return s.starts_with(key + "="); });
   };
+  // Other volts of a tabulated device cross its window in another number of pulses.
+  const bool tables = std::any_of(settings.begin(), settings.end(), [](const std::string& setting) {
+    return setting.starts_with("device.memristor_table.");
+  });
   // Another amplifier brings its own values, another gain-bandwidth another bandwidth.
   const bool amplifier = sets("circuit.amplifier");
   const std::vector<std::string> given = amplifier_keys();
   const auto follows = [&](const std::string& key) {
+    if (key == "device.pulses") return tables && !sets("device.pulses");
     if (key == "circuit.amplifier_bandwidth") return amplifier || sets("circuit.gain_bandwidth");
     return amplifier && std::find(given.begin(), given.end(), key) != given.end();
   };

@@ -70,8 +70,8 @@ void Network<S>::look_up(int table, std::span<const int> rows, MatrixRef<S> x, S
     read.meter = meter;
     if (meter == nullptr) return;
     ReadTotals& all = own.at(read.kind);
-    all.driven = all.reads;
-    all.dac_conversions = std::min(all.dac_conversions, all.reads);
+    all.driven /= static_cast<std::uint64_t>(map.inputs());  // one line of each tile side by side
+    all.dac_conversions /= static_cast<std::uint64_t>(map.inputs());
     *meter += own;
     return;
   }

@@ -8,6 +8,7 @@
 #include "circuits/energy.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/stability.hpp"
+#include "training/config/chip_prices.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -33,6 +34,14 @@ void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& ci
   add("amplifier_energy", energy.amplifiers_J, "J", "of the same reads (circuit.amplifier_power)");
   add("driver_energy", energy.drivers_J, "J", "of the same reads (circuit.line_capacitance)");
   add("digital_energy", energy.digital_J, "J", "of what was read so (circuit.digital_energy)");
+  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+  add("dac_conversions", count(reads.dac_conversions), "1", "of the same reads: of every driven line of every tile");
+  add("adc_conversions", count(reads.adc_conversions), "1", "of the same reads: of every sensed line of every tile");
+  add("partial_sums", count(reads.partial_sums), "1", "of the same reads: additions of the numbers of tiles");
+  add("amplifier_time", reads.amplifier_s, "s",
+      "of the same reads: sensed lines of tiles times the length of the read");
+  add("driven_cells", reads.cell_V2, "V^2", "of the same reads: devices on driven lines times the square of the volts");
+  add("digital_operations", reads.operations, "1", "of what was read so");
   const double outputs = r.reads.times[static_cast<std::size_t>(ReadClass::loss)];
   add("time", ((r.time + zero_time) * examples + outputs) * circuit.time_constant_s, "s",
       "simulated time of an example: sampling of offsets (circuit.auto_zero), free phase, reads of its outputs");
@@ -61,7 +70,7 @@ void EquilibriumRun<S>::record(std::uint64_t step, const BatchReport& r, double 
   const ReadTotals reads = r.reads.total();
   if (reads.reads > 0) {
     record_energy(reads, decision);
-    record_inference(log_, r, circuit_spec(config_), auto_zero_time(crossbar_spec(config_)));
+    record_inference(log_, r, priced_circuit(config_), auto_zero_time(crossbar_spec(config_)));
     for (std::size_t kind = 0; kind < read_classes; ++kind) {
       log_.add(std::string("train/reads_") + read_class_names()[kind], static_cast<double>(r.reads.of[kind].reads), "1",
                "those of the class " + std::string(read_class_names()[kind]));
@@ -163,7 +172,7 @@ void EquilibriumRun<S>::record_energy(const ReadTotals& reads, StepDecision deci
                         static_cast<double>(network_->map(p).inputs() * network_->map(p).outputs());
     }
   }
-  const EnergyReport energy = energy_report(all, circuit_spec(config_));
+  const EnergyReport energy = energy_report(all, priced_circuit(config_));
   const auto add = [this](const char* name, double value, const char* unit, const char* description) {
     log_.add(std::string("train/") + name, value, unit, description);
   };
@@ -177,6 +186,8 @@ void EquilibriumRun<S>::record_energy(const ReadTotals& reads, StepDecision deci
   add("digital_energy", energy.digital_J, "J", "digital operations (circuit.digital_energy)");
   add("reads", count(all.reads), "1", "reads of arrays, of one drive each");
   add("conversions", count(all.dac_conversions + all.adc_conversions), "1", "digital-to-analog and back");
+  add("dac_conversions", count(all.dac_conversions), "1", "of these, those to analog");
+  add("partial_sums", count(all.partial_sums), "1", "additions of the numbers of tiles (crossbar.tile_rows)");
   if (all.dac_conversions + all.adc_conversions > 0) {
     add("clipped_conversions", count(all.clipped), "1", "of these, beyond the full scale of their converter");
   }

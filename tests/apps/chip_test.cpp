@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Section [chip]: what a described chip costs, by laws and counts worked out by hand, and designs that cannot be.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+
+namespace {
+
+// One matrix of 64 x 10 on pairs of devices that write at 1.4 V, read by converters of 6 bits in both directions.
+const char* config = R"(estimator = 'ep'
+[network]
+kind = 'hopfield'
+[task]
+kind = 'classification'
+[hopfield]
+hidden = []
+[device]
+model = 'soft_bounds'
+endurance = 1e6
+pulse_voltage_up = 1.4
+pulse_voltage_down = -1.4
+pulse_width_up = '100 ns'
+pulse_width_down = '100 ns'
+[crossbar]
+forward_dac_bits = 6
+forward_adc_bits = 6
+transposed_dac_bits = 6
+transposed_adc_bits = 6
+[relaxation]
+free_steps = 10
+[chip]
+node = '130 nm'
+supply = '1.5 V'
+[train]
+steps = 3
+batch = 2
+)";
+
+nlohmann::json card_of(const Folder& folder, const std::string& training, const std::string& reading = "") {
+  static int runs = 0;
+  const std::string file = fmt::format("r{}.h5", ++runs);
+  const Outcome run = run_nudge(folder, fmt::format("train c.toml {} --out {}", training, file));
+  INFO(run.errors);
+  REQUIRE(run.exit_code == 0);
+  const Outcome card = run_nudge(folder, fmt::format("info {} --card --json {}", file, reading));
+  INFO(card.errors);
+  REQUIRE(card.exit_code == 0);
+  return nlohmann::json::parse(card.output);
+}
+
+double of(const nlohmann::json& card, const std::string& name, const char* what) {
+  for (const auto& one : card["parts"]) {
+    if (one["part"] == name) return one[what].is_null() ? -1 : one[what].get<double>();
+  }
+  return -2;
+}
+
+}  // namespace
+
+TEST_CASE("chip: tiles have converters and adders of their own, and cost what hand arithmetic says", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml", config);
+  const auto whole = card_of(folder, ""), cut = card_of(folder, "--set crossbar.tile_rows=16");
+  // 64 x 10 uncut: 10 columns and 64 rows, 8 lines at an ADC: 2 + 8. In 4 tiles of 16 rows: 4 * 2 + 4 * 2.
+  CHECK(whole["tiles"] == 1);
+  CHECK(whole["adcs"] == 2 + 8);
+  CHECK(cut["tiles"] == 4);
+  CHECK(cut["adcs"] == 4 * 2 + 4 * 2);
+  // Converters at 8 lines a read. E and A as in tests/circuits/part_laws_test.cpp, of 6 bits at 130 nm.
+  const double rate = whole["adc_rate_Hz"].get<double>();
+  CHECK(rate * whole["read_s"].get<double>() == Approx(8).epsilon(1e-12));
+  const double sndr = 20 * 6 * std::log10(2.0) + 10 * std::log10(1.5);
+  const double fom = std::min(128.30684 + 3.2205115 * 6, 213.78067 - 2.871903 * std::log(rate));
+  const double adc_pJ = 0.5 * std::pow(10, (sndr - fom) / 10) * std::exp(26.0496216 - 1.4702022) *
+                        std::pow(130.0, 1.8800369) * std::pow(6.0, -2.8291256);
+  const double adc_um2 =
+      std::exp(1.3461916) * std::pow(130.0, 0.99327947) * std::pow(rate, 0.18071538) * std::pow(adc_pJ, 0.29912426);
+  // Eight digits of the coefficients, times ln 130 and less: 1e-6.
+  CHECK(of(whole, "ADCs", "area_m2") == Approx(1e-12 * 10 * adc_um2).epsilon(1e-6));
+  CHECK(of(cut, "ADCs", "area_m2") == Approx(1e-12 * 16 * adc_um2).epsilon(1e-6));
+  // An inference: 10 steps and a read of the outputs. Steps convert 10 columns forward (whole) or 40 (cut), and 64 rows back where the
+  // network drives them, as many in both. The difference is 30 conversions for each forward read.
+  const double more = (of(cut, "ADCs", "inference_J") - of(whole, "ADCs", "inference_J")) / (1e-12 * adc_pJ);
+  CHECK(more == Approx(30 * std::round(more / 30)).epsilon(1e-6));
+  CHECK(more > 0);
+  // Adders: the numbers of 4 tiles of 6 bits make 8 bits, 0.1 pJ of 32 bits at 45 nm and 0.9 V. As many additions as conversions more.
+  const double adder_J = 0.1e-12 * 8 / 32 * 130 / 45 * std::pow(1.5 / 0.9, 2);
+  CHECK(of(cut, "adders of partial sums", "inference_J") == Approx(more * adder_J).epsilon(1e-6));
+  CHECK(of(cut, "adders of partial sums", "area_m2") ==
+        Approx(3 * 2 * 137e-12 * 8 / 32 * std::pow(130.0 / 45, 2)).epsilon(1e-9));
+  CHECK(of(whole, "adders of partial sums", "area_m2") == -2);  // none
+  // DACs: 0.5 fF, 1.5 V, 6 bits: 0.5 * 2.25 * 4095/384 fJ. One for each driven line of a tile.
+  const double dac_J = 0.5e-15 * 2.25 * 4095 / 384;
+  const double dacs = of(whole, "DACs", "inference_J") / dac_J;
+  CHECK(dacs == Approx(std::round(dacs)).epsilon(1e-9));
+  CHECK_THAT(cut["left_out"].dump(), Contains("each tile by itself") && Contains("chip.capacitor_density"));
+  CHECK_THAT(whole["left_out"].dump(), !Contains("each tile by itself"));
+}
+
+TEST_CASE("chip: bits, node, lines at a converter and a pump move the card as their laws say", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml", config);
+  const auto six = card_of(folder, ""), eight = card_of(folder,
+                                                        "--set crossbar.forward_adc_bits=8 --set "
+                                                        "crossbar.transposed_adc_bits=8");
+  CHECK(of(eight, "ADCs", "inference_J") > 1.3 * of(six, "ADCs", "inference_J"));
+  CHECK(of(eight, "ADCs", "area_m2") > 1.05 * of(six, "ADCs", "area_m2"));
+  const auto walden = [&](int bits) {
+    return of(card_of(folder, fmt::format("--set crossbar.forward_adc_bits={0} --set crossbar.transposed_adc_bits={0} "
+                                          "--set chip.adc_step_energy='10 fJ'",
+                                          bits)),
+              "ADCs", "inference_J");
+  };
+  CHECK(walden(8) / walden(4) == Approx(16).epsilon(1e-9));
+  const auto small = card_of(folder, "", "--set chip.node='65 nm'");
+  CHECK(of(small, "arrays", "area_m2") / of(six, "arrays", "area_m2") == Approx(0.25).epsilon(1e-12));
+  CHECK(of(small, "drivers", "inference_J") / of(six, "drivers", "inference_J") == Approx(0.5).epsilon(1e-9));
+  CHECK(of(small, "ADCs", "inference_J") / of(six, "ADCs", "inference_J") ==
+        Approx(std::pow(0.5, 1.8800369)).epsilon(1e-6));
+  const auto alone = card_of(folder, "", "--set chip.lines_per_adc=1");
+  CHECK(alone["adcs"] == 74);
+  CHECK(alone["adc_rate_Hz"].get<double>() == Approx(six["adc_rate_Hz"].get<double>() / 8).epsilon(1e-12));
+  const auto pumped = card_of(folder, "--set chip.supply='1.1 V' --set chip.pump_efficiency=0.5");
+  CHECK(of(pumped, "writes", "step_J") == Approx(2 * of(six, "writes", "step_J")).epsilon(1e-9));
+  // Endurance: 1e6 pulses, the busiest device's pulses over 3 steps, 1e4 steps a day.
+  const auto used = card_of(folder, "--set chip.steps_per_day=1e4");
+  CHECK(used["endurance_years_least"].get<double>() ==
+        Approx(1e6 / (used["device_pulses_max"].get<double>() / 3 * 1e4 * 365.25)).epsilon(1e-12));
+  // A part without a source is no number, and is named.
+  CHECK(of(six, "DACs", "area_m2") == -1);
+  CHECK_THAT(six["left_out"].dump(), Contains("chip.control_power") && Contains("chip.leakage_power") &&
+                                         Contains("chip.buffer_energy") && Contains("chip.decoder_area"));
+  const auto few = card_of(folder, "--set crossbar.forward_adc_bits=3 --set crossbar.transposed_adc_bits=3");
+  CHECK(of(few, "ADCs", "inference_J") == -1);
+  CHECK_THAT(few["left_out"].dump(), Contains("the survey begins at 4 bits"));
+}
+
+TEST_CASE("chip: a design that cannot be is refused with its inequality, by check and run alike", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml", config);
+  for (const auto& [settings, what] :
+       {std::pair{"--set chip.supply='1.1 V'", "1.4 V > 1.1 V"},
+        std::pair{"--set circuit.read_voltage='2 V'", "must be <= chip.supply = 1.5 V"},
+        std::pair{"--set crossbar.forward_saturation=10", "must be <= chip.supply / circuit.read_voltage = 7.5"},
+        std::pair{"--set chip.adc_rate='1 kHz'", "ask for more conversions"},
+        std::pair{"--set chip.lines_per_adc=1e9", "the fastest of the survey"},
+        std::pair{"--set crossbar.tile_rows=128", "must be <= 64, the rows of the largest array"},
+        std::pair{"--set crossbar.tile_columns=11", "must be <= 10, the columns of the largest array"}}) {
+    INFO(settings);
+    const Outcome check = run_nudge(folder, fmt::format("config check c.toml {}", settings));
+    CHECK(check.exit_code == 2);
+    CHECK_THAT(check.errors, Contains(what));
+    const Outcome run = run_nudge(folder, fmt::format("train c.toml {} --out bad.h5", settings));
+    CHECK(run.exit_code == 2);
+    CHECK_THAT(run.errors, Contains(what));
+  }
+  const Outcome old = run_nudge(folder, "config check c.toml --set cost.node='22 nm'");
+  CHECK(old.exit_code == 2);
+  CHECK_THAT(old.errors, Contains("chip.node"));
+  const Outcome undescribed = run_nudge(folder, "config check c.toml --set chip.node=none");
+  CHECK(undescribed.exit_code == 2);
+  CHECK_THAT(undescribed.errors, Contains("chip.supply"));
+}
