@@ -17,7 +17,7 @@
 
 namespace nudge {
 
-/// What programming an array took: pulses, verify reads, and what is left of errors. Energies and times of pulses are 0 where the device's
+/// Cost and result of programming an array: pulses, verify reads, and the errors that are left. Energies and times of pulses are 0 where the device's
 /// pulses have no volts and widths.
 struct WriteFacts {
   double pulses = 0, reads = 0;          ///< of the whole array

@@ -276,7 +276,6 @@ class Card {
       if (!reads.dac_conversions || !reads.adc_conversions) return std::nullopt;
       return *reads.dac_conversions + *reads.adc_conversions;
     };
-    const double control_m2 = m2_per_um2 * chip_.control_um2;
     if (chip_.buffer_J == 0) {
       leave_out("energy of the buffers (chip.buffer_energy)");
     } else {
@@ -284,14 +283,16 @@ class Card {
                              times(numbers(counts_.step), chip_.buffer_J), std::nullopt,
                              "chip.buffer_energy for each conversion"});
     }
-    const auto running = [&](const std::string& name, double power, const Amount& size, const char* keys) {
-      if (power == 0) leave_out(fmt::format("power of {} ({})", name, keys));
+    const auto running = [&](const std::string& name, double power, const Amount& size, const std::string& key) {
+      if (power == 0) leave_out(fmt::format("power of {} ({})", name, key));
       if (power == 0 && !size) return;
-      card_.parts.push_back({name, times(counts_.inference_s, power), times(step_s(), power), size, keys});
+      card_.parts.push_back({name, times(counts_.inference_s, power), times(step_s(), power), size,
+                             key + " times the time" + (size ? "; chip.control_area" : "")});
     };
-    running("control", chip_.control_W, area("control, buffers and digital work", control_m2, 1, "chip.control_area"),
-            "chip.control_power times the time, chip.control_area");
-    running("leakage", chip_.leakage_W, std::nullopt, "chip.leakage_power times the time");
+    running("control", chip_.control_W,
+            area("control, buffers and digital work", m2_per_um2 * chip_.control_um2, 1, "chip.control_area"),
+            "chip.control_power");
+    running("leakage", chip_.leakage_W, std::nullopt, "chip.leakage_power");
   }
 
   void digital() {

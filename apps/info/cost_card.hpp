@@ -30,7 +30,7 @@ struct ReadCounts {
   std::optional<double> dac_J, adc_J, amplifier_J, driver_J, digital_J;
 };
 
-/// What a run counted of one inference and of one training step, and its arrays. Nothing: not counted.
+/// Counts of one inference and of one training step of a run, and its arrays. Nothing: not counted.
 struct CardCounts {
   ReadCounts inference, step;
   std::optional<double> inference_s, example_s;  ///< time of an inference; of all phases of an example of a step

@@ -18,7 +18,7 @@ struct TileLines {
   TileLines& operator+=(const TileLines& other);
 };
 
-/// Counts those of `copies` arrays of rows x columns weights; k = lines_per_adc >= 1.
+/// Counts the parts of `copies` arrays of rows x columns weights; k = lines_per_adc >= 1.
 TileLines tile_lines(Index rows, Index columns, const TileSpec& cut, double copies, double lines_per_adc);
 
 }  // namespace nudge

@@ -23,7 +23,7 @@ template <class S>
 class ReadPath {
  public:
   /// Makes the path with the noise and the curve of this array's devices. `id` and `seed` determine the array's random numbers.
-  /// tiles: those of the array. A read counts the lines and conversions of every tile, and converts the sum of their currents once.
+  /// tiles: of the array. A read counts the lines and conversions of every tile, and converts the sum of their currents once.
   ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const TileSpec& tiles, const ReadNoise<S>& noise,
            const CurrentCurve& curve, Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
 

@@ -83,8 +83,8 @@ DeviceModel memristor_table_model() {
   model.source = "form: ours; the tables are yours";
   model.limits =
       "rectangular pulses within the voltages of the tables; one state; all devices see the same voltage (no line "
-      "drop). device.pulses is the step that the controller assumes: where it is not set, that of these pulses in the "
-      "middle of the window";
+      "drop). device.pulses is the step that the controller assumes. Where it is not set, it is the step of these "
+      "pulses in the middle of the window";
   model.not_modelled = "further states (a temperature that lags behind the pulse among them), stochastic switching";
   model.shape = {{"pulse_up", "V", 0, 100, true, false, 1, "amplitude of an up pulse", ours},
                  {"pulse_down", "V", -100, 0, false, true, -1, "amplitude of a down pulse", ours},

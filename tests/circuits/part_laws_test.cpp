@@ -41,6 +41,22 @@ TEST_CASE("ADC law: the regression of arXiv:2404.06553 by hand, and ISAAC's conv
   CHECK(walden_adc_energy_J(6, 10e-15) == Approx(640e-15).epsilon(1e-14));
 }
 
+TEST_CASE("ADC law: how far published parts are from it, as docs/reference/chip.md says", "[chip]") {
+  // Harpe et al., IEEE JSSC 46:1585: 8 bits, 10.24 MS/s, 90 nm, 26.3 uW, 228 um x 240 um.
+  const auto energy = survey_adc_energy_J(8, 10.24e6, 90e-9);
+  REQUIRE(energy);
+  CHECK(*energy / (26.3e-6 / 10.24e6) == Approx(4.66).epsilon(5e-3));
+  CHECK(*survey_adc_area_m2(8, 10.24e6, 90e-9, *energy) / (228e-6 * 240e-6) == Approx(0.238).epsilon(5e-3));
+  // HERMES core: 256 ADCs, 14 nm, 10.5 TOPS/W, 1.59 TOPS/mm2; 64 such cores make 63.1 TOPS: a product of 256 x 256 takes 133 ns.
+  const double operations = 2.0 * 256 * 256, product_s = operations / (63.1e12 / 64);
+  CHECK(product_s == Approx(133e-9).epsilon(5e-3));
+  const auto one = survey_adc_energy_J(8, 1 / product_s, 14e-9);
+  REQUIRE(one);
+  CHECK(256 * *one / (operations / 10.5e12) == Approx(0.0074).epsilon(0.01));
+  CHECK(256 * *survey_adc_area_m2(8, 1 / product_s, 14e-9, *one) / (1e-6 * operations / product_s / 1.59e12) ==
+        Approx(0.282).epsilon(0.01));
+}
+
 TEST_CASE("DAC law: the mean of all codes, each the charge of its series capacitors", "[chip]") {
   for (const int bits : {1, 4, 6, 8}) {
     const double unit = 0.5e-15, volts = 1.2;

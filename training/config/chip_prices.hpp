@@ -28,11 +28,11 @@ CircuitSpec priced_circuit(const Config& config);
 /// Largest voltage of a write pulse, staircases of write-verify included; 0: the device's pulses have no volts.
 double write_voltage_V(const CrossbarSpec& arrays);
 
-/// Throws UserError, with the inequality, for a chip that cannot be: read, output or write voltages above chip.supply; more lines than
-/// an ADC converts in a read, or than any converter of the survey does. Nothing without chip.node and devices.
+/// Throws UserError, with the inequality, for a chip that cannot be. Read, output and write voltages must stay below chip.supply. All
+/// lines of an ADC must be converted in a read, by a converter that the survey has. Without chip.node and devices it does nothing.
 void check_chip(const Config& config);
 
-/// The same for tiles that are larger than every array of the network.
+/// Throws UserError, with the inequality, for tiles that are larger than every array of the network.
 void check_chip_tiles(const Config& config, const NetworkPlan& plan);
 
 }  // namespace nudge
