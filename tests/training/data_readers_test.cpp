@@ -20,11 +20,11 @@ LabelledData csv(std::string_view text, const std::string& labels = "", Target t
   return parse_csv(text, "t.csv", {"t.csv", "", labels}, target);
 }
 
-Matrix<float> rows(std::initializer_list<std::initializer_list<float>> numbers) {
-  Matrix<float> out(static_cast<Index>(numbers.size()), static_cast<Index>(numbers.begin()->size()));
+Matrix<double> rows(std::initializer_list<std::initializer_list<double>> numbers) {
+  Matrix<double> out(static_cast<Index>(numbers.size()), static_cast<Index>(numbers.begin()->size()));
   Index i = 0;
   for (const auto& row : numbers) {
-    for (const float x : row) out.data()[i++] = x;
+    for (const double x : row) out.data()[i++] = x;
   }
   return out;
 }
@@ -34,7 +34,7 @@ Matrix<float> rows(std::initializer_list<std::initializer_list<float>> numbers) 
 TEST_CASE("CSV: the label comes first, or stands in the column that is named") {
   const LabelledData plain = csv("2,0.5,-1\n0,1e-3,+4\n");
   CHECK(plain.labels == Ints{2, 0});
-  CHECK(plain.features == rows({{0.5F, -1}, {1e-3F, 4}}));
+  CHECK(plain.features == rows({{0.5F, -1}, {1e-3, 4}}));
   CHECK(plain.shape == Sizes{2});
   const LabelledData named = csv("a,\"kind\",b\n1,3,2\n4,0,5\n", "kind");
   CHECK(named.labels == Ints{3, 0});
@@ -69,7 +69,7 @@ TEST_CASE("IDX: every element type comes back, and pictures keep their shape") {
   const auto read = [&](int type, const std::string& elements) {
     return read_labelled_data({write_bytes(folder / "x", idx(type, {2, 1, 2}, elements)), "", labels}, Target::label);
   };
-  const Matrix<float> small = rows({{1, 2}, {100, 3}});
+  const Matrix<double> small = rows({{1, 2}, {100, 3}});
   CHECK(read(0x08, {"\1\2\x64\3", 4}).features == small);
   CHECK(read(0x08, {"\1\2\x64\3", 4}).shape == Sizes{1, 2});
   CHECK(read(0x08, {"\1\2\x64\3", 4}).labels == Ints{7, 1});
@@ -82,7 +82,7 @@ TEST_CASE("IDX: every element type comes back, and pictures keep their shape") {
   CHECK(read(0x0B, join(i16(1), i16(-2), i16(300), i16(-30000))).features == rows({{1, -2}, {300, -30000}}));
   CHECK(read(0x0C, join(1, -2, 70000, 3)).features == rows({{1, -2}, {70000, 3}}));
   CHECK(read(0x0D, join(1.5F, -2.F, 1e-9F, 3.F)).features == rows({{1.5F, -2}, {1e-9F, 3}}));
-  CHECK(read(0x0E, join(1.5, -2., 1e-9, 3.)).features == rows({{1.5F, -2}, {1e-9F, 3}}));
+  CHECK(read(0x0E, join(1.5, -2., 1e-9, 3.)).features == rows({{1.5, -2}, {1e-9, 3}}));  // not rounded to float
 }
 
 TEST_CASE(".gz is read as what it holds: IDX as MNIST comes, CSV, several members, padding") {

@@ -55,7 +55,7 @@ TEST_CASE("R data: a data frame of another writer is read, its factors as classe
   CHECK(data.labels == std::vector<int>{1, 0, 1});
   REQUIRE(data.features.rows() == 3);
   REQUIRE(data.features.cols() == 3);
-  Matrix<float> want(3, 3);
+  Matrix<double> want(3, 3);
   want << 1.5F, 7, 0, -2, 8, 1, 3.25F, 9, 1;
   CHECK(data.features == want);
 }

@@ -2,6 +2,8 @@
 #include "training/data/samples.hpp"
 #include "tests/support/catch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,6 +13,7 @@
 #include "tests/support/data_files.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
+#include "training/data/readers/readers.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/models/registry.hpp"
 
@@ -39,7 +42,7 @@ LabelledData numbered(Index n) {
   LabelledData data;
   data.features.resize(n, 2);
   for (Index i = 0; i < n; ++i) {
-    data.features.row(i) << static_cast<float>(i), static_cast<float>((i * i) % 17) - 5;
+    data.features.row(i) << static_cast<double>(i), static_cast<double>((i * i) % 17) - 5;
     data.labels.push_back(i < n / 2 ? 0 : i < 9 * n / 10 ? 1 : 2);
   }
   data.shape = {2};
@@ -150,8 +153,8 @@ TEST_CASE("scaling is fitted to the training part alone and undone exactly enoug
     options.scaling = kind;
     const SampleParts before = prepare_samples(data, "d", {}, "", options);
     LabelledData moved = data;
-    moved.features(outlier, 0) = 1e6F;
-    moved.features(outlier, 1) = -1e6F;
+    moved.features(outlier, 0) = 1e6;
+    moved.features(outlier, 1) = -1e6;
     const SampleParts after = prepare_samples(moved, "d", {}, "", options);
     CHECK(after.training.features == before.training.features);
     CHECK(after.validation.features == before.validation.features);
@@ -178,20 +181,40 @@ TEST_CASE("scaling is fitted to the training part alone and undone exactly enoug
 }
 
 TEST_CASE("a feature that training never varies is shifted, not blown up") {
-  Matrix<float> training(3, 2), other(1, 2);
-  training << 0.1F, 1, 0.1F, 2, 0.1F, 4;
-  other << 0.6F, 1;
+  Matrix<double> training(3, 2), other(1, 2);
+  training << 0.1, 1, 0.1, 2, 0.1, 4;
+  other << 0.6, 1;
   for (const std::string kind : {"unit_each", "standard"}) {
     const FeatureScaling scaling(kind, training);
-    Matrix<float> x = other;
-    scaling.apply(x);
-    CHECK(x(0, 0) == Approx(0.5));
+    CHECK(scaling.applied(other)(0, 0) == Approx(0.5));
+  }
+}
+
+TEST_CASE("a feature far from 0, as a time stamp or a frequency, is scaled as one near 0") {
+  const auto text = [](double offset, int i) {
+    return fmt::format("{},{:.3f}\n", i % 2, offset + 0.125 * ((i * 7) % 16));
+  };
+  SampleOptions options;
+  options.scaling = "standard";
+  options.test.fraction = 0.2;
+  const auto read = [&](double offset) {
+    std::string csv;
+    for (int i = 0; i < 80; ++i) csv += text(offset, i);
+    return prepare_samples(parse_csv(csv, "t.csv", {"t.csv"}, Target::label), "t.csv", {}, "", options);
+  };
+  const SampleParts near = read(0);
+  for (const double offset : {1e6, 1e7, 1e8, 1e12}) {
+    const SampleParts far = read(offset);
+    // The offset's mean is rounded to 2^-53 of it, over a deviation of 0.58; then both round to float.
+    const double bound = 4 * offset * 0x1p-53 / 0.5 + 4e-7;
+    CHECK((far.training.features - near.training.features).cwiseAbs().maxCoeff() < bound);
+    CHECK((far.test.features - near.test.features).cwiseAbs().maxCoeff() < bound);
   }
 }
 
 TEST_CASE("an epoch shows every sample once, batches are functions of seed and step") {
   const LabelledData data = numbered(50);
-  Samples samples{data.features, data.labels, {}};
+  Samples samples{data.features.cast<float>(), data.labels, {}};
   std::vector<Index> epochs[3];
   for (std::uint64_t step = 0; step * 8 < 150; ++step) {  // 8 does not divide 50: batches span epochs
     const Batch batch = epoch_batch(samples, 8, 1, step);
@@ -215,12 +238,12 @@ TEST_CASE("an epoch shows every sample once, batches are functions of seed and s
 
 TEST_CASE("held-out batches hold every sample once, in order, the last batch what is left") {
   const LabelledData data = numbered(50);
-  const Samples samples{data.features, data.labels, {}};
+  const Samples samples{data.features.cast<float>(), data.labels, {}};
   const std::vector<Batch> all = batches_of(samples, 16);
   REQUIRE(all.size() == 4);
   CHECK(all[3].sequences == 2);
   CHECK(all[3].features.rows() == 2);
-  CHECK(all[1].features == data.features.middleRows(16, 16));
+  CHECK(all[1].features == samples.features.middleRows(16, 16));
   const std::vector<Batch> some = batches_of(samples, 16, 20);
   REQUIRE(some.size() == 2);
   CHECK(some[1].sequences == 4);

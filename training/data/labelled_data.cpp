@@ -23,7 +23,7 @@ bool fits_float(double number) {
   return std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max());  // false for a NaN
 }
 
-Matrix<float> feature_matrix(const RawArray& array) {
+Matrix<double> feature_matrix(const RawArray& array) {
   if (array.shape.size() < 2) {
     throw UserError(
         fmt::format("{}: shape {} has no features. The first dimension is samples, the others are features (is this "
@@ -33,15 +33,15 @@ Matrix<float> feature_matrix(const RawArray& array) {
   const Index n = array.shape.front();
   const Index d = n > 0 ? array.count() / n : 0;
   if (n == 0 || d == 0) throw UserError(fmt::format("{}: shape {} is empty", array.name, shape_text(array.shape)));
-  Matrix<float> out(n, d);
+  Matrix<double> out(n, d);
   for (Index i = 0; i < n * d; ++i) {
     if (i % d == 0) stop_point();
     const double number = array.at(i);
     // The place is made into text only where it is needed: there may be many millions of features.
     if (!fits_float(number)) {
-      finite_float(number, fmt::format("{}: feature {} of sample {} (both counted from 0)", array.name, i % d, i / d));
+      finite_number(number, fmt::format("{}: feature {} of sample {} (both counted from 0)", array.name, i % d, i / d));
     }
-    out.data()[i] = static_cast<float>(number);
+    out.data()[i] = number;
   }
   return out;
 }
@@ -64,8 +64,8 @@ int class_of(double number, const std::string& where) {
   throw UserError(fmt::format("{} is {} (must be a whole number in [0, {}])", where, number, kMostClasses - 1));
 }
 
-float finite_float(double number, const std::string& where) {
-  if (fits_float(number)) return static_cast<float>(number);
+double finite_number(double number, const std::string& where) {
+  if (fits_float(number)) return number;
   throw UserError(fmt::format("{} is {} (must be a finite float32)", where, number));
 }
 
@@ -84,7 +84,7 @@ LabelledData join_arrays(const RawArray& features, const RawArray& labels, Targe
     if (target == Target::label) {
       data.labels.push_back(class_of(labels.at(i), where));
     } else {
-      data.values.data()[i] = finite_float(labels.at(i), where);
+      data.values.data()[i] = finite_number(labels.at(i), where);
     }
   }
   return data;

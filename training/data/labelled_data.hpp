@@ -16,9 +16,9 @@ enum class Target {
 
 /// Data of n samples with d features each, and a label or k real values. All numbers are finite.
 struct LabelledData {
-  Matrix<float> features;    ///< (n, d)
+  Matrix<double> features;   ///< (n, d)
   std::vector<int> labels;   ///< n labels in [0, kMostClasses), for Target::label
-  Matrix<float> values;      ///< (n, k), for Target::value
+  Matrix<double> values;     ///< (n, k), for Target::value
   std::vector<Index> shape;  ///< shape of a sample, product d: (28, 28) for a picture
 
   Index count() const { return features.rows(); }
@@ -46,7 +46,7 @@ LabelledData join_arrays(const RawArray& features, const RawArray& labels, Targe
 /// Converts a number to a class, or throws UserError: "WHERE is 2.5 (must be a whole number in [0, 65535])".
 int class_of(double number, const std::string& where);
 
-/// Converts a number to a finite float, or throws UserError.
-float finite_float(double number, const std::string& where);
+/// Returns a number that a float can hold, or throws UserError.
+double finite_number(double number, const std::string& where);
 
 }  // namespace nudge

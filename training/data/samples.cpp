@@ -16,8 +16,17 @@
 namespace nudge {
 namespace {
 
-Samples pick(const LabelledData& data, const std::vector<Index>& which) {
-  Samples out;
+/// Samples of one part as they were read: their numbers stay in double until they are scaled.
+struct ReadSamples {
+  Matrix<double> features;
+  std::vector<int> labels;
+  Matrix<double> values;
+
+  Index count() const { return features.rows(); }
+};
+
+ReadSamples pick(const LabelledData& data, const std::vector<Index>& which) {
+  ReadSamples out;
   const auto n = static_cast<Index>(which.size());
   out.features.resize(n, data.features.cols());
   out.values.resize(n, data.values.cols());
@@ -66,16 +75,17 @@ void expect_same_features(const LabelledData& data, const std::string& name, con
 
 /// Throws UserError for a part without samples. what: the part in words; n: samples of the file `name`; advice: what to
 /// do.
-void expect_samples(const Samples& part, const char* what, Index n, const std::string& name, const char* advice) {
+void expect_samples(const ReadSamples& part, const char* what, Index n, const std::string& name, const char* advice) {
   if (part.count() > 0) return;
   throw UserError(fmt::format("{}: its {} samples leave none for {} ({})", name, n, what, advice));
 }
 
 /// Scales numbers; UserError where another part lies so far out of the training part's range that it leaves that of
 /// float.
-void scale(const FeatureScaling& scaling, const std::string& name, const char* key, Matrix<float>& numbers) {
-  scaling.apply(numbers);
-  if (numbers.allFinite()) return;
+Matrix<float> scaled(const FeatureScaling& scaling, const std::string& name, const char* key,
+                     const Matrix<double>& numbers) {
+  Matrix<float> found = scaling.applied(numbers);
+  if (found.allFinite()) return found;
   throw UserError(
       fmt::format("{}: {} scales a number of its held-out samples beyond float32, because the column is nearly "
                   "constant in the training split. Leave that column out, or use another scaling",
@@ -147,26 +157,31 @@ SampleParts prepare_samples(LabelledData data, const std::string& name, Labelled
   const bool predefined = test.count() > 0;
   const SampleSplit split =
       split_samples(data.count(), data.labels, options.validation, predefined ? DrawnPart{0} : options.test);
-  parts.training = pick(data, split.training);
-  parts.validation = pick(data, split.validation);
-  parts.test = pick(data, split.test);
+  ReadSamples training = pick(data, split.training), validation = pick(data, split.validation),
+              held_out = pick(data, split.test);
   if (predefined) {
     expect_same_features(data, name, test, test_name);
     count_classes(test, test_name, parts.classes);
-    parts.test = {std::move(test.features), std::move(test.labels), std::move(test.values)};
+    held_out = {std::move(test.features), std::move(test.labels), std::move(test.values)};
   }
-  expect_samples(parts.training, "training", data.count(), name, "smaller held-out fractions, or more samples");
-  expect_samples(parts.validation, "validation", data.count(), name, "a larger data.validation_fraction");
+  const Index count = data.count();
+  const bool values = data.values.size() > 0;
+  data = {};  // large sets do not stand in memory twice
+  expect_samples(training, "training", count, name, "smaller held-out fractions, or more samples");
+  expect_samples(validation, "validation", count, name, "a larger data.validation_fraction");
   if (!predefined && options.test.fraction > 0) {
-    expect_samples(parts.test, "test", data.count(), name, "a larger data.test_fraction, or 0");
+    expect_samples(held_out, "test", count, name, "a larger data.test_fraction, or 0");
   }
-  parts.scaling = FeatureScaling(options.scaling, parts.training.features);
-  if (data.values.size() > 0) parts.value_scaling = FeatureScaling(options.value_scaling, parts.training.values);
-  for (Samples* part : {&parts.training, &parts.validation, &parts.test}) {
-    const std::string& file = predefined && part == &parts.test ? test_name : name;
-    scale(parts.scaling, file, "data.scaling", part->features);
-    if (data.values.size() > 0) scale(parts.value_scaling, file, "data.value_scaling", part->values);
-  }
+  parts.scaling = FeatureScaling(options.scaling, training.features);
+  if (values) parts.value_scaling = FeatureScaling(options.value_scaling, training.values);
+  const auto take = [&](ReadSamples part, const std::string& file, Samples& into) {
+    into.features = scaled(parts.scaling, file, "data.scaling", part.features);
+    if (values) into.values = scaled(parts.value_scaling, file, "data.value_scaling", part.values);
+    into.labels = std::move(part.labels);
+  };
+  take(std::move(training), name, parts.training);
+  take(std::move(validation), name, parts.validation);
+  take(std::move(held_out), predefined ? test_name : name, parts.test);
   return parts;
 }
 
@@ -276,14 +291,14 @@ const std::vector<std::string>& scaling_names() {
 FeatureScaling::FeatureScaling(Index columns)
     : offset_(static_cast<std::size_t>(columns), 0.0), gain_(static_cast<std::size_t>(columns), 1.0) {}
 
-FeatureScaling::FeatureScaling(const std::string& kind, const Matrix<float>& training)
+FeatureScaling::FeatureScaling(const std::string& kind, const Matrix<double>& training)
     : FeatureScaling(training.cols()) {
   NUDGE_EXPECT(training.size() > 0);
   if (kind == "none") return;
-  const auto smallest = static_cast<double>(training.minCoeff()), largest = static_cast<double>(training.maxCoeff());
+  const double smallest = training.minCoeff(), largest = training.maxCoeff();
   for (Index j = 0; j < training.cols(); ++j) {
     const auto at = static_cast<std::size_t>(j);
-    const auto column = training.col(j).cast<double>();
+    const auto column = training.col(j);
     const double low = kind == "unit" ? smallest : column.minCoeff();
     const double high = kind == "unit" ? largest : column.maxCoeff();
     offset_[at] = kind == "standard" && high > low ? column.mean() : low;
@@ -292,15 +307,17 @@ FeatureScaling::FeatureScaling(const std::string& kind, const Matrix<float>& tra
   }
 }
 
-void FeatureScaling::apply(Matrix<float>& x) const {
+Matrix<float> FeatureScaling::applied(const Matrix<double>& x) const {
   NUDGE_EXPECT(static_cast<std::size_t>(x.cols()) == gain_.size());
+  Matrix<float> found(x.rows(), x.cols());
   for (Index i = 0; i < x.rows(); ++i) {
     stop_point();
     for (Index j = 0; j < x.cols(); ++j) {
       const auto at = static_cast<std::size_t>(j);
-      x(i, j) = static_cast<float>((static_cast<double>(x(i, j)) - offset_[at]) * gain_[at]);
+      found(i, j) = static_cast<float>((x(i, j) - offset_[at]) * gain_[at]);
     }
   }
+  return found;
 }
 
 }  // namespace nudge

@@ -52,9 +52,10 @@ class FeatureScaling {
   /// Leaves `columns` columns as they are.
   explicit FeatureScaling(Index columns = 0);
   /// Fits the scaling to the training split; kind is one of scaling_names().
-  FeatureScaling(const std::string& kind, const Matrix<float>& training);
+  FeatureScaling(const std::string& kind, const Matrix<double>& training);
 
-  void apply(Matrix<float>& x) const;
+  /// Scales numbers in double, and then rounds them to float: an offset that is large beside its column takes no digits.
+  Matrix<float> applied(const Matrix<double>& x) const;
 
   const std::vector<double>& offset() const { return offset_; }
   const std::vector<double>& gain() const { return gain_; }

@@ -162,11 +162,11 @@ LabelledData parse_csv(std::string_view text, const std::string& name, const Dat
     table.numbers(at, row);
     const auto where = [&](std::size_t c) { return fmt::format("{}: field {}", table.place(at), c + 1); };
     for (std::size_t j = 0; j < features.size(); ++j) {
-      data.features(i, static_cast<Index>(j)) = finite_float(row[features[j]], where(features[j]));
+      data.features(i, static_cast<Index>(j)) = finite_number(row[features[j]], where(features[j]));
     }
     if (target == Target::label) data.labels.push_back(class_of(row[targets[0]], where(targets[0]) + ", the label,"));
     for (std::size_t j = 0; target == Target::value && j < targets.size(); ++j) {
-      data.values(i, static_cast<Index>(j)) = finite_float(row[targets[j]], where(targets[j]));
+      data.values(i, static_cast<Index>(j)) = finite_number(row[targets[j]], where(targets[j]));
     }
   }
   data.shape = {data.features.cols()};

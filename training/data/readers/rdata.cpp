@@ -232,13 +232,13 @@ class Column {
 
   std::size_t size() const { return column_.numbers.size(); }
 
-  float feature(std::size_t i) const {
+  double feature(std::size_t i) const {
     const double number = column_.numbers[i];
-    if (levels_.empty()) return finite_float(number, place(i));
+    if (levels_.empty()) return finite_number(number, place(i));
     const std::string& level = levels_[level_of(i)];
     double value = 0;
     const auto [end, error] = std::from_chars(level.data(), level.data() + level.size(), value);
-    if (error == std::errc() && end == level.data() + level.size()) return finite_float(value, place(i));
+    if (error == std::errc() && end == level.data() + level.size()) return finite_number(value, place(i));
     throw UserError(
         fmt::format("{} is the level \"{}\" of a factor (must be a number: make columns of 0 and 1 of it, or "
                     "name it in data.labels)",
