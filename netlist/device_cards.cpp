@@ -195,7 +195,7 @@ Geometry read_geometry(ElementCard& of, DeviceCard& card) {
       refuse(one.value.place, fmt::format("{}: {} (must be > 0)", of.card.front().raw, name));
     // Squares of resistance count with RSH, which is not simulated.
     return name == "w" || name == "l" || name == "ad" || name == "as" || name == "pd" || name == "ps" ||
-           name == "nrd" || name == "nrs";
+           name == "nrd" || name == "nrs" || name == "nf";  // fingers of xschem: W is that of all
   });
   return g;
 }
