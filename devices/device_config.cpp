@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -137,6 +138,22 @@ std::string device_toml(const DeviceSpec& spec) {
 }
 
 std::string device_preset_toml(const std::string& name) { return device_toml(device_preset(name).spec); }
+
+ParamRow device_preset_row() {
+  std::vector<std::string> names = {""};
+  for (const DevicePreset& preset : device_presets()) names.push_back(preset.name);
+  return param::choice("device.preset", "", names,
+                       "Published device to start from; keys of [device] in the config replace its "
+                       "values. `nudge devices show NAME` prints it. Empty: none.");
+}
+
+PresetKey device_preset_key() {
+  return {"device.preset", [](const std::string& name) {
+            const auto& all = device_presets();
+            const bool known = std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+            return known ? device_preset_toml(name) : std::string();
+          }};
+}
 
 namespace {
 

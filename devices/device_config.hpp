@@ -27,6 +27,10 @@ std::string device_toml(const DeviceSpec& spec);
 /// A published device as TOML text for the preset layer of a configuration: [device] and [device.<model>].
 std::string device_preset_toml(const std::string& name);
 
+/// Row of device.preset, and its text as a preset of a schema (ConfigSchema::presets): empty for an unknown name, which the row reports.
+ParamRow device_preset_row();
+PresetKey device_preset_key();
+
 /// All device models and presets, one line each (`nudge devices list`).
 std::string device_list_text();
 

@@ -105,6 +105,13 @@ class BranchStates {
 
 }  // namespace
 
+const Element* first_branch_state(const Netlist& netlist) {
+  for (const Element& e : netlist.elements) {
+    if (e.kind == ElementKind::ccvs || e.kind == ElementKind::formula_voltage || !e.sources.empty()) return &e;
+  }
+  return nullptr;
+}
+
 Netlist with_branch_states(Netlist netlist) { return BranchStates(std::move(netlist)).run(); }
 
 }  // namespace nudge

@@ -11,4 +11,7 @@ namespace nudge {
 /// too, behind a node "NAME#m" between the V and its second node. The elements keep their numbers; others come behind them.
 Netlist with_branch_states(Netlist netlist);
 
+/// First element that with_branch_states() takes a current of as a state; null: the netlist stays as it is.
+const Element* first_branch_state(const Netlist& netlist);
+
 }  // namespace nudge

@@ -47,5 +47,7 @@ void read_behavioural(ElementCard& card);
 bool read_nonlinear_source(ElementCard& card);
 /// Reads a switch, S or W.
 void read_switch(ElementCard& card);
+/// Reads a memristor, Y.
+void read_memristor(ElementCard& card);
 
 }  // namespace nudge

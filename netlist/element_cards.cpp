@@ -72,11 +72,13 @@ double ElementCard::value_at(std::size_t at, const char* name, const char* form,
 
 namespace {
 
+/// What LTspice says of a part that is bought: its tolerance, ratings and names.
+const std::set<std::string> kOfBoughtPart = {"tol", "pwr", "irms", "mfg", "pn", "type"};
+
 const std::map<char, const char*>& unknown_letters() {
   static const std::map<char, const char*> letters = {
-      {'a', "XSPICE code models"}, {'j', "JFETs"},         {'n', "Verilog-A models"},
-      {'o', "lossy lines"},        {'p', "coupled lines"}, {'t', "lines"},
-      {'u', "RC lines"},           {'y', "lines"},         {'z', "MESFETs"}};
+      {'a', "XSPICE code models"}, {'j', "JFETs"}, {'n', "Verilog-A models"}, {'o', "lossy lines"},
+      {'p', "coupled lines"},      {'t', "lines"}, {'u', "RC lines"},         {'z', "MESFETs"}};
   return letters;
 }
 
@@ -98,6 +100,7 @@ class PlainCard : public ElementCard {
       case 'd': return read_diode(*this);
       case 'q': return read_bipolar(*this);
       case 'm': return read_mosfet(*this);
+      case 'y': return read_memristor(*this);
       case 'e': return by_voltage(ElementKind::vcvs);
       case 'g': return by_voltage(ElementKind::vccs);
       case 'f': return by_current(ElementKind::cccs);
@@ -106,7 +109,7 @@ class PlainCard : public ElementCard {
     }
     const auto known = unknown_letters().find(card.front().text.front());
     refuse(card.front().place,
-           fmt::format("{}: {} are not simulated (R C L K V I D E F G H B S W M Q X are)", card.front().raw,
+           fmt::format("{}: {} are not simulated (R C L K V I D E F G H B S W M Q X Y are)", card.front().raw,
                        known == unknown_letters().end() ? "such elements" : known->second));
   }
 
@@ -126,6 +129,7 @@ class PlainCard : public ElementCard {
     thermal.celsius = context.options.celsius;
     const double value = value_at(3, name, form, [&](const Assignment& one) {
       const std::string& what = one.name.text;
+      if (kOfBoughtPart.count(what) > 0) return true;
       const bool known = what == "tc1" || what == "tc2" || what == "tc" || what == "temp" || what == "dtemp" ||
                          what == "scale" || what == "ac";
       if (!known) return false;

@@ -5,15 +5,17 @@
 #include <map>
 #include <string>
 
+#include "netlist/memristor_kinds.hpp"
 #include "netlist/parameter_scope.hpp"
 
 namespace nudge {
 
 /// Model of a .model card: its parameters are numbers of the scope that it stands in.
 struct ModelCard {
-  std::string type;  ///< "d", "nmos", "npn", "sw", …
+  std::string type;  ///< "d", "nmos", "npn", "sw", "memristor", …
   std::map<std::string, double> values;
   Place place;
+  std::vector<DeviceSetting> device = {};  ///< memristor: what the card says of its device
 
   double at(const char* name, double otherwise) const {
     const auto found = values.find(name);
@@ -56,6 +58,7 @@ struct CardContext {
   std::string prefix;    ///< prefix of the instance, "x1."
   double instances = 1;  ///< instances in parallel, the product of m of all instances around it
   ElementOptions options;
+  MemristorKinds& memristors;
 };
 
 /// Adds the element of a card; its first letter tells the kind, X excepted. UserError naming the place.

@@ -77,10 +77,15 @@ void check_level(const std::string& type, const Assignment& one, double value) {
 ModelCard read_model(const Card& card, ParameterScope& scope) {
   if (card.size() < 3) refuse(card.front().place, "words are missing: .model NAME TYPE (name=value …)");
   ModelCard model{card[2].text, {}, card.front().place};
+  if (model.type == "memristor") {
+    for (const Assignment& one : assignments(card, 3)) model.device.push_back(device_setting(one, scope));
+    return model;
+  }
   const auto type = model_types().find(model.type);
   if (type == model_types().end()) {
-    refuse(card[2].place, fmt::format(".model {}: type {} is not simulated (D, NMOS, PMOS, NPN, PNP, SW and CSW are)",
-                                      card[1].raw, card[2].raw));
+    refuse(card[2].place,
+           fmt::format(".model {}: type {} is not simulated (D, NMOS, PMOS, NPN, PNP, SW, CSW and MEMRISTOR are)",
+                       card[1].raw, card[2].raw));
   }
   const ModelType& of = type->second;
   for (const Assignment& one : assignments(card, 3)) {

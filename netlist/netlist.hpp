@@ -78,6 +78,15 @@ struct FormulaLaw {
                ///< current of the source Element::sources[k]
 };
 
+/// Device that a memristor of a netlist is: a resistor whose conductance its pulses move. The program that has devices makes it
+/// (MemristorSource).
+struct MemristorLaw {
+  std::string name;      ///< device in words, "preset ecram"
+  std::string settings;  ///< device in full; memristors of one kind have the same
+  double min_S = 0, max_S = 0;
+  double rest_S = 0;  ///< conductance of a memristor whose card names none
+};
+
 /// Element between nodes. Currents count from nodes[0] through the element to nodes[1], as in SPICE.
 struct Element {
   ElementKind kind = ElementKind::resistor;
@@ -93,6 +102,7 @@ struct Element {
   std::shared_ptr<const FormulaLaw> formula = {};  ///< formula_voltage, formula_current
   std::vector<int> sources = {};                   ///< numbers of the voltage sources whose currents a formula takes
   std::shared_ptr<const BipolarLaw> bipolar = {};  ///< bipolar
+  std::shared_ptr<const MemristorLaw> memristor = {};  ///< resistor that is a memristor
   std::shared_ptr<const JunctionCharge> charge =
       {};                         ///< capacitor that is a junction's; `value` is its capacitance at 0 V
   double ac = 0, ac_degrees = 0;  ///< amplitude and phase of an independent source in a small-signal analysis
@@ -137,6 +147,9 @@ struct Netlist {
   std::vector<std::vector<std::string>> analyses;  ///< words of the .tran and .ac cards
   std::vector<std::string> notes;  ///< sentences on what was left aside, or is read otherwise than by ngspice
 };
+
+/// First memristor of a netlist; null: it has none.
+const Element* first_memristor(const Netlist& netlist);
 
 /// Number of the node or element of that name, in any case; −1 if there is none. Ground is no node.
 int find_node(const Netlist& netlist, const std::string& name);

@@ -164,7 +164,7 @@ std::string read_text(const std::filesystem::path& file) {
 
 }  // namespace
 
-Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit) {
+Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit, const MemristorSource& devices) {
   const ReadInclude include = [](const std::string& name, const std::string& from, std::string& path) {
     std::string written = name;
     std::replace(written.begin(), written.end(), '\\', '/');  // of Windows
@@ -172,7 +172,7 @@ Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limi
     path = found.string();
     return read_text(found);
   };
-  return parse_netlist(file.string(), read_text(file), include, limit);
+  return parse_netlist(file.string(), read_text(file), include, limit, devices);
 }
 
 namespace {
@@ -183,6 +183,13 @@ bool same_name(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+const Element* first_memristor(const Netlist& netlist) {
+  for (const Element& e : netlist.elements) {
+    if (e.memristor) return &e;
+  }
+  return nullptr;
+}
 
 int find_node(const Netlist& netlist, const std::string& name) {
   const auto found = std::find_if(netlist.nodes.begin(), netlist.nodes.end(),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "netlist/card_reader.hpp"
+#include "netlist/memristor_kinds.hpp"
 #include "netlist/netlist.hpp"
 
 namespace nudge {
@@ -27,6 +28,7 @@ struct NetlistLimit {
 ///     D                  .model NAME D (IS N RS CJO), AREA
 ///     E G F H            linear
 ///     M                  .model NAME NMOS|PMOS (LEVEL=1 VTO KP LAMBDA IS N W L), W L; bulk junctions to source and drain
+///     Y                  memristors: .model NAME MEMRISTOR (preset=…), g r x; their devices are those of `devices`
 ///     X, .subckt, .ends  with parameters, one within another
 ///     .param .func .global .model .include .lib .if .nodeset .ic .temp .options .title .end
 /// Analyses and outputs (.tran, .print, …, .control … .endc) do not describe the circuit: Netlist::notes names them. All other cards are refused
@@ -34,13 +36,15 @@ struct NetlistLimit {
 /// no path of direct current joins to ground, and loops of voltage sources. UserError "file:line:column: …". `include`: see ReadInclude. More
 /// elements than `limit` are refused before they are made.
 Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include,
-                      const NetlistLimit& limit = {});
+                      const NetlistLimit& limit = {}, const MemristorSource& devices = {});
 
 /// Reads a netlist as parse_netlist() does, from a file; its .include are relative to the file that has them.
-Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit = {});
+Netlist read_netlist(const std::filesystem::path& file, const NetlistLimit& limit = {},
+                     const MemristorSource& devices = {});
 
 /// Netlist as a file that read_netlist() and ngspice read, instances taken apart: the element x1.r2 is r_x1.r2, models are
-/// written for the diodes and transistors that differ. `note`, a line, stands below the title.
+/// written for the diodes and transistors that differ. A memristor y1 is the resistor r_y1 behind a comment that names its device. `note`, a line,
+/// stands below the title.
 std::string netlist_text(const Netlist& netlist, const std::string& note);
 
 /// Checks a netlist. UserError for a circuit without ground, for loops of voltage sources (which), and for nodes without a

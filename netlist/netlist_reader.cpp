@@ -40,8 +40,8 @@ std::set<std::string> global_nodes(const std::vector<Card>& cards) {
 /// Takes cards apart into elements, instance by instance.
 class Expansion {
  public:
-  Expansion(CardList cards, const NetlistLimit& limit)
-      : limit_(limit), globals_(global_nodes(cards.cards)), definitions_(std::move(cards.cards)) {
+  Expansion(CardList cards, const NetlistLimit& limit, const MemristorSource& devices)
+      : limit_(limit), memristors_(devices), globals_(global_nodes(cards.cards)), definitions_(std::move(cards.cards)) {
     netlist_.title = std::move(cards.title);
     for (const std::string& name : cards.left_aside) aside_.add(name);
     definitions_.check_size(limit_);
@@ -158,8 +158,7 @@ class Expansion {
   }
 
   void analysis(const Card& card) {
-    const std::string& word = card.front().text;
-    if (word != ".tran" && word != ".ac") return aside_.add(word);
+    if (card.front().text != ".tran" && card.front().text != ".ac") return aside_.add(card.front().text);
     netlist_.analyses.emplace_back();
     for (const Word& one : card) netlist_.analyses.back().push_back(one.text);
   }
@@ -231,12 +230,12 @@ class Expansion {
     if (card.front().text.front() == 'k') return coupling(card, level);
     std::vector<std::pair<Word, int>> sources;
     read_element(
-        card,
-        {*level.scope, [&](const Word& word) { return node(word, level); },
-         [&](const Word& word) -> const ModelCard& { return model(word, level); },
-         [&](const std::string& name) { return new_node(name); }, [&](Element made) { add(std::move(made)); },
-         [&](const Word& word) { return find_model(word.text, level).second != nullptr; },
-         [&](const Word& word, int k) { sources.emplace_back(word, k); }, level.prefix, level.instances, options_});
+        card, {*level.scope, [&](const Word& word) { return node(word, level); },
+               [&](const Word& word) -> const ModelCard& { return model(word, level); },
+               [&](const std::string& name) { return new_node(name); }, [&](Element made) { add(std::move(made)); },
+               [&](const Word& word) { return find_model(word.text, level).second != nullptr; },
+               [&](const Word& word, int k) { sources.emplace_back(word, k); }, level.prefix, level.instances, options_,
+               memristors_});
     for (const auto& [word, k] : sources) {
       netlist_.elements.back().sources.resize(static_cast<std::size_t>(std::max(k + 1, 0)), -1);
       controls_.push_back({netlist_.elements.size() - 1, level.prefix + word.text, word, k});
@@ -374,6 +373,7 @@ class Expansion {
   }
 
   NetlistLimit limit_;
+  MemristorKinds memristors_;
   Netlist netlist_;
   ElementOptions options_;
   std::set<std::string> globals_;
@@ -390,8 +390,8 @@ class Expansion {
 }  // namespace
 
 Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include,
-                      const NetlistLimit& limit) {
-  Netlist netlist = Expansion(read_cards(name, text, include), limit).run();
+                      const NetlistLimit& limit, const MemristorSource& devices) {
+  Netlist netlist = Expansion(read_cards(name, text, include), limit, devices).run();
   check_netlist(netlist, name);
   return netlist;
 }

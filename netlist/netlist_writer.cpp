@@ -139,6 +139,7 @@ class CardWriter {
   }
 
   void card(const Element& e) {
+    if (e.memristor) out_ += fmt::format("* {}: a memristor, {}\n", name_of(e), e.memristor->name);
     out_ += name_of(e) + nodes_of(e);
     switch (e.kind) {
       case ElementKind::diode: out_ += " " + model(diode(e)); break;

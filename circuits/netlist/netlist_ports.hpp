@@ -38,6 +38,7 @@ struct NetlistPorts {
   /// Time from the closing of a phase's switches to its read, and length of a phase, with these capacitances (LateReads); 0:
   /// read when settled.
   double delay_s = 0, clock_s = 0;
+  bool state_without_charge = false;  ///< true if some states are currents that charge nothing (with_branch_states)
   double noise_K = 0;  ///< temperature of the noise of currents while the circuit moves (current_noise.hpp); 0: none
   double flicker_slowest_s = 1;  ///< longest time constant of the 1/f noise of currents
 };

@@ -226,6 +226,11 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
 
   DirectResult respond(ConstMatrixRef<S> c, double omega, MatrixRef<S> a) override {
     const NetlistPorts& ports = term_->ports_;
+    if (ports.state_without_charge) {
+      throw UserError(
+          "estimator = frequency does not fit a netlist with H, or with expressions of currents or for voltages: "
+          "its small signals are not simulated. Use adjoint");
+    }
     if (!small_signal_)
       small_signal_.emplace(*term_->equations_, *at_, ports.node_capacitance_F, ports.siemens * ports.tau_s);
     DirectResult result;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "circuits/netlist/memristor_devices.hpp"
 #include "netlist/netlist_file.hpp"
 #include "netlist/operating_point.hpp"
 #include "python/src/bindings.hpp"
@@ -100,7 +101,7 @@ nb::tuple operating_point(const Netlist& netlist) {
 Netlist parsed(const std::string& name, const std::string& text) {
   return parse_netlist(name, text, [](const std::string& file, const std::string&, std::string&) -> std::string {
     throw UserError(".include " + file + ": of a text (write it to a file)");
-  });
+  }, {}, device_memristors());
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ void bind_netlist(nb::module_& m) {
       .def("operating_point", operating_point)
       .def("text", &netlist_text, "note"_a);
   m.def(
-      "read_netlist", [](const std::string& file) { return read_netlist(file); }, "file"_a);
+      "read_netlist", [](const std::string& file) { return read_device_netlist(file); }, "file"_a);
   m.def("parse_netlist", parsed, "name"_a, "text"_a);
   m.def(
       "learnt_netlist",

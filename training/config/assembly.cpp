@@ -78,6 +78,7 @@ CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& paramete
     own.mapping.kind = MappingKind::single;
     own.mapping.scale = ScalePolicy::keep;
     if (own.mapping.w_max == 0) own.mapping.w_max = spec.mapping.headroom * largest;
+    if (parameter.unit_S > 0) own.mapping.w_max = own.device.g_max_S / parameter.unit_S;
   }
   set_stuck_map(own, parameter.name, parameter.shape.rows, parameter.shape.cols);
   return own;

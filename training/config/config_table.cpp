@@ -6,7 +6,6 @@
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
-#include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/config/reading.hpp"
 #include "training/config/assembly.hpp"
@@ -27,6 +26,7 @@
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/block/block_plan.hpp"
 #include "training/models/model_options.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 #include "training/models/own/own_network.hpp"
 #include "training/models/registry.hpp"
 
@@ -154,13 +154,6 @@ std::string preset_text(const std::string& name) {
   return {};
 }
 
-std::string device_preset_text(const std::string& name) {
-  const auto& presets = device_presets();
-  const bool known =
-      std::any_of(presets.begin(), presets.end(), [&](const auto& preset) { return preset.name == name; });
-  return known ? device_preset_toml(name) : "";
-}
-
 /// What the devices, the crossbar and the correction path require of their numbers together, and what is listed once.
 std::vector<ConfigCheck> program_checks() {
   return {expect_sound_devices,
@@ -219,13 +212,14 @@ bool network_reads(const Config& config, const std::string& key) {
 }
 
 const ConfigSchema& program_schema() {
-  static const ConfigSchema schema{all_rows(),
-                                   program_rules(),
-                                   {{"preset", preset_text}, {"device.preset", device_preset_text}},
-                                   program_checks(),
-                                   level_values,
-                                   "hardware.level",
-                                   standard_program_config};
+  static const ConfigSchema schema{
+      all_rows(),
+      program_rules(),
+      {{"preset", preset_text}, device_preset_key(), {"netlist.file", netlist_device_text}},
+      program_checks(),
+      level_values,
+      "hardware.level",
+      standard_program_config};
   return schema;
 }
 

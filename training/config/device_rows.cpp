@@ -4,7 +4,6 @@
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
-#include "devices/presets.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/reading.hpp"
 #include "training/config/assembly.hpp"
@@ -63,11 +62,7 @@ Condition devices_or_warning() {
 }
 
 ParamTable device_rows() {
-  std::vector<std::string> presets = {""};
-  for (const DevicePreset& preset : device_presets()) presets.push_back(preset.name);
-  ParamTable table = {param::choice("device.preset", "", presets,
-                                    "Published device to start from; keys of [device] in the config replace its "
-                                    "values. `nudge devices show NAME` prints it. Empty: none.")};
+  ParamTable table = {device_preset_row()};
   for (ParamRow& row : device_param_rows()) {
     if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_edges(), std::move(row));
     table.push_back(read_with(devices_or_warning(), std::move(row)));

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "netlist/branch_states.hpp"
 #include "netlist/inductor_states.hpp"
 #include "netlist/nodal_equations.hpp"
 #include "netlist/node_capacitances.hpp"
@@ -25,9 +26,13 @@ constexpr double kShunt_S = 1e-12;
 struct LearningKind {
   ElementKind kind;
   const char* parameter;
+  bool memristor = false;
+  bool is(const Element& e) const { return e.kind == kind && (e.memristor != nullptr) == memristor; }
 };
-constexpr std::array<LearningKind, 3> kLearning = {
-    {{ElementKind::resistor, "g"}, {ElementKind::voltage, "v"}, {ElementKind::current, "i"}}};
+constexpr std::array<LearningKind, 4> kLearning = {{{ElementKind::resistor, "g"},
+                                                    {ElementKind::voltage, "v"},
+                                                    {ElementKind::current, "i"},
+                                                    {ElementKind::resistor, "y", true}}};
 
 bool is_source(ElementKind kind) { return kind == ElementKind::voltage || kind == ElementKind::current; }
 
@@ -66,7 +71,7 @@ NodePair pair_named(const Netlist& netlist, const std::string& text) {
 NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, Index values)
     : choice_(std::move(choice)), features_(features) {
   if (netlist.shunt_S == 0) netlist.shunt_S = kShunt_S;
-  netlist = over_time(std::move(netlist));
+  netlist = with_states(std::move(netlist));
   std::vector<NodePair> outputs;
   for (const std::string& name : choice_.outputs) outputs.push_back(pair_named(netlist, name));
   if (static_cast<Index>(outputs.size()) != values) {
@@ -90,14 +95,17 @@ NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, 
   check_outputs();
 }
 
-/// Netlist in which inductors have a state, where nodes have capacitances.
-Netlist NetlistPlan::over_time(Netlist netlist) {
-  const bool inductors = std::any_of(netlist.elements.begin(), netlist.elements.end(),
-                                     [](const Element& e) { return e.kind == ElementKind::inductor; });
-  if (!inductors || choice_.node_capacitance_F.empty()) return netlist;
+/// Netlist in which currents that no voltages of nodes give have a state, and inductors where nodes have capacitances.
+Netlist NetlistPlan::with_states(Netlist netlist) {
+  const bool charges = !choice_.node_capacitance_F.empty();
+  const bool inductors = charges && std::any_of(netlist.elements.begin(), netlist.elements.end(),
+                                                [](const Element& e) { return e.kind == ElementKind::inductor; });
+  ports_.state_without_charge = first_branch_state(netlist) != nullptr;
+  if (!inductors && !ports_.state_without_charge) return netlist;
   drawn_ = netlist;
-  netlist = with_inductor_currents(std::move(netlist));
-  choice_.node_capacitance_F.resize(netlist.nodes.size(), 0.0);
+  if (ports_.state_without_charge) netlist = with_branch_states(std::move(netlist));
+  if (inductors) netlist = with_inductor_currents(std::move(netlist));
+  if (charges) choice_.node_capacitance_F.resize(netlist.nodes.size(), 0.0);
   return netlist;
 }
 
@@ -168,23 +176,24 @@ void NetlistPlan::choose_learned() {
       ++fitting;
     }
     if (fitting == 0) {
-      throw UserError(
-          fmt::format("netlist.learn: \"{}\" matches no resistor, and no independent source except inputs", glob));
+      throw UserError(fmt::format(
+          "netlist.learn: \"{}\" matches no resistor, no memristor, and no independent source except inputs", glob));
     }
   }
   std::vector<ElementRow> rows(kLearning.size());
   double sum = 0;
   for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
     for (std::size_t p = 0; p < kLearning.size() && taken[k]; ++p) {
-      if (netlist.elements[k].kind == kLearning[p].kind) rows[p].elements.push_back(k);
+      if (kLearning[p].is(netlist.elements[k])) rows[p].elements.push_back(k);
     }
     if (taken[k] && netlist.elements[k].kind == ElementKind::resistor) sum += 1 / netlist.elements[k].value;
   }
-  const auto resistors = static_cast<double>(rows[0].elements.size());
+  const auto resistors = static_cast<double>(rows[0].elements.size() + rows[3].elements.size());
   ports_.siemens = choice_.conductance_S > 0 ? choice_.conductance_S : (resistors > 0 ? sum / resistors : 1e-3);
   rows[0].unit = ports_.siemens;
   rows[1].unit = ports_.volts;
   rows[2].unit = ports_.siemens * ports_.volts;
+  rows[3].unit = ports_.siemens;
   const bool sources = !rows[1].elements.empty() || !rows[2].elements.empty();
   for (ElementRow& row : rows) {
     if (!row.elements.empty()) ports_.learned.push_back(std::move(row));
@@ -240,12 +249,14 @@ NodeReadout NetlistPlan::readout() const { return {-1, coordinates_->inner() > 0
 
 std::vector<Parameter> NetlistPlan::parameters() const {
   std::vector<Parameter> all;
+  const bool memristors = first_memristor(equations_->netlist()) != nullptr;
   for (const ElementRow& row : ports_.learned) {
-    const ElementKind kind = equations_->netlist().elements[row.elements.front()].kind;
+    const Element& first = equations_->netlist().elements[row.elements.front()];
     const auto* of =
-        std::find_if(kLearning.begin(), kLearning.end(), [&](const LearningKind& one) { return one.kind == kind; });
-    const bool resistors = kind == ElementKind::resistor;
-    all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, resistors, resistors, resistors});
+        std::find_if(kLearning.begin(), kLearning.end(), [&](const LearningKind& one) { return one.is(first); });
+    const bool resistors = first.kind == ElementKind::resistor, devices = resistors && of->memristor == memristors;
+    all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, devices, resistors, resistors});
+    if (of->memristor) all.back().unit_S = row.unit;
     if (resistors) continue;
     all.back().leak = choice_.gate_leak;
     all.back().leak_periods = choice_.gate_leak_periods;

@@ -39,7 +39,8 @@ struct NetlistChoice {
 /// Netlist as a network. It has one term (NetlistTerm), a node `inner` of all state columns but the outputs, and a node
 /// `outputs`, whose squared error is the cost. It has a parameter for each kind of element in it. g (1, resistors that
 /// learn) is in units of conductance_S, v (1, sources of voltage) in volts of the state. i (1, sources of current) is
-/// in the product of these units. g may be devices: a number is then the conductance in its array.
+/// in the product of these units. y (1, memristors) is in units of conductance_S too. g may be devices: a number is
+/// then the conductance in its array. Beside memristors, which are the devices of a netlist, g is numbers.
 class NetlistPlan final : public SamplePlan, public TellsNotes {
  public:
   /// Makes the plan for samples of `features` features and an output of `values` numbers. UserError where names,
@@ -67,7 +68,7 @@ class NetlistPlan final : public SamplePlan, public TellsNotes {
   bool reciprocal() const;
 
  private:
-  Netlist over_time(Netlist netlist);
+  Netlist with_states(Netlist netlist);
   void connect_inputs();
   void choose_learned();
   void check_outputs() const;
@@ -109,7 +110,11 @@ std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, cons
 /// elements.
 Netlist read_config_netlist(const Config& config, const std::string& file = "");
 
-/// Checks the keys: a file must be named, and be a netlist.
+/// Device of the memristors of a netlist as TOML, the preset layer of a config; empty where it has none or cannot be
+/// read.
+std::string netlist_device_text(const std::string& file);
+
+/// Checks the keys: a file must be named, and be a netlist that the other keys fit.
 void check_netlist_keys(const Config& config);
 
 /// True if all elements of the netlist are reciprocal, or balanced amplifiers (NodeCoordinates::reciprocal); false
