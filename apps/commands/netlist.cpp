@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <complex>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -14,6 +15,7 @@
 #include "apps/commands.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
+#include "circuits/netlist/memristor_devices.hpp"
 #include "netlist/ac_response.hpp"
 #include "netlist/branch_states.hpp"
 #include "netlist/expression.hpp"
@@ -27,12 +29,14 @@
 #include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "training/config/learnt_netlist.hpp"
+#include "training/config/netlist_bench.hpp"
 
 namespace nudge {
 namespace {
 
 struct NetlistCommand {
-  std::string file, trained, out, tran, ac;
+  std::string file, trained, out, tran, ac, bill, vectors;
+  std::size_t samples = 8;
   std::vector<std::string> capacitance;
   std::size_t elements_limit = NetlistLimit::standard;
   bool op = false, json = false, waves = false;
@@ -97,11 +101,26 @@ std::string analysis_text(const LearntNetlist& learnt) {
 /// Writes the netlist of a trained run, with the values that it has learnt, to a file.
 ExitCode write_trained(const NetlistCommand& options) {
   if (options.out.empty()) throw UserError("netlist: --trained needs -o OUT.cir, the file to write");
+  for (const std::string& file : {options.out, options.bill, options.vectors}) {
+    std::error_code error;
+    if (!file.empty() && std::filesystem::exists(file, error))
+      throw UserError(fmt::format("netlist: {} is there already (remove it, or name another file)", file));
+  }
   const LearntNetlist learnt = learnt_netlist(options.trained, options.file);
   std::string text = netlist_text(learnt.after, "values learnt in " + options.trained);
   text.insert(text.rfind(".end"), analysis_text(learnt));
-  write_atomically(options.out, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
-  answer("{}\n", options.out);
+  const auto write = [](const std::string& file, const std::string& what) {
+    write_atomically(file, std::as_bytes(std::span(what)), Overwrite::must_not_exist);
+    answer("{}\n", file);
+  };
+  if (options.bill.empty() && options.vectors.empty()) {
+    write(options.out, text);
+    return ExitCode::ok;
+  }
+  const BenchSheet sheet = bench_sheet(learnt, options.samples);
+  write(options.out, text);
+  if (!options.bill.empty()) write(options.bill, bill_csv(learnt, sheet));
+  if (!options.vectors.empty()) write(options.vectors, vectors_csv(learnt, sheet));
   return ExitCode::ok;
 }
 
@@ -253,7 +272,9 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (!options.trained.empty()) return write_trained(options);
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
   if (!options.out.empty()) throw UserError("netlist: -o goes with --trained RUN.h5: nothing else is written");
-  const NodalEquations equations(read_netlist(options.file, {options.elements_limit, "--elements-limit"}));
+  if (!options.bill.empty() || !options.vectors.empty())
+    throw UserError("netlist: --bill and --vectors go with --trained RUN.h5: they are of a trained circuit");
+  const NodalEquations equations(read_device_netlist(options.file, {options.elements_limit, "--elements-limit"}));
   for (const std::string& note : equations.netlist().notes) {
     say("nudge: note: {}{}\n", note.starts_with(options.file) ? "" : options.file + ": ", note);
   }
@@ -288,6 +309,15 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
   app.add_option("--trained", options->trained,
                  "Run file of nudge train: write its netlist with the values that it has learnt");
   app.add_option("-o,--out", options->out, "File to write, which must not exist");
+  app.add_option(
+      "--bill", options->bill,
+      "With --trained, a CSV of the elements that have learnt: before, after, the nearest E96 value or device "
+      "level, and how far an output moves with it");
+  app.add_option(
+      "--vectors", options->vectors,
+      "With --trained, a CSV of test vectors: inputs, outputs with their standard deviations, node voltages");
+  app.add_option("--samples", options->samples, "Test vectors: samples of the test split (or of validation)")
+      ->check(CLI::Range(1, 100000));
   app.add_flag("--op", options->op, "Solve for its operating point");
   app.add_option(
       "--tran", options->tran,

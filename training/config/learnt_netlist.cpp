@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "circuits/crossbar/crossbar_spec.hpp"
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/config/assembly.hpp"
@@ -38,8 +40,14 @@ LearntNetlist learnt_netlist(const std::filesystem::path& run, const std::string
   }
   weights = began;
   read_weights(run.string(), *plan, weights);
-  return {plan->with_values(began, unit_heat_J), plan->with_values(weights, unit_heat_J),
-          elements_of(plan->ports().learned), elements_of(plan->ports().inputs), plan->equations().outputs()};
+  return {plan->with_values(began, unit_heat_J),
+          plan->with_values(weights, unit_heat_J),
+          elements_of(plan->ports().learned),
+          elements_of(plan->ports().inputs),
+          plan->equations().outputs(),
+          plan->ports().inputs,
+          on_devices(config) ? std::optional(crossbar_spec(config).device) : std::nullopt,
+          config};
 }
 
 }  // namespace nudge
