@@ -72,6 +72,15 @@ std::string device_key(const DeviceSetting& one, const std::string& model, const
   refuse(place, fmt::format("a memristor has no setting {} ({})", one.name, did_you_mean(one.name, names)));
 }
 
+constexpr char kOfCard[] = "card";  // name of the text that a card stands for
+
+/// A message of the config without its place, which is the card's: "card:2:1: " or "--set: ".
+std::string without_place(const std::string& what) {
+  const bool of_text = what.starts_with(std::string(kOfCard) + ":");
+  const std::size_t end = of_text || what.starts_with("--set: ") ? what.find(": ") : std::string::npos;
+  return end == std::string::npos ? what : what.substr(end + 2);
+}
+
 void expect_resistor(const DeviceSpec& spec, const Place& place) {
   if (spec.selector.any())
     refuse(place, fmt::format("a memristor with selector = {} is not simulated (draw the selector as elements)",
@@ -86,7 +95,7 @@ DeviceSpec memristor_device(const std::vector<DeviceSetting>& given, const Place
   const MemristorName of = take_name(settings, place);
   const std::string text =
       of.kind == "file" ? file_text(of.name, place) : fmt::format("[device]\n{} = \"{}\"\n", of.kind, of.name);
-  const std::string where = of.kind == "file" ? of.name : to_string(place);
+  const std::string where = of.kind == "file" ? of.name : kOfCard;
   std::optional<DeviceSpec> spec;
   try {
     const std::string model = parse_config(memristor_schema(), where, text).text("device.model");
@@ -97,7 +106,7 @@ DeviceSpec memristor_device(const std::vector<DeviceSetting>& given, const Place
   } catch (const UserError& error) {
     const std::string what = error.what();
     if (what.starts_with(to_string(place))) throw;
-    refuse(place, what);
+    refuse(place, without_place(what));
   }
   if (spec->model == digital_model) refuse(place, fmt::format("{} = {} names no device", of.kind, of.name));
   expect_resistor(*spec, place);

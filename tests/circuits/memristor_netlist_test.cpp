@@ -89,13 +89,14 @@ TEST_CASE("memristors: cards that are wrong are named with their place", "[netli
     static_cast<void>(made);
   };
   CHECK_THROWS_WITH(refused("Y1 a 0"), Contains("t.cir:3:1: a memristor without a device"));
-  CHECK_THROWS_WITH(refused("Y1 a 0 preset=ecran"), Contains("t.cir:3:1: ") && Contains("ecram"));
+  CHECK_THROWS_WITH(refused("Y1 a 0 preset=ecran"),
+                    Contains("t.cir:3:1: device.preset = \"ecran\"") && Contains("did you mean ecram"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec g=1m"),
                     Contains("t.cir:3:13: Y1: 0.001 S is outside of the window of preset ecram"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec r=0"), Contains("outside of the window"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec g=5u x=0.5"), Contains("g and x both say its state"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec pulse=3"), Contains("no setting pulse") && Contains("pulses"));
-  CHECK_THROWS_WITH(refused("Y1 a 0 ec g_max=-1u"), Contains("device.g_max"));
+  CHECK_THROWS_WITH(refused("Y1 a 0 ec g_max=-1u"), Contains("t.cir:3:1: device.g_max = "));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec iv_sinh=0.3"), Contains("iv_sinh"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec selector=transistor"), Contains("draw the selector"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec m=2"), Contains("draw them one by one"));

@@ -95,7 +95,7 @@ TEST_CASE(".gz is read as what it holds: IDX as MNIST comes, CSV, several member
   const LabelledData data = read_labelled_data(source, Target::label);
   CHECK(data.shape == Sizes{28, 28});
   CHECK(data.labels == Ints{5, 0, 4});
-  for (Index i = 0; i < 3 * 28 * 28; ++i) REQUIRE(data.features.data()[i] == static_cast<float>(i % 251));
+  for (Index i = 0; i < 3 * 28 * 28; ++i) REQUIRE(data.features.data()[i] == static_cast<double>(i % 251));
   const std::string members = deflated("1,2\n", true) + deflated("0,3\n", true) + std::string(512, '\0');
   CHECK(read_labelled_data({write_bytes(folder / "x.csv.gz", members)}, Target::label).labels == Ints{1, 0});
 }
@@ -131,7 +131,7 @@ TEST_CASE("NPZ: a file that numpy wrote") {
       read_labelled_data({write_bytes(folder / "a.npz", bytes), "x_train", "y_train"}, Target::label);
   CHECK(data.labels == Ints{3, 1});
   CHECK(data.shape == Sizes{2, 3});
-  for (Index i = 0; i < 12; ++i) CHECK(data.features.data()[i] == static_cast<float>(i) / 4);
+  for (Index i = 0; i < 12; ++i) CHECK(data.features.data()[i] == static_cast<double>(i) / 4);
 }
 
 TEST_CASE("HDF5: floats of both precisions and integers, of any shape") {

@@ -370,6 +370,4 @@ TEST_CASE("netlist kind: what does not fit is refused", "[netlist]") {
   refused({good.text, {"va", "vb"}, {"y"}, {"q*"}}, "\"q*\" matches no resistor");
   refused({good.text, {"va", "vb"}, {"y"}, {}}, "netlist.learn is empty");
   refused({"n\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nR2 b y -2k\n", {"va", "vb"}, {"y"}}, "is negative");
-  refused({"h\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nHq y b va 2k\nR2 y 0 1k\n", {"va", "vb"}, {"y"}},
-          "hq: a voltage that a current sets");
 }

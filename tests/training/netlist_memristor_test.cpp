@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainings of memristors that a netlist draws: they are the devices of a crossbar, pulse by pulse; runs are resumed to the same bits;
 // gradients are ngspice's; and what does not fit is said.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "circuits/netlist/memristor_devices.hpp"
@@ -13,6 +15,10 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/learnt_netlist.hpp"
+#include "training/learning/estimators/registry.hpp"
+#include "training/learning/gradient.hpp"
+#include "training/learning/squared_error.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 #include "training/models/registry.hpp"
 #include "training/train/train_run.hpp"
 
@@ -130,7 +136,7 @@ TEST_CASE("memristor training: gradients are those of ngspice's operating points
   constexpr double kVa = 0.7, kVb = -0.4, kWanted = 0.1;
   Weighing task;
   const Config config = task.memristors({"data.side_by_side=1"});
-  const auto plan = std::dynamic_pointer_cast<const NetlistPlan>(netlist_plan_alone(config, ""));
+  const auto plan = netlist_plan_alone(config, "");
   const auto network = make_network<double>(config, plan, Weights::configured);
   REQUIRE(network->parameters() == 1);
   CHECK(network->map(0).traits().unit_heat_J > 0);  // devices
@@ -174,7 +180,7 @@ TEST_CASE("memristor training: what does not fit is said", "[netlist][memristor]
   CHECK_THROWS_WITH(task.memristors({"device.preset=reram_es"}), Contains("preset ecram") && Contains("Leave the key"));
   CHECK_THROWS_WITH(task.memristors({"crossbar.headroom=3"}), Contains("conductances that are drawn"));
   std::string two = kWithMemristors;
-  two.replace(two.find("Y3 y 0 ec"), 9, "Y3 y 0 preset=reram_es");
+  two.replace(two.find("Y3 y 0 ec r=262144"), 18, "Y3 y 0 preset=reram_es r=65536");
   CHECK_THROWS_WITH(task.config(two, {"netlist.learn=['y*']"}),
                     Contains("y3") && Contains("is another device than y1"));
   // The keys of [device] replace values of the netlist's device, and its frozen twin is numbers.

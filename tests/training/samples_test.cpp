@@ -207,8 +207,11 @@ TEST_CASE("a feature far from 0, as a time stamp or a frequency, is scaled as on
     const SampleParts far = read(offset);
     // The offset's mean is rounded to 2^-53 of it, over a deviation of 0.58; then both round to float.
     const double bound = 4 * offset * 0x1p-53 / 0.5 + 4e-7;
-    CHECK((far.training.features - near.training.features).cwiseAbs().maxCoeff() < bound);
-    CHECK((far.test.features - near.test.features).cwiseAbs().maxCoeff() < bound);
+    const auto apart = [](const Matrix<float>& a, const Matrix<float>& b) {
+      return static_cast<double>((a - b).cwiseAbs().maxCoeff());
+    };
+    CHECK(apart(far.training.features, near.training.features) < bound);
+    CHECK(apart(far.test.features, near.test.features) < bound);
   }
 }
 
@@ -223,7 +226,7 @@ TEST_CASE("an epoch shows every sample once, batches are functions of seed and s
     for (Index b = 0; b < 8; ++b) {
       const auto which = static_cast<Index>(batch.features_of(b)(0, 0));
       CHECK(batch.targets_of(b)[0] == data.labels[static_cast<std::size_t>(which)]);
-      CHECK(batch.features_of(b)(0, 1) == data.features(which, 1));
+      CHECK(batch.features_of(b)(0, 1) == samples.features(which, 1));
       const std::uint64_t place = step * 8 + static_cast<std::uint64_t>(b);
       if (place < 150) epochs[place / 50].push_back(which);
     }
