@@ -22,6 +22,7 @@
 
 #include "apps/commands.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/info/study_card.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/base/interrupts.hpp"
@@ -41,6 +42,7 @@
   X(compare)              \
   X(advise)               \
   X(benchmark)            \
+  X(spec)                 \
   X(energy)               \
   X(case)                 \
   X(devices)              \
@@ -271,7 +273,7 @@ ExitCode dispatch(int argc, char** argv) {
     return ExitCode::user_input;
   }
   const CLI::App* chosen = app.get_subcommands().front();
-  static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare", "advise", "benchmark"};
+  static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare", "advise", "benchmark", "spec"};
   if (launched_ranks() > 1 && spread.count(chosen->get_name()) == 0) {
     throw UserError(fmt::format("nudge {} runs in one process, and {} were started. Use mpirun for {}",
                                 chosen->get_name(), launched_ranks(), fmt::join(spread, ", ")));
@@ -288,6 +290,7 @@ ExitCode run_program(int argc, char** argv) {
   at_work = registered == 0;
   const ExitCode code = guarded([&] {
     watch_interrupts();  // a thread, for which there may be no memory
+    use_cost_card();
     const ExitCode result = dispatch(argc, argv);
     ended = true;
     return result;

@@ -11,6 +11,7 @@
 #include "apps/export/csv_export.hpp"
 #include "apps/info/cost_card.hpp"
 #include "apps/info/describe.hpp"
+#include "apps/info/study_card.hpp"
 #include "apps/report/report.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/errors.hpp"
@@ -27,7 +28,18 @@ struct InfoOptions {
   bool json = false, card = false;
 };
 
+/// Prints the card of a training, or the costs that the points of a study carry.
 void print_card(const InfoOptions& options) {
+  const report::RunFile run = report::load_run_file(options.file);
+  if (run.kind == "sweep" || run.kind == "spec") {
+    if (!options.settings.empty()) {
+      throw UserError(
+          fmt::format("{}: --set: its points were costed when they ran. Change [cost] in the config and run it again",
+                      options.file));
+    }
+    answer("{}", options.json ? json_text(study_card_json(options.file), 2) + "\n" : study_card_text(options.file));
+    return;
+  }
   const CostCard card = read_cost_card(options.file, options.settings);
   answer("{}", options.json ? json_text(card_json(card), 2) + "\n" : card_text(card));
 }
@@ -36,8 +48,10 @@ std::function<ExitCode()> add_info(CLI::App& app) {
   const auto options = std::make_shared<InfoOptions>();
   app.add_option("FILE", options->file, "HDF5 file of nudge")->required();
   app.add_flag("--json", options->json, "Print JSON");
-  app.add_flag("--card", options->card,
-               "Cost card of a training run instead: energy, latency, area by part, TOPS/W, endurance");
+  app.add_flag(
+      "--card", options->card,
+      "Cost card of a training run instead: energy, latency, area by part, TOPS/W, endurance. Of a sweep: energy, "
+      "latency and area of its points");
   add_set_option(app, options->settings, "With --card: another value of [chip], as in --set chip.node=\"22 nm\"");
   return [options] {
     if (!options->card && !options->settings.empty()) throw UserError("info: --set is for --card");

@@ -129,7 +129,7 @@ Json describe(const std::filesystem::path& path) {
     if (name != "kind" && name != "config") out["attributes"][name] = attribute_value(file.attribute(name));
   }
   const std::string kind = out["kind"];
-  if (kind == "train" || kind == "gradcheck" || kind == "sweep" || kind == "compare") {
+  if (kind == "train" || kind == "gradcheck" || kind == "sweep" || kind == "spec" || kind == "compare") {
     const report::RunFile run = report::load_run_file(path);
     out["config"] = config_essentials(run.config);
     if (kind == "train") {
@@ -151,7 +151,7 @@ Json describe(const std::filesystem::path& path) {
     if (kind == "gradcheck") out["rows"] = run.rows.rows;
     if (kind == "compare")
       out["entrants"] = run.entrants.texts.count("name") > 0 ? Json(run.entrants.texts.at("name")) : Json::array();
-    if (kind == "sweep") {
+    if (kind == "sweep" || kind == "spec") {
       out["keys"] = run.points.keys;
       out["points"] = run.points.rows;
     }

@@ -90,13 +90,13 @@ RunState read_run_state(const std::filesystem::path& path) {
   if (file.has_attribute("wall_time_s")) state.seconds = file.real_attribute("wall_time_s");
   if (state.kind == "train") {
     read_training(file, state);
-  } else if (state.kind == "sweep") {
+  } else if (state.kind == "sweep" || state.kind == "spec") {
     read_sweep(file, state);
   } else if (state.kind == "compare") {
     read_comparison(file, state);
   } else {
-    file.fail("attribute kind", fmt::format("kind \"{}\" cannot be followed. nudge watch follows train, sweep and "
-                                            "compare",
+    file.fail("attribute kind", fmt::format("kind \"{}\" cannot be followed. nudge watch follows train, sweep, "
+                                            "spec and compare",
                                             state.kind));
   }
   return state;

@@ -29,6 +29,7 @@ const std::vector<std::pair<std::string, std::string>>& exempt() {
   static const std::vector<std::pair<std::string, std::string>> all = {
       {"sweep.", "of other commands: one config serves train, sweep, compare and gradcheck"},
       {"compare.", "the same"},
+      {"spec.", "the same"},
       {"gradcheck.", "the same"},
       {"output.", "where and how often is written, not what"},
       {"threads", "results do not depend on it"},

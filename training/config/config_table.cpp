@@ -18,6 +18,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/spec_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/data_options.hpp"
 #include "training/learning/controller.hpp"
@@ -143,6 +144,7 @@ ParamTable all_rows() {
   add_rows(table, rows_beside(train_section().rows(), table));
   add_rows(table, sweep_rows());
   add_rows(table, compare_rows());
+  add_rows(table, spec_section().rows());
   return table;
 }
 
@@ -175,7 +177,7 @@ bool varies(const Config& config, const std::string& key) {
   };
   const auto& entrants = config.texts("compare.entrants");
   if (std::any_of(entrants.begin(), entrants.end(), chooses)) return true;
-  for (const char* grid : {"sweep.grid", "compare.grid"}) {
+  for (const char* grid : {"sweep.grid", "compare.grid", "spec.range"}) {
     const auto& axes = config.grid(grid);
     if (std::any_of(axes.begin(), axes.end(), [&](const GridAxis& axis) { return chooses(axis.key); })) return true;
   }

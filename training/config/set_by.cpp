@@ -23,7 +23,8 @@ namespace {
 
 /// True if a study gives the key its values.
 bool varies(const Config& config, const std::string& key) {
-  return config.find_origin("sweep.grid." + key) != nullptr || config.find_origin("compare.grid." + key) != nullptr;
+  const auto in = [&](const char* grid) { return config.find_origin(std::string(grid) + key) != nullptr; };
+  return in("sweep.grid.") || in("compare.grid.") || in("spec.range.");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace nudge {
 namespace {
 
 constexpr const char* kLeftOut[] = {"device.",    "crossbar.", "circuit.", "correction.", "reads.",
-                                    "gradcheck.", "sweep.",    "compare.", "output."};
+                                    "gradcheck.", "sweep.",    "compare.", "spec.",       "output."};
 
 template <class S>
 std::shared_ptr<const TrainedStart> train_start(const Config& exact, std::uint64_t steps, const Task& task) {

@@ -182,13 +182,13 @@ StudyPart read_study_part(const std::filesystem::path& path) {
   StudyPart part{H5Reader(path), "", {}, {}};
   const H5Reader& file = part.file;
   part.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
-  if (part.kind != "sweep" && part.kind != "compare") {
+  if (part.kind != "sweep" && part.kind != "spec" && part.kind != "compare") {
     file.fail("attribute kind",
-              fmt::format("kind \"{}\" cannot be merged. nudge merge joins files of nudge sweep and of nudge compare",
+              fmt::format("kind \"{}\" cannot be merged. nudge merge joins files of nudge sweep, spec and compare",
                           part.kind));
   }
   const std::vector<std::string> names =
-      part.kind == "sweep" ? std::vector<std::string>{"points"} : std::vector<std::string>{"tuning", "test"};
+      part.kind != "compare" ? std::vector<std::string>{"points"} : std::vector<std::string>{"tuning", "test"};
   for (const std::string& name : names) part.tables.push_back(read_table(file, name));
   for (const std::string& name : file.all_datasets()) {
     bool other = !name.starts_with("entrants/");  // follows from the runs

@@ -101,6 +101,22 @@ double cosine_of(const SweepPoint& point, const std::string& group) {
 
 }  // namespace
 
+void adopt_outside(Sweep& sweep) {
+  const auto is_planned = [&](SweepPoint& stored) {
+    const auto at = std::find_if(sweep.points.begin(), sweep.points.end(),
+                                 [&](const SweepPoint& point) { return same_run(stored, point, sweep.numeric); });
+    if (at == sweep.points.end()) return false;
+    if (at->status.empty() && stored.status == "ok") {
+      at->status = stored.status;
+      at->metrics = stored.metrics;
+      at->groups = stored.groups;
+      at->seconds = stored.seconds;
+    }
+    return true;
+  };
+  std::erase_if(sweep.outside, is_planned);
+}
+
 void take_stored_points(const H5Reader& file, const std::string& group, Stored kept, Sweep& sweep) {
   for (const std::string& place : {group, outside_group(group)}) {
     for (SweepPoint& stored : stored_points(file, place, sweep)) {

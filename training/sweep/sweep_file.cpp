@@ -13,23 +13,24 @@
 
 namespace nudge {
 
-SweepFile::SweepFile(const SweepFiles& files, const Config& base)
-    : files_(files), overwrite_(files.resume ? Overwrite::replace : Overwrite::must_not_exist) {
-  record_ = record_of("sweep", base);
+SweepFile::SweepFile(const SweepFiles& files, const Config& base, const std::string& kind)
+    : files_(files), kind_(kind), overwrite_(files.resume ? Overwrite::replace : Overwrite::must_not_exist) {
+  record_ = record_of(kind, base);
 }
 
 void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) const {
-  if (file.text_attribute("kind") == "sweep") {
+  if (file.text_attribute("kind") == kind_) {
     const std::string keys = fmt::format("{}", fmt::join(grid.sweep.keys, ", "));
     const std::string stored = file.text_attribute("keys", file.has("points") ? "points" : plan_group("points"));
     if (stored != keys) {
       file.fail("attribute keys", fmt::format("the file sweeps {}, the config {}. Only seeds and values of the axes "
-                                              "may change: start a new sweep with --out",
-                                              stored, keys));
+                                              "may change: start a new {} with --out",
+                                              stored, keys, kind_));
     }
   }
-  expect_stored_config(file, "sweep", grid.base, [](const std::string& key) {
-    return key.starts_with("sweep.") && key != "sweep.run" && key != "sweep.test";
+  expect_stored_config(file, kind_, grid.base, [this](const std::string& key) {
+    if (key.starts_with("spec.")) return true;
+    return key.starts_with("sweep.") && (kind_ != "sweep" || (key != "sweep.run" && key != "sweep.test"));
   });
 }
 

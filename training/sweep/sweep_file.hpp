@@ -38,6 +38,9 @@ enum class Stored { ended_well, all };
 /// `sweep` become Sweep::outside, unless they were not run (SweepPoint::invalid).
 void take_stored_points(const H5Reader& file, const std::string& group, Stored kept, Sweep& sweep);
 
+/// Moves runs of Sweep::outside that ended well to planned points that are not run yet.
+void adopt_outside(Sweep& sweep);
+
 /// True if two points are the same run: equal numbers, texts and seed.
 bool same_run(const SweepPoint& a, const SweepPoint& b, const std::vector<bool>& numeric);
 /// True if two points are the same run but for their seeds.
@@ -45,9 +48,10 @@ bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool
 
 /// HDF5 file of a sweep: the table of its points, rewritten as a whole. It is written also without a finished point. A
 /// shard without points is then a part that merges, and a sweep stopped before its first point has a file to resume.
+/// `kind`: of another study with one table of points, "spec".
 class SweepFile {
  public:
-  SweepFile(const SweepFiles& files, const Config& base);
+  SweepFile(const SweepFiles& files, const Config& base, const std::string& kind = "sweep");
 
   /// Takes the points from the existing file. UserError when it is not a sweep of the same config: only the values of
   /// its axes, the seeds, threads and output keys may differ.
@@ -63,6 +67,7 @@ class SweepFile {
   void expect_same_config(const H5Reader& file, const SweepGrid& grid) const;
 
   SweepFiles files_;
+  std::string kind_;
   RunRecord record_;
   Overwrite overwrite_;
   double earlier_ = 0;  ///< seconds spent before by the resumed sweep

@@ -16,6 +16,7 @@
 #include "training/config/run_options.hpp"
 #include "training/models/registry.hpp"
 #include "training/sweep/farm.hpp"
+#include "training/sweep/point_cost.hpp"
 
 namespace nudge {
 namespace {
@@ -30,6 +31,7 @@ void run_training(const Config& config, const KeptRun& kept, PointJob job, const
   if (s.stopped) return;      // nothing can be said of it
   point.seconds = s.seconds;  // of all parts
   point.metrics = train_results(s, metrics);
+  fill_costs(config, s.readings, metrics, point.metrics);
   point.groups = s.group_cosines;
   point.status = s.failure.empty() ? "ok" : s.failure;
 }
@@ -256,8 +258,11 @@ std::vector<Measure> sweep_metrics(const std::string& run, const Config& base) {
   if (run == "stability") return metrics_of(stability_rows());
   if (run != "train") return metrics_of(check_rows(score_metric(base)));
   std::vector<Column> wanted = {Column::run, Column::measure};
-  if (network_kind(base).is_circuit()) wanted.push_back(Column::circuit);
-  return run_columns(base, wanted);
+  if (!network_kind(base).is_circuit()) return run_columns(base, wanted);
+  wanted.push_back(Column::circuit);
+  std::vector<Measure> all = run_columns(base, wanted);
+  all.insert(all.end(), cost_measures().begin(), cost_measures().end());
+  return all;
 }
 
 std::vector<Measure> test_metrics(const Config& base) { return run_columns(base, {Column::test}); }

@@ -164,6 +164,14 @@ const std::vector<double>& TrainLog::values(const std::string& name) const {
   return found != columns_.end() ? found->values : none;
 }
 
+std::vector<std::string> TrainLog::names() const {
+  std::vector<std::string> all;
+  for (const Column& c : columns_) {
+    if (c.width == 0) all.push_back(c.name);
+  }
+  return all;
+}
+
 void TrainLog::event(std::uint64_t step, const std::string& text) {
   shorten_events(limit_ - 1);
   event_steps_.push_back(static_cast<double>(step));

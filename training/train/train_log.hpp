@@ -48,6 +48,8 @@ class TrainLog {
   /// Largest last value of the columns of sum_last(); 0 when there is none.
   double largest_last(const std::string& prefix, const std::string& suffix) const;
   const std::vector<double>& values(const std::string& name) const;
+  /// Names of the columns of one number per row, in the order in which they came.
+  std::vector<std::string> names() const;
   /// The last value of a column, with its unit and description; "1", nothing said and no value where there is no such column.
   Measured measured(const std::string& name) const;
 

@@ -97,6 +97,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   if (s.of("hardware/devices") > 0) {
     s.token_use = config.text("circuit.tokens");
     s.tokens = coupled_rows(config);
+    if (plan != nullptr) s.readings = run_readings(log, *plan);
   }
   const double simulated_s = s.of("hardware/phase_time_s") * static_cast<double>(options.batch);
   const double step_s = options.step_time > 0 ? options.step_time : simulated_s;

@@ -16,6 +16,7 @@
 #include "training/train/learning_run.hpp"
 #include "training/train/null_runs.hpp"
 #include "training/train/plateau.hpp"
+#include "training/train/run_readings.hpp"
 #include "training/train/run_values.hpp"
 #include "training/train/training_loop.hpp"
 
@@ -41,6 +42,7 @@ struct TrainSummary {
   std::optional<ReferenceScores> references = {};  ///< scores of trivial models; nothing where no file was written
   std::string token_use = {};                      ///< circuit.tokens; empty without crossbars
   Index tokens = 0;
+  RunReadings readings = {};            ///< readings that its cost follows from; empty without devices
   Equilibrium equilibrium = {};         ///< the last verdict on its free phases
   std::vector<std::string> notes = {};  ///< Task::notes and device_notes of the run
   bool stopped = false;                 ///< before its end; it can be resumed
