@@ -34,7 +34,7 @@ void print_card(const InfoOptions& options) {
   if (run.kind == "sweep" || run.kind == "spec") {
     if (!options.settings.empty()) {
       throw UserError(
-          fmt::format("{}: --set: its points were costed when they ran. Change [cost] in the config and run it again",
+          fmt::format("{}: --set: its points were costed when they ran. Change [chip] in the config and run it again",
                       options.file));
     }
     answer("{}", options.json ? json_text(study_card_json(options.file), 2) + "\n" : study_card_text(options.file));

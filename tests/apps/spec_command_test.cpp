@@ -106,7 +106,7 @@ TEST_CASE("spec prints requirements, and its runs are those of sweep and train",
     CHECK_THAT(costs.output, Contains("per inference") && Contains("um^2"));
     CHECK(run_nudge(folder, fmt::format("info {}", file)).exit_code == 0);
   }
-  CHECK(run_nudge(folder, "info s.h5 --card --set 'cost.node=\"22 nm\"'").exit_code == 2);
+  CHECK(run_nudge(folder, "info s.h5 --card --set 'chip.node=\"22 nm\"'").exit_code == 2);
   // A finished specification prints its sheet again and runs nothing.
   const Outcome again = run_nudge(folder, "spec toy.toml --resume a.h5");
   CHECK(again.exit_code == 0);
