@@ -100,7 +100,8 @@ class Card {
 
   Amount area(const std::string& what, double each_m2, double amount, const std::string& key) {
     if (each_m2 > 0) return each_m2 * amount;
-    if (described()) leave_out(fmt::format("area of {} ({:g} of them; {})", what, amount, key));
+    if (described())
+      leave_out(fmt::format("area of {}{} ({})", amount == 1 ? "" : fmt::format("{:g} ", amount), what, key));
     return std::nullopt;
   }
 
@@ -108,7 +109,7 @@ class Card {
     const Amount size = described() ? Amount(counts_.devices * prices_.cell_m2) : std::nullopt;
     const std::string cells = described() ? fmt::format(
                                                 "; {:.0f} devices of {:g} F^2 (chip.cell_area), F = {:g} nm "
-                                                "(chip.node), in {:g} tiles (crossbar.tile_rows)",
+                                                "(chip.node); number of tiles (crossbar.tile_rows): {:g}",
                                                 counts_.devices, prices_.cell_F2, 1e9 * chip_.node_m, tiles_.tiles)
                                           : "";
     card_.parts.push_back(
@@ -142,10 +143,10 @@ class Card {
         fmt::format("{} a conversion ({}), {} bits", price_text(prices_.adc_J, Unit::joule), from, prices_.adc_bits);
     if (!described()) return out;
     return out + fmt::format(
-                     "; {:g} of them, one for {:g} sensed lines of a tile (chip.lines_per_adc), each {} a "
-                     "second ({}); area: {}",
+                     "; {:g} of them, one for {:g} sensed lines of a tile (chip.lines_per_adc), at {} "
+                     "({}); area: {}",
                      amount, chip_.lines_per_adc, format_quantity(prices_.adc_rate_Hz, Unit::hertz, 4),
-                     chip_.adc_rate_Hz > 0 ? "chip.adc_rate" : "a read",
+                     chip_.adc_rate_Hz > 0 ? "chip.adc_rate" : "all of them in a read",
                      chip_.adc_um2 > 0 ? "chip.adc_area" : "the survey");
   }
 

@@ -41,7 +41,7 @@ std::vector<std::string> card_notes(const CostCard& card) {
   std::vector<std::string> out;
   const auto second = [](double s) { return format_quantity(s, Unit::second, 3); };
   if (card.adcs > 0) {
-    out.push_back(fmt::format("{:g} tiles; {:g} ADCs convert {} a second each: all their lines in a read of {}",
+    out.push_back(fmt::format("number of tiles: {:g}; {:g} ADCs at {} convert all their lines in a read of {}",
                               card.tiles, card.adcs, format_quantity(card.adc_rate_Hz, Unit::hertz, 4),
                               second(card.read_s)));
   }

@@ -27,7 +27,7 @@ cost = 'squared_error'
 model = 'soft_bounds'
 endurance = 1e6
 pulse_voltage_up = 1.4
-pulse_voltage_down = -1.4
+pulse_voltage_down = 1.4
 pulse_width_up = '100 ns'
 pulse_width_down = '100 ns'
 [crossbar]
@@ -79,7 +79,7 @@ TEST_CASE("chip: tiles have converters and adders of their own, and cost what ha
   const double rate = whole["adc_rate_Hz"].get<double>();
   CHECK(rate * whole["read_s"].get<double>() == Approx(8).epsilon(1e-12));
   const double sndr = 20 * 6 * std::log10(2.0) + 10 * std::log10(1.5);
-  const double fom = std::min(128.30684 + 3.2205115 * 6, 213.78067 - 2.871903 * std::log(rate));
+  const double fom = std::min(128.3068287 + 3.22051151 * 6, 213.7806687 - 2.87190304 * std::log(rate));
   const double adc_pJ = 0.5 * std::pow(10, (sndr - fom) / 10) * std::exp(26.0496216 - 1.4702022) *
                         std::pow(130.0, 1.8800369) * std::pow(6.0, -2.8291256);
   const double adc_um2 =

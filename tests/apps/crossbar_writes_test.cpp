@@ -18,7 +18,7 @@ namespace {
 const char* config =
     "[model]\nchannels = 8\ntokens = 2\nmemories = 6\nheads = 2\n[device]\nmodel = 'soft_bounds'\npulses = 100\ng_min "
     "= "
-    "'10 uS'\ng_max = '100 uS'\npulse_voltage_up = 1.4\npulse_voltage_down = -1.4\npulse_width_up = '100 "
+    "'10 uS'\ng_max = '100 uS'\npulse_voltage_up = 1.4\npulse_voltage_down = 1.4\npulse_width_up = '100 "
     "ns'\npulse_width_down = '100 ns'\n[crossbar]\nprogramming = 'write_verify'\nverify_tolerance = 0.01\nverify_time "
     "= "
     "2\n[circuit]\nread_voltage = '0.1 V'\ntime_constant = '50 ns'\n";

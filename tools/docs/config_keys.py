@@ -83,7 +83,7 @@ GROUPS = {
         "neuron": "How well do the circuits of units match?",
         "attention": "Which circuits form attention?",
         "correlator": "Which circuits correlate for the update?",
-        "cost": "What do area and energy cost?",
+        "chip": "What chip do the arrays stand on, and what does it cost?",
     },
     "Many runs": {
         "sweep": "Which keys and seeds are swept?",
