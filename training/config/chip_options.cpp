@@ -34,7 +34,7 @@ Section<ChipOptions> supply_and_cells() {
   return {
       field(formerly({"cost.cell_area"},
                      zero_is("auto", real("chip.cell_area", "auto", at_least(0),
-                                          "Area of a device with its selector, in F^2. auto: 4, a bare cross point; "
+                                          "Area of a device with its selector, in F^2; auto: 4, a bare cross point; "
                                           "48 with device.selector = transistor.",
                                           "lines of a pitch of 2F; 2 x 2 and 4 x 12 F^2 are the defaults of "
                                           "DNN+NeuroSim"))),
@@ -65,17 +65,17 @@ Section<ChipOptions> converters() {
                           "numColMuxed, the default of DNN+NeuroSim")),
             &ChipOptions::lines_per_adc),
       field(zero_is("auto", quantity("chip.adc_rate", "auto", Unit::hertz, at_least(0),
-                                     "Conversions a second of an ADC. auto: as many as its lines ask for in the time "
+                                     "Conversions a second of an ADC; auto: as many as its lines ask for in the time "
                                      "of a read. A design whose ADCs are slower than that is refused.")),
             &ChipOptions::adc_rate_Hz),
       field(zero_is("survey", quantity("chip.adc_step_energy", "survey", Unit::joule, at_least(0),
                                        "Energy of an ADC per conversion step (Walden's figure of merit): 2^bits of it "
-                                       "are a conversion. survey: by bits, rate and node. circuit.adc_energy comes "
+                                       "are a conversion; survey: by bits, rate and node. circuit.adc_energy comes "
                                        "first.",
                                        survey)),
             &ChipOptions::adc_step_J),
       field(formerly({"cost.adc_area"}, zero_is("survey", real("chip.adc_area", "survey", at_least(0),
-                                                               "Area of one ADC, in um^2. survey: by energy, rate and "
+                                                               "Area of one ADC, in um^2; survey: by energy, rate and "
                                                                "node.",
                                                                survey))),
             &ChipOptions::adc_um2),
@@ -86,7 +86,7 @@ Section<ChipOptions> converters() {
                      "Circuits 46:1585 (2011), doi:10.1109/JSSC.2011.2143870"),
             &ChipOptions::dac_unit_F),
       field(formerly({"cost.dac_area"}, zero_is("auto", real("chip.dac_area", "auto", at_least(0),
-                                                             "Area of one DAC, in um^2. auto: its 2^bits units over "
+                                                             "Area of one DAC, in um^2; auto: its 2^bits units over "
                                                              "chip.capacitor_density."))),
             &ChipOptions::dac_um2),
       field(zero_is("unknown", real("chip.capacitor_density", "unknown", at_least(0),
