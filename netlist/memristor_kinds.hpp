@@ -11,7 +11,7 @@
 
 namespace nudge {
 
-/// What a card says of a memristor's device, "preset=ecram g_max={k*1u}": a number in SI units, or a word as it is written.
+/// Setting of a memristor's device in a card, "preset=ecram g_max={k*1u}": a number in SI units, or a word as it is written.
 struct DeviceSetting {
   std::string name, value;
 };

@@ -98,7 +98,7 @@ DeviceSpec memristor_device(const std::vector<DeviceSetting>& given, const Place
   const std::string where = of.kind == "file" ? of.name : kOfCard;
   std::optional<DeviceSpec> spec;
   try {
-    const std::string model = parse_config(memristor_schema(), where, text).text("device.model");
+    const std::string model = device_spec(parse_config(memristor_schema(), where, text)).model;
     std::vector<std::string> more;
     for (const DeviceSetting& one : settings) more.push_back(device_key(one, model, place) + "=" + one.value);
     spec = crossbar_spec(parse_config(memristor_schema(), where, text, more)).device;

@@ -27,7 +27,7 @@ struct BenchVector {
       sigma_V;  ///< by output: √(Σ_k (∂v/∂g_k)² σ_k²), σ_k the standard deviation of a written conductance
 };
 
-/// What a bench needs beside a trained netlist.
+/// Sheet of what a bench needs beside a trained netlist.
 struct BenchSheet {
   std::vector<BenchPart> parts;
   double all_change_V = 0;  ///< change_V if every element has its nearest value
@@ -38,8 +38,8 @@ struct BenchSheet {
 double nearest_e96(double ohm);
 
 /// Works out the sheet of a trained netlist for its first `most` samples of the test split, of the validation split where there is no
-/// test split. Every change is a solution of the whole circuit. σ_k of a device is its programming error, and of a resistor that of a
-/// part of 1 %, evenly distributed: 1 %/√3. NumericalFailure where a vector has no operating point.
+/// test split. Every change is a solution of the whole circuit. σ_k of a device is its programming error. σ_k of a resistor is
+/// the spread of parts of 1 %, evenly distributed: 1 %/√3. NumericalFailure where a vector has no operating point.
 BenchSheet bench_sheet(const LearntNetlist& learnt, std::size_t most);
 
 /// The two tables as CSV: "name,kind,unit,before,after,nearest,change_V", and one line per vector with inputs, outputs and nodes.

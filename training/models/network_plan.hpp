@@ -47,7 +47,7 @@ struct Parameter {
   double leak = 0;          ///< share lost in every accepted step: charge that leaks off a gate
   double leak_periods = 0;  ///< phases in which the charge falls by e; 0: the leak is its share alone
   int layer = 0;            ///< layer whose units it drives, from 1 on (layer_rates()); 0: none
-  double unit_S = 0;        ///< conductance of the number 1 in its devices; 0: that of MappingSpec
+  double unit_S = 0;        ///< conductance of the number 1 in its devices; 0: by MappingSpec
 };
 
 /// Table of (rows, cols) numbers or devices: of symbols, of positions. Weight decay leaves it alone.

@@ -114,6 +114,9 @@ Netlist read_config_netlist(const Config& config, const std::string& file = "");
 /// read.
 std::string netlist_device_text(const std::string& file);
 
+/// Checks the keys that elements of the netlist do not fit: currents that charge no node, and memristors.
+void check_netlist_rules(const Config& config, const Netlist& netlist);
+
 /// Checks the keys: a file must be named, and be a netlist that the other keys fit.
 void check_netlist_keys(const Config& config);
 
