@@ -186,7 +186,9 @@ std::string bill_csv(const LearntNetlist& learnt, const BenchSheet& sheet) {
     text += fmt::format("{},{},{},{},{},", e.name, kind, unit_of_kind(e.kind), part.before, part.after);
     text += part.nearest ? fmt::format("{},{}\n", *part.nearest, part.change_V) : ",\n";
   }
-  return text + fmt::format("all,,,,,,{}\n", sheet.all_change_V);
+  const bool any =
+      std::any_of(sheet.parts.begin(), sheet.parts.end(), [](const auto& one) { return one.nearest.has_value(); });
+  return text + (any ? fmt::format("all,,,,,,{}\n", sheet.all_change_V) : "");
 }
 
 std::string vectors_csv(const LearntNetlist& learnt, const BenchSheet& sheet) {

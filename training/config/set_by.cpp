@@ -17,6 +17,7 @@
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/model_options.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 
 namespace nudge {
 namespace {
@@ -63,6 +64,7 @@ std::string resolved_value(const Config& c, const std::string& key, const RunPar
   if (key == "data.side_by_side") return std::to_string(samples_side_by_side(c));
   if (key == "network.cost" && circuit) return cost_of(parts->plan->readout());
   if (key == "hopfield.output_activation") return output_activation(c);
+  if (key == "crossbar.w_max" && draws_memristors(c)) return "from the conductances that the netlist draws";
   if (key == "crossbar.verify_limit") return fmt::format("{:g}", 2 * device_spec(c).pulses);
   if (key == "relaxation.step") return fmt::format("{:g}", RelaxationStep(c).at(model_options(c).damping));
   if (key == "beta") {
@@ -106,7 +108,8 @@ GivenValue decided(const Config& made, const Config& asked, const std::string& k
     return one;
   }
   one.value = resolved_value(made, key, parts);
-  one.reason = rule_of(made, key);
+  const bool drawn = key == "crossbar.w_max" && !one.value.empty();  // the rule is that of arrays of weights
+  one.reason = drawn ? "" : rule_of(made, key);
   if (one.value.empty()) std::swap(one.value, one.reason);
   if (one.value.empty()) one.value = "auto";
   return one;

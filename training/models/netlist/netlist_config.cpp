@@ -36,8 +36,8 @@ const Section<NetlistKeys>& netlist_section() {
                     "\"plus,minus\", one per class or value."),
               &NetlistKeys::outputs),
         field(texts("netlist.learn", "[\"r*\"]", {},
-                    "Globs of the resistors and independent sources whose values learn; * stands for any characters, ? "
-                    "for one."),
+                    "Globs of the resistors, memristors and independent sources whose values learn; * stands for any "
+                    "characters, ? for one."),
               &NetlistKeys::learn),
         field(zero_is(
                   "auto",
@@ -208,6 +208,11 @@ StateFacts netlist_states(const Config& config) {
   if (keys.node_capacitance > 0) facts.timed = "netlist.node_capacitance";
   if (!keys.capacitances.empty()) facts.unequal = "netlist.capacitances";
   return facts;
+}
+
+bool draws_memristors(const Config& config) {
+  const std::string file = netlist_section().read(config).file;
+  return !file.empty() && !netlist_device_text(file).empty();
 }
 
 bool netlist_contrasts(const Config& config) {

@@ -114,6 +114,9 @@ Netlist read_config_netlist(const Config& config, const std::string& file = "");
 /// read.
 std::string netlist_device_text(const std::string& file);
 
+/// True for a config whose netlist draws memristors.
+bool draws_memristors(const Config& config);
+
 /// Checks the keys that elements of the netlist do not fit: currents that charge no node, and memristors.
 void check_netlist_rules(const Config& config, const Netlist& netlist);
 
