@@ -47,9 +47,8 @@ try "digits_devices" "$program" sweep examples/digits_devices.toml --out "$folde
   --set sweep.seeds=[1]
 try "rules_digits" "$program" sweep examples/rules_digits.toml --out "$folder/rules_digits.h5" --set train.steps=1 \
   --set sweep.seeds=[1] --set 'sweep.grid.device.preset=["taox_hfox"]'
-try "spec_digits" "$program" spec examples/spec_digits.toml --out "$folder/spec_digits.h5" --set train.steps=20 \
-  --set 'spec.keys=["crossbar.forward_adc_bits"]' --set spec.seeds=[1,2] --set spec.bisections=1 --set spec.designs=0 \
-  --set crossbar.row_resistance=0 --set crossbar.column_resistance=0
+try "spec_digits" "$program" spec examples/spec_digits.toml --out "$folder/spec_digits.h5" --set train.steps=60 \
+  --set 'spec.keys=["crossbar.forward_adc_bits"]' --set spec.seeds=[1,2] --set spec.bisections=1 --set spec.designs=0
 try "digits_noise" "$program" sweep examples/digits_noise.toml --out "$folder/digits_noise.h5" --set train.steps=1 \
   --set sweep.seeds=[1]
 try "digits_nudge" "$program" sweep examples/digits_nudge.toml --out "$folder/digits_nudge.h5" --set train.steps=1 \

@@ -30,8 +30,7 @@ struct SpecPlan {
   std::string metric;                ///< column that the loss is of: "test_accuracy", "test_loss"
   std::vector<std::string> columns;  ///< keys of all axes
 
-  /// Most trainings: stages in this order, as text for people.
-  std::size_t most_runs() const;
+  std::size_t most_runs() const;  ///< most trainings that the plan may need
 };
 
 /// Makes the plan of a config with devices. UserError: no devices, fewer than two seeds, no test split, an axis that
@@ -54,8 +53,8 @@ struct SpecRun {
 };
 
 /// Runs a specification stage by stage: references, worst values, best values, bisections, drawn designs. All axes share
-/// a stage, whose points run as those of a sweep (run_points): in parallel, on MPI, in parts. The file (kind "spec") has
-/// one table of points. A resumed specification replays the stages and runs what is missing, to the same bits.
+/// a stage. Its points run like the points of a sweep (run_points): in parallel, on MPI, in shards. The file (kind
+/// "spec") has one table of points. To resume replays the stages and trains the missing points, to the same bits.
 SpecRun run_spec(const ConfigSource& given, const SweepFiles& files, const SweepObserver& observer = {});
 
 /// Estimates run_spec(): the most trainings that it may need, one kind per label.

@@ -158,8 +158,9 @@ class AxisFinder {
       const std::string& key = axis.keys.front();
       return training_reads(config, key) ? "" : "a training of this config does not read it";
     } catch (const UserError& error) {
-      const std::string text = error.what();
-      return text.substr(0, text.find('\n'));
+      const std::string text = error.what(), where = "--set: ";
+      const std::size_t from = text.starts_with(where) ? where.size() : 0;
+      return text.substr(from, text.find('\n') - from);
     }
   }
 
@@ -168,14 +169,16 @@ class AxisFinder {
     if (!take_own(config_, axis)) return "the estimator chooses it. Set it to a number";
     keep_alike(axis);
     widen(axis);
-    std::string why;
-    for (int tries = 0; tries < 4; ++tries) {
-      why = refusal(axis, axis.worst);
-      if (why.empty()) break;
+    std::string why = refusal(axis, axis.worst);
+    for (int tries = 0; tries < 4 && !why.empty(); ++tries) {
       axis.worst = axis.value(0.75);
+      why = refusal(axis, axis.worst);
     }
-    if (why.empty()) why = refusal(axis, axis.best);
-    return why;
+    for (int tries = 0; tries < 4 && why.empty() && !refusal(axis, axis.best).empty(); ++tries) {
+      const double between = 0.5 * (axis.best + axis.own);
+      axis.best = tries == 3 ? axis.own : axis.whole ? std::round(between) : rounded(between);
+    }
+    return axis.best == axis.worst ? "no other value than the config's is possible" : why;
   }
 
   /// Leaves the keys that the axis moves: those of its own value, without those that have a range of their own.

@@ -16,8 +16,8 @@ struct SpecTest {
   double mean = 0, low = 0, high = 0;
 };
 
-/// Binomial standard error of an accuracy p on N samples, with two right and two wrong answers more (Agresti and Coull,
-/// Am. Stat. 52 (1998) 119), so that it is not 0 where all answers are right:
+/// Binomial standard error of an accuracy p on N samples. Two right and two wrong answers are added (Agresti and Coull,
+/// Am. Stat. 52 (1998) 119), so that the error is not 0 where all answers are right:
 ///     a = (p N + 2)/(N + 4),  sqrt(a (1 - a)/(N + 4)).
 /// Seeds share the test samples, so more seeds do not make it smaller.
 double binomial_floor(double accuracy, double samples);
@@ -35,13 +35,13 @@ struct SpecTrial {
   SpecTest excess;  ///< reference − point − bound (exact − null): below 0 the loss is below the bound
 };
 
-/// Next position to try, or nothing. Order: the worst value; the best one, unless a trial is below the bound already;
-/// then bisections between the last trial below the bound and the first above it, at most `bisections` of them. Trials
-/// that are known (the config itself) count as ends. Nothing is bisected where the worst value is not above the bound,
+/// Next position to try, or nothing. The worst value comes first. The best one follows, unless a trial is below the
+/// bound already. Then come at most `bisections` bisections between the last trial below the bound and the first above
+/// it. Known trials (the config itself) count as ends. Nothing is bisected where the worst value is not above the bound,
 /// or the best one is.
 std::optional<double> next_position(const SpecAxis& axis, std::vector<SpecTrial> trials, int bisections);
 
-/// How the search for a requirement ended.
+/// Outcome of the search for a requirement.
 enum class SpecOutcome {
   found,   ///< the loss reaches the bound within the range
   beyond,  ///< it does not for certain, up to the worst value

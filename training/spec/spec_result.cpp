@@ -218,7 +218,9 @@ std::vector<double> objectives(const SpecRun& run, const SpecDesign& one) {
 
 std::vector<SpecDesign> designs_of(const SpecRun& run, const SpecBase& base, double learnt) {
   std::vector<std::string> labels = {kDesignRun};
-  for (const SpecAxis& axis : run.plan.found.axes) labels.push_back(together_label(axis));
+  for (const SpecAxis& axis : run.plan.found.axes) {
+    if (axis.resource) labels.push_back(together_label(axis));  // other parts cannot be chosen
+  }
   labels.emplace_back(kScreenRun);
   std::vector<SpecDesign> out;
   for (const std::string& label : labels) {

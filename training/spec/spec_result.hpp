@@ -28,8 +28,8 @@ struct SpecLoss {
 struct SpecRow {
   SpecAxis axis;
   SpecLimit alone, together;
-  /// Cost at the requirement with the others as specified: inference_energy, step_energy, latency, area of
-  /// cost_measures(), over those of the design. NaN: not known, or no training meets it.
+  /// Cost at the requirement together with the others, divided by the cost of the design, in the order of
+  /// cost_measures(). NaN: not known, or no training meets the requirement.
   std::array<double, 4> cost;
 };
 
@@ -43,7 +43,7 @@ struct SpecDesign {
   bool front;  ///< no other design is as good in score, inference energy, latency and area, and better in one
 };
 
-/// What a specification says.
+/// Result of a specification.
 struct SpecSheet {
   std::string unknown;  ///< reason why there are no requirements; empty: there are
   SpecScores exact, null, clean, design;
