@@ -164,7 +164,7 @@ TEST_CASE("a key that changes nothing has no requirement", "[apps]") {
 TEST_CASE("spec that has nothing to lose says so", "[apps]") {
   const Folder folder;
   folder.write("toy.toml", kToy);
-  const Outcome done = run_nudge(folder, "spec toy.toml --out a.h5 --json --set train.learning_rate=1e-12");
+  const Outcome done = run_nudge(folder, "spec toy.toml --out a.h5 --json --set train.learning_rate=1e-9");
   CHECK(done.exit_code == 3);
   const auto json = nlohmann::json::parse(done.output);
   CHECK(json["requirements"].empty());

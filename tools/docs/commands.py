@@ -16,7 +16,7 @@ INDEX, FOLDER = ROOT / "docs" / "reference" / "commands.md", ROOT / "docs" / "re
 # The order of the index: what users look for, by what they want to do. A command that stands in no group is an error.
 GROUPS = {
     "Train and judge": ["train", "gradcheck", "stability", "test", "generate"],
-    "Many runs": ["sweep", "compare", "advise", "benchmark", "merge", "watch"],
+    "Many runs": ["sweep", "compare", "advise", "benchmark", "spec", "merge", "watch"],
     "Devices and circuits": ["devices", "crossbar", "netlist"],
     "Results": ["report", "info", "export"],
     "Configs and references": ["config", "energy", "case"],

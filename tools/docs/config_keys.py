@@ -88,6 +88,7 @@ GROUPS = {
     "Many runs": {
         "sweep": "Which keys and seeds are swept?",
         "compare": "Which methods are compared, and how are they tuned?",
+        "spec": "Which requirements of a chip are looked for, and at which loss?",
     },
 }
 # Sections of more than one page: {name: (what it has, its question, keys by the beginning of their names)}. A key is on the first page that it fits, else on that of the section.
@@ -128,7 +129,7 @@ def set_in(text, suffix, keys):
         found += [f"{section}.{name}" for name in re.findall(r"^\s*([\w.\"]+) *=", lines, re.M)]
     before = r"(?:^|[\"'`]|--set )" if suffix in (".md", ".toml", ".sh") else r"(?:[\"']|--set )"
     found += re.findall(before + r"(\w+) ?= ?[\"'\w]", text, re.M)
-    return {re.sub(r"^(?:sweep|compare)\.grid\.|\"", "", one.replace('"', "")) for one in found} & keys
+    return {re.sub(r"^(?:sweep\.grid|compare\.grid|spec\.range)\.|\"", "", one.replace('"', "")) for one in found} & keys
 
 
 def counts(keys):
