@@ -114,12 +114,12 @@ TEST_CASE(".ts: a case is its dimensions one after the other, its class the plac
   const LabelledData two = read(head + "1, 2,3:4,5,6:down\r\n\n-1e-3,8,9:10,11,12:up\n");
   CHECK(two.shape == std::vector<Index>{2, 3});
   CHECK(two.labels == std::vector<int>{1, 0});
-  Matrix<float> expected(2, 6);
-  expected << 1, 2, 3, 4, 5, 6, -1e-3F, 8, 9, 10, 11, 12;
+  Matrix<double> expected(2, 6);
+  expected << 1, 2, 3, 4, 5, 6, -1e-3, 8, 9, 10, 11, 12;
   CHECK(two.features == expected);
   const LabelledData one = read("@targetlabel true\n@DATA\n1,2:0.5\n3,4:-2", Target::value);
   CHECK(one.shape == std::vector<Index>{2});
-  CHECK((one.values(0, 0) == 0.5F && one.values(1, 0) == -2.F));
+  CHECK((one.values(0, 0) == 0.5 && one.values(1, 0) == -2));
   for (const auto& [text, said] : std::map<std::string, std::string>{
            {head + "1,2:up\n1:up\n", "t.ts, line 7: 1 values (must be 2"},
            {head + "1,2:up\n1,2:3,4:up\n", "line 7: 2 dimensions (must be 1"},

@@ -49,7 +49,7 @@ class SeriesFile {
 
   LabelledData read() {
     LabelledData out;
-    std::vector<float> numbers, targets;
+    std::vector<double> numbers, targets;
     while (const auto line = next()) {
       stop_point();
       auto parts = split_at(*line, ':');
@@ -64,8 +64,8 @@ class SeriesFile {
     }
     if (length_ == 0) throw UserError(fmt::format("{}: has no case below @data", name_));
     const auto cases = static_cast<Index>(numbers.size() / (dimensions_ * length_));
-    out.features = Eigen::Map<const Matrix<float>>(numbers.data(), cases, static_cast<Index>(dimensions_ * length_));
-    if (classes_.empty()) out.values = Eigen::Map<const Matrix<float>>(targets.data(), cases, 1);
+    out.features = Eigen::Map<const Matrix<double>>(numbers.data(), cases, static_cast<Index>(dimensions_ * length_));
+    if (classes_.empty()) out.values = Eigen::Map<const Matrix<double>>(targets.data(), cases, 1);
     out.shape = {static_cast<Index>(length_)};
     if (dimensions_ > 1) out.shape.insert(out.shape.begin(), static_cast<Index>(dimensions_));
     return out;
@@ -108,7 +108,7 @@ class SeriesFile {
     throw UserError(fmt::format("{}: has no line @data", name_));
   }
 
-  void add_case(std::span<const std::string_view> dimensions, std::vector<float>& numbers) {
+  void add_case(std::span<const std::string_view> dimensions, std::vector<double>& numbers) {
     if (dimensions.empty()) {
       throw UserError(fmt::format("{}: has one part (must be its values, a colon, then its {})", place(),
                                   classes_.empty() ? "target" : "class"));
@@ -133,14 +133,14 @@ class SeriesFile {
     }
   }
 
-  float number(std::string_view text, const std::string& what) const {
+  double number(std::string_view text, const std::string& what) const {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
       throw UserError(fmt::format("{}: {} is \"{}\" (must be a number{})", place(), what, text,
                                   text == "?" ? "; missing values are not filled in" : ""));
     }
-    return finite_float(value, place() + ": " + what);
+    return finite_number(value, place() + ": " + what);
   }
 
   int class_number(std::string_view text) const {
