@@ -35,6 +35,7 @@ Line<S> line(const AffineStep& step, const Element<S>& e, Direction direction) {
 template <class S>
 S AffineStep::change(const Element<S>& e, Direction direction, S n) const {
   const Line<S> l = line(*this, e, direction);
+  if (n == S(1)) return e.step * l.f;
   if (std::max(n, S(1)) * l.q < straight<S>) {
     const S tail = S(1) - (n - 3) * l.q / S(4) * (S(1) - (n - 4) * l.q / S(5));
     return e.step * l.f * n * (S(1) - (n - 1) * l.q / S(2) * (S(1) - (n - 2) * l.q / S(3) * tail));

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 
@@ -101,11 +102,21 @@ using ChunkMoves =
 template <class S>
 PulseCount update_devices(const ChunkMoves<S>& moves, DeviceCells<S>& cells, const UpdateRequest<S>& request);
 
+/// Power of step models that move one device without an array around it, as fits ask for by the million.
+class SingleSteps {
+ public:
+  virtual ~SingleSteps() = default;
+  /// Mean change of n pulses along their direction from each of `count` places g, S. The bounds do not act. g, upper and
+  /// reference are negated for pulses down, as in Element; e.g is not read.
+  virtual void changes(Element<double> e, Direction direction, double n, const double* g, double* change,
+                       int count) const = 0;
+};
+
 /// Bounded StepModel made of a rule. Rule::change(element, direction, n) is the mean change of n pulses,
 /// Rule::noise(element, direction, n, sigma) its standard deviation, both along the direction. A rule may be a
 /// ChunkRule instead.
 template <class Rule>
-class RuleModel final : public StepModel {
+class RuleModel final : public StepModel, public SingleSteps {
  public:
   explicit RuleModel(Rule rule) : rule_(rule) {}
   bool bounded() const override { return true; }
@@ -114,6 +125,18 @@ class RuleModel final : public StepModel {
   }
   PulseCount update(DeviceCells<double>& cells, const UpdateRequest<double>& request) const override {
     return update_devices(moves<double>(), cells, request);
+  }
+  void changes(Element<double> e, Direction direction, double n, const double* g, double* change,
+               int count) const override {
+    if constexpr (requires { rule_.change(e, direction, n); }) {
+      for (int i = 0; i < count; ++i) {
+        e.g = g[i];
+        change[i] = rule_.change(e, direction, n);
+      }
+    } else {
+      static_cast<void>(g);
+      throw ContractViolation("this rule moves whole chunks only");
+    }
   }
 
  private:

@@ -156,7 +156,7 @@ namespace {
 
 /// Mean size of a pulse of one direction over places equally far apart across the window. Pulses that the bound stops count as the straight
 /// line through the last two that it does not.
-double mean_pulse_S(PulseLaw& law, const PulseRecord& two, std::size_t pulse) {
+double mean_pulse_S(const PulseLaw& law, const PulseRecord& two, std::size_t pulse) {
   constexpr int places =
       64;  // of three conductances; a curve of aihwkit's steepest (e^5 across the window) is right to 1e-4
   constexpr double at_bound = 1e-9;
@@ -188,7 +188,7 @@ double mean_pulse_S(PulseLaw& law, const PulseRecord& two, std::size_t pulse) {
 }  // namespace
 
 std::pair<double, double> mean_pulses_S(const DeviceSpec& spec) {
-  PulseLaw law(spec);
+  const PulseLaw law(spec);
   PulseRecord two{{0, 0, 0}, {Direction::up, Direction::up, Direction::down}};
   if (has_volts(spec.model)) {
     const double width = spec.shape_value("pulse_width");

@@ -24,7 +24,7 @@ struct Sums {
 };
 
 void add_steps_off(const DeviceSpec& spec, const PulseRecord& record, Sums& sums) {
-  PulseLaw law(spec);
+  const PulseLaw law(spec);
   const double pulse = spec.window_S() / spec.pulses;
   for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
     PulseLaw::Places places{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/fit/pulse_law.hpp"
 
-#include "devices/device_array.hpp"
+#include "devices/fit/fit_numbers.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -14,15 +14,6 @@ std::unique_ptr<Memristor> memristor_of(const DeviceSpec& spec) {
   if (spec.model == "vteam") return std::make_unique<Vteam>(vteam_of(spec));
   if (spec.model == "yakopcic") return std::make_unique<Yakopcic>(yakopcic_of(spec));
   return nullptr;
-}
-
-DeviceSpec without_volts(DeviceSpec spec) {
-  // Tables of the motion under one voltage take milliseconds and are of no use to pulses with volts of their own.
-  if (has_volts(spec.model)) {
-    spec.model = "ideal";
-    spec.shape.clear();
-  }
-  return spec;
 }
 
 double run(const Memristor& memristor, double x, double volts, double width_s) {
@@ -48,35 +39,41 @@ PulseLaw::PulseLaw(const DeviceSpec& spec)
       upper_S_(spec.g_max_S),
       constant_noise_(has_constant_noise(spec.model)),
       memristor_(memristor_of(spec)),
-      scale_(spec.model == "vteam" ? StateScale::resistance : StateScale::conductance),
-      one_(Matrix<double>::Ones(1, 3)) {
-  const DeviceSpec own = without_volts(spec);
-  model_ = device_model(own.model).make(own);
-  cells_ = DeviceArray<double>(own, 1, 3, {}, 1).cells();
+      scale_(spec.model == "vteam" ? StateScale::resistance : StateScale::conductance) {
+  if (memristor_ != nullptr) return;
+  model_ = device_model(spec.model).make(spec);
+  steps_ = dynamic_cast<const SingleSteps*>(model_.get());
+  NUDGE_EXPECT(steps_ != nullptr);
+  const auto [up, down] = steps_of_spec(spec);
+  const double width = spec.window_S(), reference = spec.g_reference_S();
+  up_ = {0, upper_S_, reference, width, up * width, -1};
+  down_ = {0, -lower_S_, -reference, width, down * width, -1};
   if (!constant_noise_) return;
   up_at_upper_S_ = pulse_at_bound_S(Direction::up);
   down_at_lower_S_ = pulse_at_bound_S(Direction::down);
 }
 
-double PulseLaw::pulse_at_bound_S(Direction direction) {
+double PulseLaw::pulse_at_bound_S(Direction direction) const {
   constexpr double inside = 1e-6;  // of the window: less than the part of a pulse that is sent from there
   constexpr double part = 1e-7;
-  const double sign = direction == Direction::up ? 1 : -1;
-  const double from = (direction == Direction::up ? upper_S_ : lower_S_) - sign * inside * (upper_S_ - lower_S_);
-  cells_.g.setConstant(from);
-  UpdateRequest<double> request{one_};
-  request.factor = sign * part * cells_.mean_step;
-  model_->update(cells_, request);
-  return std::abs(cells_.g(0, 0) - from) / part;
+  const Element<double>& along = direction == Direction::up ? up_ : down_;
+  const double from = along.upper - inside * along.width;
+  double change = 0;
+  steps_->changes(along, direction, part, &from, &change, 1);
+  return std::clamp(change, 0.0, inside * along.width) / part;
 }
 
-void PulseLaw::move(const PulseRecord& record, std::size_t i, Places& places) {
+void PulseLaw::move(const PulseRecord& record, std::size_t i, Places& places) const {
   if (memristor_ != nullptr) return move_by_volts(record.volts[i], record.width_s[i], places);
-  std::copy(places.begin(), places.end(), cells_.g.data());
-  UpdateRequest<double> request{one_};
-  request.factor = record.direction[i] == Direction::up ? cells_.mean_step : -cells_.mean_step;
-  model_->update(cells_, request);
-  std::copy_n(cells_.g.data(), places.size(), places.begin());
+  const Direction direction = record.direction[i];
+  const bool up = direction == Direction::up;
+  const double sign = up ? 1 : -1;
+  Places from{}, change{};
+  for (std::size_t k = 0; k < places.size(); ++k) from[k] = sign * places[k];
+  steps_->changes(up ? up_ : down_, direction, 1, from.data(), change.data(), static_cast<int>(from.size()));
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    places[k] = std::clamp(places[k] + sign * change[k], lower_S_, upper_S_);
+  }
 }
 
 void PulseLaw::move_by_volts(double volts, double width_s, Places& places) const {
@@ -89,18 +86,17 @@ void PulseLaw::move_by_volts(double volts, double width_s, Places& places) const
 
 // Of pulses at a bound half the noise is lost there where it does not shrink with the pulse: taken for all of it, up to 15 % of it was missing in fits.
 // Elsewhere few pulses end so, and a normal distribution of those that nearly always do would be too narrow for the rest.
-PulseEnd PulseLaw::ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const {
-  if (!constant_noise_) return {to, std::pow(sigma * (to - from), 2)};
+PulseEnd PulseLaw::clipped_ends(Direction direction, double from, double to, double sigma) const {
   constexpr double beyond = 2;  // deviations: from farther out one in fifty comes back
-  const bool up = record.direction[i] == Direction::up;
-  const double noise = sigma * (up ? cells_.step_up : cells_.step_down)(0, 0);
+  const bool up = direction == Direction::up;
+  const double noise = sigma * (up ? up_ : down_).step;
   if (up && to >= upper_S_) to = std::clamp(from + up_at_upper_S_, upper_S_, upper_S_ + beyond * noise);
   if (!up && to <= lower_S_) to = std::clamp(from - down_at_lower_S_, lower_S_ - beyond * noise, lower_S_);
   return clipped_normal(to, noise, lower_S_, upper_S_);
 }
 
 std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, double first) {
-  PulseLaw law(spec);
+  const PulseLaw law(spec);
   PulseLaw::Places places{};
   places.fill(std::clamp(first, law.lower_S(), law.upper_S()));
   std::vector<double> all{places[0]};
@@ -141,18 +137,19 @@ std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record) {
 
 namespace {
 
-constexpr std::size_t most = RecordNoise::most_slow + 1;
-
-/// Mean and covariance of the conductance (place 0) and of the slow noise of reads.
+/// Mean and covariance of the conductance (place 0) and of `size` − 1 slow noises of reads. The size is known when it is compiled: most
+/// records have none, and a filter of one number is a third of a loop over any.
+template <std::size_t size>
 class Belief {
  public:
-  Belief(const RecordNoise& noise, double first_S) : noise_(noise), size_(noise.slow.size() + 1) {
-    NUDGE_EXPECT(size_ <= most);
+  Belief(const RecordNoise& noise, double first_S) : read_S2_(noise.read_S * noise.read_S) {
+    NUDGE_EXPECT(noise.slow.size() + 1 == size);
     mean_[0] = first_S;
-    at(0, 0) = noise.read_S * noise.read_S;
-    for (std::size_t k = 1; k < size_; ++k) {
+    at(0, 0) = read_S2_;
+    for (std::size_t k = 1; k < size; ++k) {
       const double variance = noise.slow[k - 1].sd_S * noise.slow[k - 1].sd_S;
       keep_[k] = std::exp(-1 / noise.slow[k - 1].pulses);
+      fresh_S2_[k] = (1 - keep_[k] * keep_[k]) * variance;
       at(k, k) = variance;
       at(0, 0) += variance;
       at(0, k) = at(k, 0) = -variance;  // what the first read owes to slow noise the conductance does not
@@ -166,51 +163,50 @@ class Belief {
   void pulse(double mean, double variance, double slope) {
     mean_[0] = mean;
     at(0, 0) = variance;
-    for (std::size_t k = 1; k < size_; ++k) {
+    for (std::size_t k = 1; k < size; ++k) {
       mean_[k] *= keep_[k];
       at(0, k) = at(k, 0) = slope * keep_[k] * at(0, k);
-      for (std::size_t l = 1; l < size_; ++l) at(k, l) *= keep_[k] * keep_[l];
-      at(k, k) += (1 - keep_[k] * keep_[k]) * noise_.slow[k - 1].sd_S * noise_.slow[k - 1].sd_S;
+      for (std::size_t l = 1; l < size; ++l) at(k, l) *= keep_[k] * keep_[l];
+      at(k, k) += fresh_S2_[k];
     }
   }
 
   double predicted_S() const {
     double sum = 0;
-    for (std::size_t k = 0; k < size_; ++k) sum += mean_[k];
+    for (std::size_t k = 0; k < size; ++k) sum += mean_[k];
     return sum;
   }
 
   /// Updates by a read that differs from predicted_S() by `error`; returns the variance of that difference.
   double read(double error) {
-    std::array<double, most> seen{};  // covariance of each with the read
-    double total = noise_.read_S * noise_.read_S;
-    for (std::size_t k = 0; k < size_; ++k) {
-      for (std::size_t l = 0; l < size_; ++l) seen[k] += at(k, l);
+    std::array<double, size> seen{};  // covariance of each with the read
+    double total = read_S2_;
+    for (std::size_t k = 0; k < size; ++k) {
+      for (std::size_t l = 0; l < size; ++l) seen[k] += at(k, l);
       total += seen[k];
     }
-    for (std::size_t k = 0; k < size_; ++k) {
-      mean_[k] += seen[k] / total * error;
-      for (std::size_t l = 0; l < size_; ++l) at(k, l) -= seen[k] * seen[l] / total;
+    const double share = 1 / total;
+    for (std::size_t k = 0; k < size; ++k) {
+      mean_[k] += seen[k] * share * error;
+      for (std::size_t l = 0; l < size; ++l) at(k, l) -= seen[k] * seen[l] * share;
     }
     at(0, 0) = std::max(at(0, 0), 0.0);  // rounding
     return total;
   }
 
  private:
-  double& at(std::size_t k, std::size_t l) { return covariance_[k * most + l]; }
+  double& at(std::size_t k, std::size_t l) { return covariance_[k * size + l]; }
 
-  const RecordNoise& noise_;
-  std::size_t size_;
-  std::array<double, most> mean_{}, keep_{};
-  std::array<double, most * most> covariance_{};
+  double read_S2_;
+  std::array<double, size> mean_{}, keep_{}, fresh_S2_{};
+  std::array<double, size * size> covariance_{};
 };
 
-}  // namespace
-
-void filter_pulses(PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
-                   Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2) {
+template <std::size_t size>
+void filter(const PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
+            Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2) {
   constexpr PulseLaw::Places weights = {2.0 / 3, 1.0 / 6, 1.0 / 6};
-  Belief belief(noise, record.conductance_S[0]);
+  Belief<size> belief(noise, record.conductance_S[0]);
   for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
     const double at = belief.conductance_S();
     const double far = std::sqrt(3 * belief.variance_S2());
@@ -227,12 +223,23 @@ void filter_pulses(PulseLaw& law, const PulseRecord& record, const RecordNoise& 
     for (std::size_t k = 0; k < to.size(); ++k) {
       variance += weights[k] * ((moved[k].mean - mean) * (moved[k].mean - mean) + moved[k].variance);
     }
-    const double slope = far > 0 ? (moved[1].mean - moved[2].mean) / (2 * far) : 0;
+    const double slope = size > 1 && far > 0 ? (moved[1].mean - moved[2].mean) / (2 * far) : 0;
     belief.pulse(mean, variance, slope);
     const auto row = static_cast<Eigen::Index>(i) - 1;
     error_S[row] = record.conductance_S[i] - belief.predicted_S();
     variance_S2[row] = belief.read(error_S[row]);
   }
+}
+
+}  // namespace
+
+void filter_pulses(const PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
+                   Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2) {
+  static_assert(RecordNoise::most_slow == 4);
+  NUDGE_EXPECT(noise.slow.size() <= RecordNoise::most_slow);
+  constexpr std::array<decltype(&filter<1>), RecordNoise::most_slow + 1> by_size = {filter<1>, filter<2>, filter<3>,
+                                                                                    filter<4>, filter<5>};
+  by_size[noise.slow.size()](law, record, noise, error_S, variance_S2);
 }
 
 }  // namespace nudge

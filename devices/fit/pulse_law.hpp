@@ -13,6 +13,7 @@
 #include "devices/fit/pulse_csv.hpp"
 #include "devices/memristor/memristor.hpp"
 #include "devices/registry.hpp"
+#include "devices/step_kernel.hpp"
 
 namespace nudge {
 
@@ -43,22 +44,26 @@ class PulseLaw {
  public:
   using Places = std::array<double, 3>;
 
-  /// Law of a device; the spec must be valid.
+  /// Law of the mean device of a spec, which must be valid. Its model moves single devices (SingleSteps) or has volts.
   explicit PulseLaw(const DeviceSpec& spec);
 
   double lower_S() const { return lower_S_; }
   double upper_S() const { return upper_S_; }
 
   /// Moves the places by pulse i of the record (i ≥ 1); they must lie within the bounds.
-  void move(const PulseRecord& record, std::size_t i, Places& places);
+  void move(const PulseRecord& record, std::size_t i, Places& places) const;
 
   /// Mean and variance of the end of pulse i, which takes a device from one place to another without noise, for device.update_noise =
   /// sigma. The noise is that share of the move, or, with has_constant_noise(), of the pulse at the reference, as far as the bounds let it.
-  PulseEnd ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const;
+  PulseEnd ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const {
+    if (!constant_noise_) return {to, sigma * sigma * (to - from) * (to - from)};
+    return clipped_ends(record.direction[i], from, to, sigma);
+  }
 
  private:
   void move_by_volts(double volts, double width_s, Places& places) const;
-  double pulse_at_bound_S(Direction direction);
+  PulseEnd clipped_ends(Direction direction, double from, double to, double sigma) const;
+  double pulse_at_bound_S(Direction direction) const;
 
   double lower_S_, upper_S_;
   double up_at_upper_S_ = 0,
@@ -68,8 +73,8 @@ class PulseLaw {
   StateScale scale_ = StateScale::conductance;
   // The model itself: an array of it would look for faults, heat and drift at every pulse.
   std::unique_ptr<StepModel> model_;
-  DeviceCells<double> cells_;
-  Matrix<double> one_;
+  const SingleSteps* steps_ = nullptr;  ///< of model_
+  Element<double> up_{}, down_{};       ///< device seen along its pulses
 };
 
 /// True if a model has volts and widths of its pulses, which records of several amplitudes determine.
@@ -101,10 +106,10 @@ struct RecordNoise {
 ///
 ///     g_i = h(g_{i−1}, pulse i) + σ_u |h − g_{i−1}| ξ_i,    y_i = g_i + Σ_k b_k,i + σ_r ζ_i,    b_k,i = exp(−1/τ_k) b_k,i−1 + noise,
 ///
-/// with no knowledge of g_0 but y_0. It is a Kalman filter whose moments of h are those of three points (Gauss–Hermite: exact to fifth
-/// order; unscented filter, Julier and Uhlmann, Proc. IEEE 92:401 (2004)): a linearisation would jump where a bound clips. Noise of pulses
+/// with no knowledge of g_0 but y_0. It is a Kalman filter that takes the moments of h from three points (Gauss–Hermite: exact to fifth
+/// order; unscented filter, Julier and Uhlmann, Proc. IEEE 92:401 (2004)). A linearisation would jump where a bound clips. Noise of pulses
 /// is PulseLaw::ends()'. ln L = −½ Σ (e²/S + ln 2πS) (prediction error decomposition, Schweppe, IEEE Trans. Inf. Theory 11:61 (1965)).
-void filter_pulses(PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
+void filter_pulses(const PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
                    Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2);
 
 }  // namespace nudge

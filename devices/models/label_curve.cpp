@@ -25,8 +25,7 @@ double curvature_of_label(double label) {
   };
   double low = 1e-9;
   double high = 1e4;
-  for (int i = 0; i < 200; ++i) {
-    const double middle = 0.5 * (low + high);
+  for (double middle = 0.5 * (low + high); low < middle && middle < high; middle = 0.5 * (low + high)) {
     (distance(middle) < wanted ? low : high) = middle;
   }
   return label > 0 ? low : -low;

@@ -10,7 +10,7 @@ namespace nudge {
 namespace {
 
 /// Linear step with slopes |gamma + spread N(0, 1)| of each device, relative to its own bounds or to the mean ones.
-class LinearStep final : public StepModel {
+class LinearStep final : public StepModel, public SingleSteps {
  public:
   struct MeanBounds {
     bool used;
@@ -28,6 +28,10 @@ class LinearStep final : public StepModel {
   }
   PulseCount update(DeviceCells<double>& cells, const UpdateRequest<double>& request) const override {
     return rule_.update(cells, request);
+  }
+  void changes(Element<double> e, Direction direction, double n, const double* g, double* change,
+               int count) const override {
+    rule_.changes(e, direction, n, g, change, count);
   }
 
  private:

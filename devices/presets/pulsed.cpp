@@ -79,14 +79,14 @@ std::vector<DevicePreset> pulsed_presets() {
        spec_of(
            {"exponential_step", 0.00135, 1, -1, 0.2, 0.3, 0.3, 0.05, 5.0, 0.259359, 75},
            {{"A_up", -1.18445}, {"A_down", -0.081404}, {"gamma_up", 5}, {"gamma_down", 5}, {"a", -0.5}, {"b", -0.5}}),
-       writes_of, gong_record(0.069, 0.101)},
+       writes_of, gong_record(0.076, 0.084)},
       {"reram_sb", "HfO2 ReRAM, soft bounds (looser fit of the same data)",
        "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamSB",
        "The source assumes devices calibrated to their symmetry point by a reference device that it does not model; "
        "here the two devices of a pair do that for the mean." +
            window,
        spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56}, {}, Noise::floor), writes_of,
-       gong_record(0.0815, 0.126)},
+       gong_record(0.097, 0.086)},
       {"capacitor", "14 nm trench capacitor cell, linear step",
        "Li et al., VLSI 2018 (IEEE 8510648)" + fit + "Capacitor",
        "The source leaks with a lifetime of 1e6 minibatches, spread 0.3; here there is no leak. To add it, set "
