@@ -55,6 +55,7 @@ std::vector<std::string> words_of(const std::string& column) {
       {"r_off", {"hrs", "rhrs", "rhigh", "highresistance", "off"}},
       {"g_on", {"glrs", "ghigh", "highconductance", "gmax", "lrs", "on"}},
       {"g_off", {"ghrs", "glow", "lowconductance", "gmin", "hrs", "off"}},
+      {"reads", {"read", "read#", "readnumber", "readcount", "nreads", "numberofreads"}},
       {"start", {"initial", "gstart", "g0", "programmed"}},
       {"level", {"state"}},
       {"nominal", {"nominaltime"}},

@@ -97,7 +97,7 @@ inline constexpr double relaxation_onset_s = 5e-3;
 /// Fits RelaxationLaw with an activation energy to tables of parse_bake(). Each temperature and time is a time t exp(E/k (1/T₀
 /// − 1/T)) at T₀, with E of activation_of() or as given; times less than a factor 2 apart are one. There the law has the
 /// measured spread and mean of each level. Both are corrected by simulation (seed fixed) until cells that stay at 0 S, and
-/// levels between those of the table, are as measured. If the first of these times is above 10 onsets, the tables begin with 0
+/// levels between the table's, are as measured. If the first of these times is above 10 onsets, the tables begin with 0
 /// at relaxation_onset_s. Jumps as fit_relaxation(); no memory is lost (a bake looks once). sd_model_S and mean_model_S come
 /// from other simulated cells: 32768 antithetic pairs, an sd known to √((k − 1)/4/65536) (0.4 % for a kurtosis k of 5).
 BakeFit parse_and_fit_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files,

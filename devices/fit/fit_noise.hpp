@@ -22,8 +22,11 @@ struct SpectrumBand {
 /// Standard error of a band's psd in decibels, 10 lg(e)/√values.
 double spectrum_error_dB(const SpectrumBand& band);
 
-/// Periodogram of evenly spaced samples under a Hann window w_t = 2 sin²(πt/n), (2 dt/n)(2/3) |Σ w x exp(−2πi k t/n)|², mean
-/// over bands of half an octave, or of 32 values where that is more, from k = 2 to below half the rate. Neighbouring values of a Hann
+/// Periodogram of evenly spaced samples under a Hann window w_t = 2 sin²(πt/n):
+///
+///     (2 dt/n)(2/3) |Σ w x exp(−2πi k t/n)|²
+///
+/// It is averaged over bands of half an octave, or of 32 values where that is more. They go from k = 2 to below half the rate. Neighbouring values of a Hann
 /// periodogram are correlated: m of equal size count as m/1.94 = m/(n Σw⁴/(Σw²)²) (Welch, IEEE Trans. Audio 15 (1967) 70), and of a falling
 /// spectrum fewer, (Σ1/f)²/Σ1/f² instead of m. All but the last samples are used, as many as have no prime factor above 5.
 std::vector<SpectrumBand> banded_spectrum(const std::vector<double>& samples, double interval_s);
@@ -110,10 +113,10 @@ struct ReadRecord {
 /// Reads per second of the tables without a header that RRAM-Relaxation-Master-Model publishes (its settings.json: fs).
 inline constexpr double published_rate_Hz = 400;
 
-/// Records of successive reads, at least 256 each. Either a table of long_table.hpp with columns time and conductance and, as far
-/// as there, cell and level; or, without a header, a row per cell: its level, an offset, and its reads in siemens (as
-/// RRAM-Relaxation-Master-Model publishes them), `rate_Hz` of them per second (0: published_rate_Hz). Rates and offsets of times are those of the
-/// table: rate_Hz with a column time is refused. UserError with file:line also for times that do not rise or leave gaps of more than
+/// Records of successive reads, at least 256 each. The text may be a table of long_table.hpp with columns time and conductance and,
+/// if there, cell and level. Without a header it has a row per cell: its level, an offset, and its reads in siemens, as
+/// RRAM-Relaxation-Master-Model publishes them. Such rows have `rate_Hz` reads per second (0: published_rate_Hz). A column time tells
+/// the rate itself, and rate_Hz beside it is refused. UserError with file:line also for times that do not rise or leave gaps of more than
 /// 1.5 intervals, and for reads that are all the same.
 std::vector<ReadRecord> parse_read_records(std::string_view text, const std::string& file, double rate_Hz,
                                            TableLook& look);

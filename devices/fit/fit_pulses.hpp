@@ -85,13 +85,12 @@ struct PopulationFit {
 };
 
 /// Fits the model to each device (its cycles together). The population is the sample mean and covariance of the devices in
-/// the joint coordinates of devices/spreads.hpp, with the pulses of each at one reference, the middle of the mean
-/// window. The spec's bounds and pulses are the mean's, device.joint_covariance is the covariance, update_noise the rms over
+/// the joint coordinates of devices/spreads.hpp. The pulses of all stand at one reference, the middle of the mean window. The spec's bounds and pulses are the mean's, device.joint_covariance is the covariance, update_noise the rms over
 /// devices, and other numbers of the shape are their means. Errors of the single fits are in the covariance too (two-stage
 /// estimate; Davidian and Giltinan, Nonlinear Models for Repeated Measurement Data, 1995, ch. 5), until add_intervals().
 ///
-/// programming_error is the repeatability of pulses sent blindly: the standard deviation over a device's cycles of the
-/// conductance reached by the same pulses, rms over pulses and devices, of the window. A device's cycles must have the same
+/// programming_error is the repeatability of pulses sent blindly, of the window. It is the standard deviation over a device's
+/// cycles of the conductance that the same pulses reach, rms over pulses and devices. A device's cycles must have the same
 /// pulses for that; other devices are left out of it. UserError as fit_records(), naming the device.
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points = 9);
 

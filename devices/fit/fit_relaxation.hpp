@@ -123,9 +123,9 @@ struct RelaxationFit {
   RelaxationErrors errors(std::optional<double> level_S = {}) const;
 };
 
-/// Fits the tables of RelaxationLaw to a long table. Columns: cell, time, conductance and, optionally, start (conductance as
-/// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal
-/// (intended time; else times less than a factor 1.5 apart are one). Levels that failed are left out. Their cells are of two kinds
+/// Fits the tables of RelaxationLaw to a long table with the columns cell, time and conductance. Optional columns are start, level
+/// and nominal. start is the conductance as programmed; without it the cell's first measurement counts. Without levels there are
+/// eight groups of equal size by start. nominal is the intended time; without it times less than a factor 1.5 apart are one. Levels that failed are left out. Their cells are of two kinds
 /// by has_two_modes(), which heavy tails do not trouble. Their sd is more than 1.5 times
 /// the median of the six levels beside. Both hold at the last time. A law between levels would lend their variance to the others. A
 /// table without a header has cell, time, resistance, conductance, start, level, nominal.

@@ -66,11 +66,11 @@ struct ConductanceColumns {
 /// Adds the columns that may stand for a conductance.
 ConductanceColumns add_conductance(std::vector<LongColumn>& known);
 
-/// Finds the known columns by their names, common other names of them (G, R, t, V, address, pulse #, ...) and units, in the
-/// name ("G (uS)", "t/ms", "conductance_uS") or in a row below. Further columns are left aside, and named. `look.columns` overrules:
-/// "g=COL3,t=COL1 ms" (places count in a table without a header too) takes the third column for the conductance and the first as a time in ms; names of columns do as well.
-/// A column has one meaning. UserError with file:line for a missing or doubled column, an unknown one that may be a slip for a known one, a unit that
-/// does not fit; `hint` ends the message where no column is known. What was read is added to `look`.
+/// Finds the known columns by their names and by common other names (G, R, t, V, address, pulse #, ...). Units stand in the name
+/// ("G (uS)", "t/ms", "conductance_uS") or in a row below. Further columns are left aside, and named. `look.columns` overrules:
+/// "g=COL3,t=COL1 ms" takes the third column for the conductance and the first as a time in ms. Names of columns do as well, and places
+/// count in a table without a header too. A column has one meaning. UserError with file:line for a missing or doubled column, or for
+/// a unit that does not fit. An unknown column that may be a slip for a known one is an error too. `hint` ends the message where no column is known. What was read is added to `look`.
 FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint = {});
 
@@ -85,8 +85,8 @@ struct LongTable {
 
 /// Reads a table of measured_text.hpp whose columns are found by find_columns(). A conductance may stand as a resistance or as
 /// a current and its read_voltage. A table without a header has the columns `bare`, in that order. UserError with file:line
-/// for what those two refuse, another number of cells, a cell that is not a finite number (a unit in a cell too: units of a
-/// column cannot differ from row to row), a negative time, or a conductance beyond 0.1 S.
+/// for what those two refuse, another number of cells, a negative time, or a conductance beyond 0.1 S. A cell that is no finite
+/// number is refused, and so is one with a unit: units of a column cannot differ from row to row.
 ///
 /// Rows with an instrument's overflow are left out, and counted. Times may be stamps (time_stamp.hpp): dates, or seconds of
 /// Unix. Dates that end with the year have the order that a day above 12 tells, in some row of their column or else of another. UserError with
@@ -109,14 +109,14 @@ std::string read_table_text(const std::string& path);
 /// Cell as a number in SI units, checked as parse_long_table() does.
 double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where);
 
-/// Reading of a table that is judged by its change among those of its group, a level.
+/// Reading of a table that is judged by its change among the changes of its group, a level.
 struct GroupedReading {
   double group = 0, conductance_S = 0, start_S = 0;
   std::string file = {};
   int line = 0;
 };
-/// Refuses a negative conductance that its reader's offset does not explain (technology C has one that it does): one further
-/// below its start than three times the 1 % quantile of its group.
+/// Refuses a negative conductance that its reader's offset does not explain. That is one further below its start than three times the
+/// 1 % quantile of its group; technology C has a reading whose offset explains it.
 void check_negative(const std::vector<GroupedReading>& readings);
 
 /// Throws the UserError "WHERE: WHAT".

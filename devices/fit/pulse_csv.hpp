@@ -41,19 +41,18 @@ struct CsvScale {
 void check_records(const std::vector<LabRecord>& records, const std::string& name);
 
 /// Reads a table of measured_text.hpp with the columns pulse, conductance and direction and, for several records, device and
-/// cycle, found by find_columns(). Rows of one device and cycle belong together, in the order of the file; pulse counts up by
-/// one within a record; a conductance may have its unit in the cell ("12.5 uS"), and may stand as a resistance or as a
-/// current with its read voltage; direction is that of the pulse before the value, up or down (+1, -1); voltage and width
-/// (together) give the pulse's amplitude, whose sign may stand for the direction.
+/// cycle, found by find_columns(). Rows of one device and cycle belong together, in the order of the file. pulse counts up by
+/// one within a record. A conductance may have its unit in the cell ("12.5 uS"). It may stand as a resistance, or as a current with
+/// its read voltage. The pulse before the value has the direction up or down (+1, -1). voltage and width, which go together, tell
+/// its amplitude, whose sign may stand for the direction.
 ///
 /// A device's records may have one direction alone. A count of pulses that begins anew is a new record where there is no column
 /// cycle, or in the other direction. Without directions and voltages a record that goes one way has pulses of that way. A
 /// missing reading (an instrument's overflow) ends a record; the next reading begins another. A row whose direction is `wait` (or `read`) is a
 /// read without a pulse, some time after it. With the column time it goes into LabRecord::waits, and the pulses behind it are a new record.
 ///
-/// UserError with name:line for what find_columns() refuses, a gap or step back of the pulse number, a number that is not
-/// finite, a negative conductance, one above 0.1 S (no device: the unit is missing), an unknown direction, and for records
-/// that check_records() refuses. A file of columns up and down is read by parse_up_down_csv; only there the scale may have a
+/// UserError with name:line for what find_columns() or check_records() refuses, a gap or step back of the pulse number, and an
+/// unknown direction. Numbers must be finite, and conductances from 0 to 0.1 S: beyond it the unit is missing. A file of columns up and down is read by parse_up_down_csv; only there the scale may have a
 /// window. `look` takes what was read, and what looks odd: a first pulse behind a turn that is three times the next five.
 std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name, const CsvScale& scale = {},
                                      TableLook* look = nullptr);
@@ -68,8 +67,8 @@ bool is_pulse_csv(std::string_view text, const std::string& name);
 /// Reads measured pulses as parse_lab_csv() does, from a file; UserError if it cannot be read.
 std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& scale = {});
 
-/// True if a file has the two columns of IBM aihwkit's example 21 (fit device data): conductances after successive pulses up,
-/// and after successive pulses down that follow them, one row per pulse. There is no header, or one of the names up,down,
+/// True if a file has the two columns of IBM aihwkit's example 21 (fit device data), one row per pulse. They hold conductances after
+/// successive pulses up, and after successive pulses down that follow them. There is no header, or one of the names up,down,
 /// up_data,down_data, LTP,LTD and potentiation,depression, to which a unit may be added (up_uS,down_uS), behind a count of
 /// pulses or not. The first value is the conductance before the first known pulse. A column may end before the other (empty
 /// cells).
@@ -77,7 +76,7 @@ bool is_up_down_csv(const MeasuredText& text);
 
 /// Reads a two-column file (is_up_down_csv()) as one record. Numbers are siemens or have a unit. With a window they have none and may be
 /// negative; then the smallest and largest of the file stand for its ends (aihwkit's own files hold weights in [-1, 1]). UserError with
-/// name:line for another number of cells, a value after an empty cell, or a number that is not finite, negative or that of a wire. UserError
+/// name:line for another number of cells or a value after an empty cell. Numbers must be finite, ≥ 0 and no wire's. UserError
 /// also for a first column without a name that counts pulses, and for one that holds steps (up_pulse,down_pulse).
 std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScale& scale);
 
