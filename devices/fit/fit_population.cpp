@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "devices/fit/fit_numbers.hpp"
+#include "devices/fit/fit_watch.hpp"
 #include "devices/fit/population_likelihood.hpp"
 #include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"
@@ -220,6 +221,7 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
   parallel_for(static_cast<Index>(devices.size()), devices.size() > 1 ? 0 : 1, [&](Index d, int) {
     const auto k = static_cast<std::size_t>(d);
     out.each[k] = fit_device(devices[k], model, points);
+    fit_did_one();
   });
   double squares = 0, pulses = 0;
   for (std::size_t k = 0; k < devices.size(); ++k) {
@@ -348,9 +350,11 @@ void add_warnings(PopulationFit& fit) {
 
 void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records) {
   const std::vector<LabDevice> devices = by_device(records);
+  begin_fit_stage(fit.devices);
   parallel_for(static_cast<Index>(devices.size()), devices.size() > 1 ? 0 : 1, [&](Index d, int) {
     const auto k = static_cast<std::size_t>(d);
     add_intervals(fit.each[k].fit, devices[k].cycles);
+    fit_did_one();
   });
   if (fit.devices == 1) {
     set_common(fit, fit.each);  // the search for intervals may have met a better maximum

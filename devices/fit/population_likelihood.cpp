@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "devices/fit/pulse_residuals.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 
@@ -306,10 +307,10 @@ PulseFit fit_among(const PulseFit& alone, const std::vector<PulseRecord>& cycles
     lent = true;
   }
   if (!lent) return alone;
-  if (own.is_long()) residuals.penalise(own.at);
+  if (own.is_long()) residuals.penalise(own.penalty);
   PulseFit out = alone;
   Eigen::VectorXd x = own.at;
-  residuals.descend(x, 4);
+  residuals.descend(x, PulseResiduals::converged);
   out.likelihood.at = x;
   out.likelihood.spec = residuals.spec_of(x);
   out.likelihood.noise = residuals.noise_of(x);

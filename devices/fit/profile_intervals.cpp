@@ -4,7 +4,7 @@
 #include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 
-#include "devices/fit/pulse_likelihood.hpp"
+#include "devices/fit/pulse_residuals.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/parallel.hpp"
 
@@ -20,12 +20,14 @@ constexpr int most_rounds = 8;         // of better maxima met on the way
 constexpr double close_enough = 0.02;  // of the interval's half width
 constexpr double farthest = 6;         // coordinates are logarithms and logits: a factor 400 is no interval
 constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
+constexpr double rough = 0.01;         // of the deviance of a place of a profile: 0.3 % of an interval's depth
 constexpr double better = 0.1;         // of the deviance: another maximum; less moves an end by less than close_enough
 
 /// Maximum, or a place of its region that a descent from it does not find.
 struct Maximum {
   Vector at;
   Eigen::MatrixXd covariance;
+  PulseSlopes slopes;
 };
 
 /// Profile of one coordinate over all maxima of a region, above the first and lowest.
@@ -48,6 +50,7 @@ class Profile {
     inside_ = from.at;
     along_ = from.covariance.col(k_) / from.covariance(k_, k_);
     first_ = inside_[k_];
+    slopes_ = from.slopes;
     double step = std::sqrt(allowed * from.covariance(k_, k_));
     for (int passes = 1;; ++passes) {
       const auto found = next_end(sign, allowed, step);
@@ -64,13 +67,14 @@ class Profile {
 
  private:
   /// Rise of the deviance above its minimum where coordinate k is `at`, by a descent from x.
-  double rise(double at, Vector& x) {
+  double rise(double at, Vector& x, PulseSlopes* slopes) {
     residuals_.hold(k_, at);
-    residuals_.descend(x, 3);
+    const double found = residuals_.descend(x, rough, slopes);
     residuals_.hold(-1, 0);
-    improved_ = residuals_.deviance(x, true) < lowest_ - better;
-    met_.push_back({at, std::max(deviance_of(x) - least_, 0.0)});
-    return deviance_of(x) - least_;
+    improved_ = found < lowest_ - better;
+    const double risen = found - residuals_.off_expected(x, k_) - least_;
+    met_.push_back({at, std::max(risen, 0.0)});
+    return risen;
   }
 
   /// Next end beyond the farthest place that was inside.
@@ -83,7 +87,7 @@ class Profile {
     for (int tries = 0; tries < most_tries; ++tries) {
       if (sign * next > sign * last) next = last;
       point_ = inside_ + (next - inside_[k_]) * along_;
-      const double root = root_of(rise(next, point_));
+      const double root = root_of(rise(next, point_, &slopes_));
       if (improved_) return std::nullopt;
       if (std::abs(root - wanted) < close_enough * wanted) return next;
       const double walked = std::abs(next - inside_[k_]);
@@ -110,7 +114,9 @@ class Profile {
   bool lower_from_others(double at, double allowed) {
     for (const Maximum& maximum : maxima_) {
       point_ = maximum.at;
-      if (rise(at, point_) > 0.9 * allowed) continue;
+      PulseSlopes slopes = maximum.slopes;
+      if (rise(at, point_, &slopes) > 0.9 * allowed) continue;
+      slopes_ = std::move(slopes);
       inside_ = point_;
       inside_[k_] = at;
       return true;
@@ -129,11 +135,12 @@ class Profile {
   double least_, lowest_, first_ = 0;
   std::vector<NumberProfile::Point> met_;
   Vector along_, inside_, point_;
+  PulseSlopes slopes_;  ///< of the search for the present end
   bool improved_ = false;
 };
 
 void take(LikelihoodFit& fit, const PulseResiduals& residuals, Vector x) {
-  residuals.descend(x, 4);
+  residuals.descend(x, PulseResiduals::converged);
   fit.at = x;
   fit.spec = residuals.spec_of(x);
   fit.noise = residuals.noise_of(x);
@@ -151,25 +158,32 @@ struct Region {
 Region region_of(PulseResiduals residuals, const LikelihoodFit& fit, double depth) {
   Region out;
   std::vector<Maximum>& maxima = out.maxima;
-  const auto keep = [&](const Vector& x) { maxima.push_back({x, inverse(residuals.information(x))}); };
+  const auto keep = [&](const Vector& x) {
+    PulseSlopes slopes;
+    Eigen::MatrixXd covariance = inverse(residuals.information(x, &slopes));
+    maxima.push_back({x, std::move(covariance), std::move(slopes)});
+  };
   keep(fit.at);
   const double least = residuals.deviance(fit.at, true);
   const auto add = [&](Vector x, double apart) {
-    residuals.descend(x, 3);
-    const bool known = std::any_of(maxima.begin(), maxima.end(), [&](const Maximum& other) {
-      return (x - other.at).head(residuals.noise_at()).lpNorm<Eigen::Infinity>() < apart;
-    });
-    if (!known && residuals.deviance(x, true) < least + depth) keep(x);
+    const auto known = [&] {
+      return std::any_of(maxima.begin(), maxima.end(), [&](const Maximum& other) {
+        return (x - other.at).head(residuals.noise_at()).lpNorm<Eigen::Infinity>() < apart;
+      });
+    };
+    if (known()) return;
+    const double found = residuals.descend(x, rough);
+    if (!known() && found < least + depth) keep(x);
   };
   for (const Vector& x : fit.others) add(x, 0.3);  // a flat maximum ends a search early
   for (const auto& [k, outwards] : {std::pair<Index, double>{0, -1}, {1, 1}}) {
     Vector x = fit.at;
     x[k] += outwards * beyond;
     residuals.hold(k, x[k]);
-    residuals.descend(x, 2);
+    const double found = residuals.descend(x, rough);
     residuals.hold(-1, 0);
     // Within the region, though no maximum: bounds that reads touch have kinks there, on which a descent from the maximum stays.
-    if (residuals.deviance(x, true) < least + depth) {
+    if (found < least + depth) {
       keep(x);
       out.reaches_bounds = false;
     }
@@ -198,9 +212,9 @@ double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
 /// by (kurtosis − 1)/2 of what it should (quasi-likelihood; White, Econometrica 50:1 (1982)). 1 within three deviations of a normal
 /// sample's kurtosis, √(24/n). Tails are heavy where a bound stops noise of pulses that reads without noise show, and where reads jump.
 double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
-  Vector error(residuals.reads()), variance(residuals.reads());
-  if (!residuals.predict(at, error, variance)) return 1;
-  const auto squares = error.array().square() / variance.array();
+  PulseResiduals::Prediction of(residuals.reads());
+  if (!residuals.predict(at, of)) return 1;
+  const auto squares = of.error.array().square() / of.variance.array();
   const double excess = squares.square().mean() / std::pow(squares.mean(), 2) - 3;
   return excess > 3 * std::sqrt(24 / static_cast<double>(residuals.reads())) ? 1 + excess / 2 : 1;
 }
@@ -300,7 +314,7 @@ double depth_of_noise(double counted, double freedom, double share) {
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
   const DeviceSpec shape = fit.spec;
   PulseResiduals residuals(shape, fit.coordinates, records, fit.kind);
-  if (fit.is_long()) residuals.penalise(fit.at);
+  if (fit.is_long()) residuals.penalise(fit.penalty);
   std::vector<FittedNumber> out = profiles(fit, residuals);
   const std::vector<FitNumber>& all = residuals.all_numbers();
   const bool tables = std::any_of(all.begin(), all.end(), [](const FitNumber& number) { return number.of_table; });

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "devices/fit/pulse_residuals.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
@@ -16,16 +18,10 @@ namespace {
 using Vector = Eigen::VectorXd;
 
 constexpr double floor_of_range = 1e-6;       // below what any instrument resolves
-constexpr int most_evaluations = 60;          // of one round
-constexpr double enough = 0.01;               // of the deviance, whose intervals are 3.84 deep
-constexpr double useless = 1e3;               // residual of numbers that make no device
 const double log_most_noise = std::log(1e4);  // of the range, or of a pulse
-constexpr double difference = 1e-6;  // its error is 1e-6 f''/2, rounding 1e-15/1e-6; a bound may be known to 1e-6
 
 /// Correlation length in pulses: below half a pulse the noise is white, beyond 10^5 it does not decay.
 double slow_pulses(double x) { return std::exp(std::clamp(x, std::log(0.5), std::log(1e5))); }
-
-double log_variance(double variance) { return 1 + std::log(variance / (floor_of_range * floor_of_range)); }
 
 /// Size of white noise, of the range, that would make the differences from pulse to pulse: each difference has it twice.
 double rough_noise(const std::vector<PulseRecord>& records, double range_S) {
@@ -60,24 +56,14 @@ PulseResiduals::PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers
   }
 }
 
-Vector PulseResiduals::without_held(const Vector& all) const {
-  if (held_ < 0) return all;
-  Vector x(all.size() - 1);
-  x << all.head(held_), all.tail(all.size() - held_ - 1);
-  return x;
-}
-
-Vector PulseResiduals::with_held(const Vector& x) const {
-  if (held_ < 0) return x;
-  Vector all(x.size() + 1);
-  all << x.head(held_), held_value_, x.tail(x.size() - held_);
-  return all;
+void PulseResiduals::apply(const Vector& all, DeviceSpec& spec) const {
+  numbers_->apply(all.data(), spec);
+  spec.update_noise = std::exp(all[noise_]);
 }
 
 DeviceSpec PulseResiduals::spec_of(const Vector& all) const {
   DeviceSpec out = *spec_;
-  numbers_->apply(all.data(), out);
-  out.update_noise = std::exp(all[noise_]);
+  apply(all, out);
   return out;
 }
 
@@ -101,25 +87,29 @@ std::vector<FitNumber> PulseResiduals::numbers_of_noise() const {
   return out;
 }
 
-bool PulseResiduals::predict(const Vector& all, Vector& error, Vector& variance) const {
+bool PulseResiduals::predict(const Vector& all, Prediction& out) const {
   if (!all.allFinite()) return false;
-  const DeviceSpec spec = spec_of(all);
+  const DeviceSpec device = spec_of(all);
   try {
-    spec.validate();
+    device.validate();
   } catch (const UserError&) {
     return false;
   }
-  PulseLaw law(spec);
+  return predict_of(device, all, out);
+}
+
+bool PulseResiduals::predict_of(const DeviceSpec& device, const Vector& all, Prediction& out) const {
+  const PulseLaw law(device);
   const RecordNoise noise = noise_of(all);
   Index at = 0;
   for (const PulseRecord& record : *records_) {
     const auto n = static_cast<Index>(record.pulses());
-    filter_pulses(law, record, noise, error.segment(at, n), variance.segment(at, n));
+    filter_pulses(law, record, noise, out.error.segment(at, n), out.variance.segment(at, n));
     at += n;
   }
-  error /= range_S_;
-  variance /= range_S_ * range_S_;
-  return error.allFinite() && variance.allFinite();
+  out.error /= range_S_;
+  out.variance /= range_S_ * range_S_;
+  return out.error.allFinite() && out.variance.allFinite();
 }
 
 double NoisePenalty::of(double log_pulses, double log_read) const {
@@ -154,7 +144,7 @@ void PulseResiduals::penalise(const Vector& all) {
   }
   penalty_ = {0, std::log(std::max(way / static_cast<double>(reads_) / range_S_, 1e-9)), 0, {}};
   const double pulse = log_pulse(all);
-  penalty_.ratio = all[noise_] + pulse - all[noise_ + 1];
+  penalty_.ratio = noise_ratio(all);
   const auto prior = weight_.head(noise_).array().square();
   const Eigen::MatrixXd here = information(all).topLeftCorner(noise_, noise_);
   penalty_.determined = static_cast<double>(noise_) - (prior * inverse(here).diagonal().array()).sum();
@@ -172,61 +162,22 @@ void PulseResiduals::penalise(const Vector& all) {
 }
 
 double PulseResiduals::off_expected(const Vector& all, Index k) const {
-  const bool size_of_noise = k == noise_ + 1 || (slow_ && k == noise_ + 2);
-  if (size_of_noise) return 2 * std::max(log_most_noise - all[k], 0.0);
+  if (is_size_of_read_noise(k)) return 2 * std::max(log_most_noise - all[k], 0.0);
   return std::pow((all[k] - expected_[k]) * weight_[k], 2);
 }
 
-void PulseResiduals::residuals(const Vector& x, Vector& r) const {
-  const Vector all = with_held(x);
-  Vector error(reads_), variance(reads_);
-  if (!predict(all, error, variance)) {
-    r.setConstant(useless);
-    return;
-  }
-  r.head(reads_) = error.array() / variance.array().sqrt();
-  for (Index i = 0; i < reads_; ++i) r[reads_ + i] = std::sqrt(log_variance(variance[i]));
-  for (Index k = 0; k < size(); ++k) r[2 * reads_ + k] = std::sqrt(off_expected(all, k));
-  r[2 * reads_ + size()] = std::sqrt(penalty(all));
-}
-
-ForwardDifferences PulseResiduals::differences() const { return {difference, threads()}; }
-
-void PulseResiduals::descend(Vector& all, int rounds) const {
-  Vector x = without_held(all);
-  double before = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < rounds; ++round) {
-    // A bound that reads without noise sit on weighs 10^6 times what the others do, and is all of a norm of steps.
-    nudge::descend(*this, {most_evaluations, 1e-7, 1e-13}, x);
-    const double now = deviance(with_held(x), true);
-    if (!(now < before - enough)) break;
-    before = now;
-  }
-  all = with_held(x);
-}
-
 double PulseResiduals::deviance(const Vector& all, bool expected) const {
-  Vector error(reads_), variance(reads_);
-  if (!predict(all, error, variance)) return std::numeric_limits<double>::infinity();
-  double sum = expected ? penalty(all) : 0;
-  for (Index k = 0; expected && k < size(); ++k) sum += off_expected(all, k);
-  return sum + (error.array().square() / variance.array() + (2 * M_PI * variance.array()).log()).sum();
+  Prediction of(reads_);
+  double sum = deviance_of(all, of);
+  for (Index k = 0; !expected && k < size(); ++k) sum -= off_expected(all, k);
+  return expected ? sum : sum - penalty(all);
 }
 
-Eigen::MatrixXd PulseResiduals::information(const Vector& all) const {
-  Eigen::MatrixXd errors(reads_, size()), variances(reads_, size());
-  Vector e(reads_), s(reads_);
-  Eigen::MatrixXd out = weight_.array().square().matrix().asDiagonal();
-  if (!predict(all, e, s)) return out;
-  parallel_for(size(), threads(), [&](Index k, int) {
-    Vector moved = all, e_moved = e, s_moved = s;
-    moved[k] += difference;
-    predict(moved, e_moved, s_moved);
-    errors.col(k) = ((e_moved - e).array() / (difference * s.array().sqrt())).matrix();
-    variances.col(k) = ((s_moved - s).array() / (difference * s.array())).matrix();
-  });
-  // Of a normal number with mean and variance that move: e'²/S + ½ (S'/S)².
-  return out + errors.transpose() * errors + 0.5 * variances.transpose() * variances;
+double PulseResiduals::deviance_of(const Vector& all, Prediction& of) const {
+  if (!predict(all, of)) return std::numeric_limits<double>::infinity();
+  double sum = penalty(all);
+  for (Index k = 0; k < size(); ++k) sum += off_expected(all, k);
+  return sum + (of.error.array().square() / of.variance.array() + (2 * M_PI * of.variance.array()).log()).sum();
 }
 
 namespace {
@@ -260,8 +211,8 @@ Vector start_within(const PulseResiduals& residuals, const FitNumbers& numbers,
   return x;
 }
 
-double correlation(const Vector& error, const Vector& variance, const std::vector<PulseRecord>& records) {
-  const Vector z = (error.array() / variance.array().sqrt()).matrix();
+double correlation(const PulseResiduals::Prediction& of, const std::vector<PulseRecord>& records) {
+  const Vector z = (of.error.array() / of.variance.array().sqrt()).matrix();
   double lag = 0;
   Index at = 0;
   for (const PulseRecord& record : records) {
@@ -283,8 +234,8 @@ LikelihoodFit fit_at(const DeviceSpec& guess, FitNumbers numbers, const std::vec
   out.deviance = residuals.deviance(at, false);
   out.values = static_cast<std::size_t>(residuals.reads());
   out.numbers = static_cast<int>(at.size());
-  Vector error(residuals.reads()), variance(residuals.reads());
-  if (residuals.predict(at, error, variance)) out.innovation_correlation = correlation(error, variance, records);
+  PulseResiduals::Prediction of(residuals.reads());
+  if (residuals.predict(at, of)) out.innovation_correlation = correlation(of, records);
   out.coordinates = std::move(numbers);
   out.at = at;
   return out;
@@ -299,8 +250,7 @@ LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<
   const auto search = [&](const DeviceSpec& guess, const FitNumbers& numbers, const auto& start) {
     const PulseResiduals residuals(guess, numbers, records, kind);
     Vector x = start(residuals);
-    residuals.descend(x, 4);
-    const double found = residuals.deviance(x, true);
+    const double found = residuals.descend(x, PulseResiduals::converged);
     if (std::isfinite(found)) ends.push_back(x);
     if (!(found < least)) return;
     least = found;
@@ -332,15 +282,21 @@ LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<
 /// Fit moved from the largest likelihood to the largest restricted one; its criteria stay those of the former.
 LikelihoodFit restricted(const LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
   if (!fit.is_long()) return fit;
+  constexpr double near = 0.2;  // of a step of the penalty's table, and of coordinates
   Vector x = fit.at;
+  PulseResiduals residuals(fit.spec, fit.coordinates, records, fit.kind);
   for (int round = 0; round < 2; ++round) {
-    PulseResiduals residuals(fit.spec, fit.coordinates, records, fit.kind);
+    const Vector from = x;
     residuals.penalise(x);
-    residuals.descend(x, 4);
+    residuals.descend(x, PulseResiduals::converged);
+    const bool stays = std::abs(residuals.noise_ratio(x) - residuals.noise_penalty().ratio) < near &&
+                       (x - from).head(residuals.noise_at()).lpNorm<Eigen::Infinity>() < near;
+    if (stays) break;
   }
   LikelihoodFit out = fit_at(fit.spec, fit.coordinates, records, fit.kind, x);
   out.deviance = fit.deviance;
   out.others = fit.others;
+  out.penalty = residuals.noise_penalty();
   return out;
 }
 

@@ -10,7 +10,6 @@
 #include "devices/device_spec.hpp"
 #include "devices/fit/fit_numbers.hpp"
 #include "devices/fit/pulse_law.hpp"
-#include "devices/fit/residual_vector.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
@@ -39,10 +38,30 @@ struct FittedNumber {
 /// Noise of reads in a fit: white, or white and one SlowReadNoise.
 enum class ReadNoiseKind { white, white_and_slow };
 
+/// Penalty of a likelihood's dependence on noise after the numbers of the model are integrated out. It is ln det of their
+/// information, as in restricted maximum likelihood (Patterson and Thompson, Biometrika 58:545 (1971)). Cox and Reid, J. R. Stat. Soc. B
+/// 49:1 (1987), have the general case. Without it a curve that bends after noise of pulses leaves too little of that noise, and intervals are too narrow.
+///
+/// Information times κ² = σ_r² + s² σ_u² depends on the ratio of both noises alone: −2 · determined · ln κ + h(ln(s
+/// σ_u/σ_r)), h in a table. s is a mean pulse, or the pulse at the reference where the law's noise is of that size
+/// everywhere. h is constant beyond e times the ratio around which it was made. Where noise of pulses stands for the whole
+/// record, nothing of the curve is determined, and Laplace's approximation does not hold.
+struct NoisePenalty {
+  double determined = 0;  ///< count of numbers that the record determines, not only their expectation
+  double log_pulse = 0;   ///< ln(s/range)
+  double ratio = 0;       ///< ratio around which the table was made
+  std::vector<double> h = {};
+
+  static constexpr double first = -6, step = 1;  ///< ln of the first ratio of the table, and its step
+  static constexpr int places = 12;
+  /// Penalty at ln(s σ_u/range) and ln(σ_r/range), above its minimum; > 0 while noise is below the range.
+  double of(double log_pulses, double log_read) const;
+};
+
 /// Model at the largest likelihood of some records of one device.
 struct LikelihoodFit {
   DeviceSpec spec;         ///< fitted spec, with update_noise
-  RecordNoise noise;       ///< noise, that of reads included
+  RecordNoise noise;       ///< noise of pulses and of reads
   double deviance = 0;     ///< −2 ln L of the reads over their range
   std::size_t values = 0;  ///< number of reads after a pulse
   int numbers = 0;         ///< count of fitted numbers
@@ -50,6 +69,7 @@ struct LikelihoodFit {
   double innovation_correlation = 0;
   FitNumbers coordinates = {};
   ReadNoiseKind kind = ReadNoiseKind::white;
+  NoisePenalty penalty = {};                 ///< penalty of noise under which a long record was fitted
   Eigen::VectorXd at = {};                   ///< fit in the coordinates of PulseResiduals
   std::vector<Eigen::VectorXd> others = {};  ///< ends of the searches from other guesses and starts
 
@@ -62,13 +82,12 @@ struct LikelihoodFit {
   double schwarz() const;
 };
 
-/// Moves the numbers of a model, its update noise and the noise of reads to the largest likelihood of filter_pulses(), from each
-/// guess and each of the starts of fit_numbers(); the best counts. Slow noise of reads is included where Schwarz's criterion
+/// Moves the numbers of a model, its update noise and the noise of reads to the largest likelihood of filter_pulses(). It begins at each
+/// guess and at each of the starts of fit_numbers(), and the best counts. Slow noise of reads is included where Schwarz's criterion
 /// pays for its two numbers. Without it, noise of pulses has to stand for whatever wanders, and bends the curve after it.
 ///
-/// The method is Levenberg–Marquardt (Eigen's MINPACK; Moré, Lecture Notes in Mathematics 630:105 (1978)): e²/S + ln S is a
-/// sum of two squares once ln S is counted from a floor, here 1e-6 of the range. For eight to twenty numbers a Gauss–Newton
-/// method takes tens of evaluations, where one without residuals takes thousands.
+/// The method is Fisher's scoring (PulseResiduals::descend()): for eight to twenty numbers it takes tens of evaluations, where one
+/// without residuals takes thousands.
 LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records);
 
 /// Intervals by the profile of the likelihood: the values of a number for which −2 ln L, least over all others, is within (n
@@ -76,8 +95,8 @@ LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const s
 /// (NoisePenalty). That is Student's interval where values are linear in p numbers, and χ²(0.95, 1) = 3.84 for large n
 /// (Venzon and Moolgavkar, J. R. Stat. Soc. C 37:87 (1988)).
 ///
-/// In records that are not long it is n ln(1 + 3 F(0.95; 3, n − p)/(n − p)), the region of a number and both noises (of tables,
-/// with and without NoisePenalty, the wider end); the upper end of noise is that of χ². In long records that do not reach a bound
+/// In records that are not long it is n ln(1 + 3 F(0.95; 3, n − p)/(n − p)), the region of a number and both noises. Tables take the
+/// wider of the ends with and without NoisePenalty. Noise ends above at the quantile of χ². In long records that do not reach a bound
 /// it is the region of a number and that bound (2 F(0.95; 2, n − p)), deeper where prediction errors have heavy tails. Where the
 /// likelihood has other maxima so close, as with a curve that bends the other way or a bound farther out, an interval spans them.
 ///
@@ -91,94 +110,5 @@ double depth_of(int joint, double counted, double freedom);
 /// Rise of −2 ln L from its maximum to the end of the interval of a noise σ at the quantile `share` of χ². The rest of `counted`
 /// values has σ² χ² of `freedom`: n (ln(n/χ²) + χ²/n − 1).
 double depth_of_noise(double counted, double freedom, double share);
-
-/// Penalty of a likelihood's dependence on noise after the numbers of the model are integrated out: ln det of their information,
-/// as in restricted maximum likelihood (Patterson and Thompson, Biometrika 58:545 (1971); Cox and Reid, J. R. Stat. Soc. B 49:1
-/// (1987)). Without it a curve that bends after noise of pulses leaves too little of that noise, and intervals are too narrow.
-///
-/// Information times κ² = σ_r² + s² σ_u² depends on the ratio of both noises alone: −2 · determined · ln κ + h(ln(s
-/// σ_u/σ_r)), h in a table. s is a mean pulse, or the pulse at the reference where the law's noise is of that size
-/// everywhere. h is constant beyond e times the ratio around which it was made: where noise of pulses stands for the whole
-/// record nothing of the curve is determined, and Laplace's approximation does not hold.
-struct NoisePenalty {
-  double determined = 0;  ///< count of numbers that the record determines, not only their expectation
-  double log_pulse = 0;   ///< ln(s/range)
-  double ratio = 0;       ///< ratio around which the table was made
-  std::vector<double> h = {};
-
-  static constexpr double first = -6, step = 1;  ///< ln of the first ratio of the table, and its step
-  static constexpr int places = 12;
-  /// Penalty at ln(s σ_u/range) and ln(σ_r/range), above its minimum; > 0 while noise is below the range.
-  double of(double log_pulses, double log_read) const;
-};
-
-/// Deviance of records as a sum of squares over the coordinates of fit_numbers(), then ln update_noise, ln(read_noise/range) and, with
-/// slow noise of reads, ln(its deviation/range) and ln(pulses that it lasts). Each read gives e/√S and √(1 + ln(S/floor²)), of the range.
-/// Each coordinate gives its distance from its expected value, over its deviation; noise of reads σ gives √(2 ln(10⁴/σ)). That is a prior
-/// which grows with σ (gamma, shape 2, rate 0) and keeps estimates of noise off 0 by about one standard error (Chung, Rabe-Hesketh,
-/// Dorie, Gelman and Liu, Psychometrika 78:685 (2013)). Without it a curve that bends after noise of pulses leaves none of that noise:
-/// the estimate piles up at 0, and all intervals are too narrow. The last value is the NoisePenalty. One coordinate may be held.
-class PulseResiduals : public ResidualVector {
- public:
-  PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers, const std::vector<PulseRecord>& records,
-                 ReadNoiseKind kind);
-
-  Index inputs() const override { return size() - (held_ < 0 ? 0 : 1); }
-  Index values() const override { return 2 * reads_ + size() + 1; }
-  void residuals(const Eigen::VectorXd& x, Eigen::VectorXd& r) const override;
-  ForwardDifferences differences() const override;
-
-  Index size() const { return noise_ + (slow_ ? 4 : 2); }
-  Index reads() const { return reads_; }
-  /// Coordinate of ln update_noise; that of ln read_noise is the next.
-  Index noise_at() const { return noise_; }
-  double range_S() const { return range_S_; }
-
-  /// Adds, from now on, the penalty of noise around these coordinates.
-  void penalise(const Eigen::VectorXd& all);
-
-  /// Expects coordinate k, from now on, as a normal number with this mean and deviation.
-  void expect(Index k, double mean, double deviation) { expected_[k] = mean, weight_[k] = 1 / deviation; }
-
-  /// Holds coordinate k at a value; k = −1: none.
-  void hold(Index k, double value) { held_ = k, held_value_ = value; }
-  Eigen::VectorXd without_held(const Eigen::VectorXd& all) const;
-  Eigen::VectorXd with_held(const Eigen::VectorXd& x) const;
-
-  /// Errors and variances of prediction at all coordinates, of the range. False if the coordinates make no device.
-  bool predict(const Eigen::VectorXd& all, Eigen::VectorXd& error, Eigen::VectorXd& variance) const;
-  /// Fisher's information of the reads and of the expected values.
-  Eigen::MatrixXd information(const Eigen::VectorXd& all) const;
-  /// Contribution of the expected value of coordinate k to the minimised sum.
-  double off_expected(const Eigen::VectorXd& all, Index k) const;
-  /// Deviance −2 ln L of the reads; with `expected` also the terms of the expected values and the NoisePenalty, the sum of descend().
-  double deviance(const Eigen::VectorXd& all, bool expected) const;
-
-  /// Minimises over the coordinates that are not held, in place, by Levenberg–Marquardt. It starts again up to `rounds` times
-  /// while that gains: a new start takes steps of another scale, which leads out of narrow bends.
-  void descend(Eigen::VectorXd& all, int rounds) const;
-
-  DeviceSpec spec_of(const Eigen::VectorXd& all) const;
-  RecordNoise noise_of(const Eigen::VectorXd& all) const;
-  /// Numbers of the model and of noise.
-  const std::vector<FitNumber>& all_numbers() const { return all_; }
-
- private:
-  std::vector<FitNumber> numbers_of_noise() const;
-  double penalty(const Eigen::VectorXd& all) const;
-  double log_pulse(const Eigen::VectorXd& all) const;
-  /// Threads to use: one for short records, which are not worth a second.
-  int threads() const { return reads_ < 1000 ? 1 : 0; }
-
-  const DeviceSpec* spec_;
-  const FitNumbers* numbers_;
-  std::vector<FitNumber> all_;
-  Eigen::VectorXd expected_, weight_;  ///< expected value of each coordinate, and one over its deviation
-  const std::vector<PulseRecord>* records_;
-  Index reads_ = 0, held_ = -1, noise_;
-  bool slow_;
-  double range_S_, held_value_ = 0;
-  NoisePenalty penalty_ = {};
-};
 
 }  // namespace nudge

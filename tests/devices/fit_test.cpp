@@ -85,9 +85,12 @@ TEST_CASE("fit: tables describe any device, noise becomes update noise, the conf
   CHECK(fit_records({record}, "soft_bounds").curve_residual > table.curve_residual);
   CHECK(table.step_residual < 0.1);
 
-  label.update_noise = 0.5;
-  label.update = PulseMode::pulsed;
-  const PulseFit noisy = fit_records({measured(label)}, "piecewise");
+  // A device whose noise is a share of each pulse, as a table's: the label curve's is not, and half of it goes to slow noise of reads.
+  DeviceSpec line = maker("linear_step");
+  line.shape = {{"gamma_up", 0.4}, {"gamma_down", 0.7}};
+  line.update_noise = 0.5;
+  line.update = PulseMode::pulsed;
+  const PulseFit noisy = fit_records({measured(line)}, "piecewise");
   // Single steps scatter by 0.5/60 of the window up and 0.7 times that down; up to 250 steps: 5 standard errors are 22 %.
   const double scatter = noisy.spec.update_noise / noisy.spec.pulses;
   CHECK(scatter > 0.78 * 0.7 * 0.5 / 60);
