@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <sstream>
 
@@ -17,6 +19,7 @@
 #include "apps/streams.hpp"
 #include "devices/fit/fit_pulses.hpp"
 #include "devices/fit/fit_waits.hpp"
+#include "devices/fit/fit_watch.hpp"
 #include "devices/fit/pulse_law.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/text.hpp"
@@ -181,6 +184,42 @@ Json leak_json(const LeakFit& leak) {
           {"rms_still_S", leak.rms_still_S}};
 }
 
+/// The fits of all models that are tried, the best first. NumericalFailure where the time is over before the fit is there.
+std::vector<PopulationFit> fits_in_time(const std::vector<LabRecord>& records, const PulseFitOptions& options,
+                                        const TableLook& look) {
+  try {
+    std::set<std::string> devices;
+    for (const LabRecord& record : records) devices.insert(record.device);
+    begin_fit_stage(options.model == "auto" ? 1 : static_cast<int>(devices.size()));
+    return while_fitting(
+        "fitting pulses", [&] { return read_and_tell(look, [&] { return tried_fits(records, options); }); },
+        FitWatch::reached);
+  } catch (const FitTimeOver&) {
+    const std::string reached = FitWatch::reached();
+    throw NumericalFailure(
+        fmt::format("devices fit: --seconds {:g} ended before the fit{}. Give more time, or a model with fewer numbers "
+                    "(--model linear_step)",
+                    options.seconds, reached.empty() ? "" : ": it had done " + reached));
+  }
+}
+
+/// Adds intervals, and returns the reason why there are none: the time was over.
+std::string add_intervals_in_time(PopulationFit& fit, const std::vector<LabRecord>& records, double seconds) {
+  PopulationFit with = fit;
+  try {
+    while_fitting(
+        "finding intervals", [&] { add_intervals(with, records); }, FitWatch::reached);
+  } catch (const FitTimeOver&) {
+    const std::string reached = FitWatch::reached();
+    const std::string reason = fmt::format("there are no intervals: --seconds {:g} ended while they were looked for{}",
+                                           seconds, reached.empty() ? "" : " (" + reached + " had theirs)");
+    fit.common.of_devices.push_back(reason);
+    return reason;
+  }
+  fit = std::move(with);
+  return "";
+}
+
 }  // namespace
 
 ExitCode fit_pulse_files(const PulseFitOptions& options) {
@@ -188,8 +227,8 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   TableLook look{options.columns};
   const std::vector<LabRecord> records =
       read_and_tell(look, [&] { return read_lab_files(options.files, options.scale, &look); });
-  std::vector<PopulationFit> tried = while_fitting(
-      "fitting pulses", [&] { return read_and_tell(look, [&] { return tried_fits(records, options); }); });
+  const FitWatch watch(options.seconds > 0 ? options.seconds : std::numeric_limits<double>::infinity());
+  std::vector<PopulationFit> tried = fits_in_time(records, options, look);
   PopulationFit& fit = tried.front();
   const std::string names = fmt::format("{}", fmt::join(options.files, ", "));
   if (!fit.common.better_than_mean()) {
@@ -198,7 +237,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
                     "a device. The direction column must tell the pulse before each value",
                     fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
   }
-  while_fitting("finding intervals", [&] { add_intervals(fit, records); });
+  const std::string stopped = add_intervals_in_time(fit, records, options.seconds);
   const LeakFit leak = add_leak(fit, records);
   if (const std::string warning = criteria_disagree(tried); !warning.empty()) {
     fit.common.of_devices.push_back(warning);
@@ -213,6 +252,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
     Json all = fit_json(fit, tried, toml);
     if (leak.reads > 0) all["leak"] = leak_json(leak);
     all["understood"] = understood_json(look);
+    all["stopped"] = stopped.empty() ? Json(nullptr) : Json(stopped);
     answer("{}\n", json_text(all, 2));
     return ExitCode::ok;
   }

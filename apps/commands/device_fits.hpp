@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "devices/fit/pulse_csv.hpp"
 #include "sim/base/errors.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace nudge {
 
@@ -17,6 +22,7 @@ struct PulseFitOptions {
   std::string columns = {};  ///< value of --columns; empty: not given
   std::string model, out;    ///< model to fit ("auto": the one with the least Akaike criterion), and output file
   int points = 9;
+  double seconds = 0;  ///< time for fit and intervals; 0: no bound
   bool json = false;
 };
 
@@ -32,7 +38,9 @@ struct TableFitOptions {
   std::string activation = {};  ///< value of --activation; empty: not given
   std::string columns = {};     ///< value of --columns; empty: not given
   bool json = false;
-  std::string model = "auto";  ///< law of --iv
+  std::string model = "auto";       ///< law of --iv
+  std::string read_time = {};       ///< value of --read-time; empty: not given
+  double g_min_S = 0, g_max_S = 0;  ///< window of --disturb; 0, 0: not given
 };
 
 /// Fits a long table, writes TOML where a file is named for it, and prints measured beside model.
@@ -41,6 +49,7 @@ ExitCode fit_noise_table(const TableFitOptions& options);
 ExitCode fit_bake_table(const TableFitOptions& options);
 ExitCode fit_iv_table(const TableFitOptions& options);
 ExitCode fit_endurance_table(const TableFitOptions& options);
+ExitCode fit_disturb_table(const TableFitOptions& options);
 
 /// Text of a model or preset for a terminal: of a preset what differs from the defaults, else all.
 std::string device_page(const std::string& name, bool all);
@@ -55,6 +64,9 @@ struct ImportOptions {
   double wait_s = 120;
   bool json = false;
 };
+
+/// Adds `nudge devices import` with its options.
+CLI::App* add_import(CLI::App& app, const std::shared_ptr<ImportOptions>& options);
 
 /// Imports a device of a Verilog-A model (tabulated_device()) as a config.
 ExitCode import_model(const ImportOptions& options);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
+
 #include <nlohmann/json.hpp>
 
 #include "apps/columns.hpp"
@@ -54,6 +57,38 @@ std::string device_page(const std::string& name, bool all) {
   const auto device = nlohmann::ordered_json::parse(device_show_json(name));
   const bool short_form = device["kind"] == "preset" && !all;
   return wrapped(short_form ? preset_text(device) : device_show_text(name), terminal > 0 ? terminal : usual_columns);
+}
+
+CLI::App* add_import(CLI::App& app, const std::shared_ptr<ImportOptions>& options) {
+  CLI::App* sub = app.add_subcommand(
+      "import",
+      "Make a device of a Verilog-A model: tables of its current and speed (needs the Python package openvaf-py)");
+  sub->footer("Example: nudge devices import model.va --volts \"-1.5 V,1.5 V\" --out device.toml");
+  sub->add_option("FILE", options->file, "Verilog-A source of a device with two terminals and one state")->required();
+  sub->add_option("--module", options->module, "Module, where the file has several");
+  sub->add_option(
+      "--state", options->state,
+      "Node that is the state, or the parameter that the state begins with, of a model that moves it itself");
+  sub->add_option("--states", options->states, "Smallest and largest state")->capture_default_str();
+  sub->add_option("--volts", options->volts, "Lowest and highest voltage; those of its pulses too")
+      ->capture_default_str();
+  sub->add_option("--points", options->points, "Voltages")->check(CLI::Range(3, 1001))->capture_default_str();
+  sub->add_option("--levels", options->levels, "States")->check(CLI::Range(3, 1001))->capture_default_str();
+  sub->add_option("--read", options->read, "Voltage at which conductances are read")->capture_default_str();
+  sub->add_option("--width", options->width, "Width of its pulses")->capture_default_str();
+  sub->add_option("--temperature", options->temperature,
+                  "Temperature of the device ($temperature of the model), which circuit.temperature has to be in a run")
+      ->capture_default_str();
+  sub->add_option("--parameter", options->parameters, "NAME=VALUE of the model, may be given several times")
+      ->allow_extra_args(false);
+  sub->add_option("--step", options->step, "Step of a model that moves its state itself")->capture_default_str();
+  sub->add_option("--python", options->python, "Interpreter that has openvaf-py")->capture_default_str();
+  sub->add_option("--wait", options->wait_s, "Seconds that it may say nothing: to compile the model, and for a voltage")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sub->add_option("--out", options->out, "Config to write, which must not exist; without it to standard output");
+  sub->add_flag("--json", options->json, "Print JSON");
+  return sub;
 }
 
 }  // namespace nudge

@@ -39,11 +39,14 @@ namespace {
 struct DevicesOptions {
   std::string pulses = "100 up, 100 down";
   std::vector<std::string> names;  ///< of characterize: NAME, or two files
-  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation, columns;
+  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation, columns,
+                         read_time;
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
-  bool json = false, all = false, relaxation = false, noise = false, bake = false, iv = false, endurance = false;
+  double seconds = 0;
+  bool json = false, all = false, relaxation = false, noise = false, bake = false, iv = false, endurance = false,
+       disturb = false;
 };
 
 /// Device to measure, and the laboratory's record that it was fitted to, if any.
@@ -185,27 +188,44 @@ ExitCode characterize_command(DevicesOptions options) {
 }
 
 ExitCode fit_command(const DevicesOptions& options, bool model_given) {
-  if (int{options.relaxation} + int{options.noise} + int{options.bake} + int{options.iv} + int{options.endurance} > 1) {
-    throw UserError("devices fit: one of --relaxation, --noise, --bake, --iv and --endurance");
+  const int of_table = int{options.relaxation} + int{options.noise} + int{options.bake} + int{options.iv} +
+                       int{options.endurance} + int{options.disturb};
+  if (of_table > 1) {
+    throw UserError("devices fit: one of --relaxation, --noise, --bake, --iv, --endurance and --disturb");
   }
+  if (!options.read_time.empty() && !options.disturb) {
+    throw UserError("devices fit: --read-time is for --disturb only. Leave it out");
+  }
+  if (options.seconds != 0 && !(options.seconds > 0 && options.seconds < 1e9)) {
+    throw UserError(fmt::format("devices fit: --seconds {:g} (must be above 0, at most 1e9)", options.seconds));
+  }
+  if (options.seconds != 0 && of_table > 0) {
+    throw UserError("devices fit: --seconds bounds fits of pulses only. Leave it out");
+  }
+  const CsvScale scale = csv_scale(options);
   const TableFitOptions table{options.csv,
                               options.out,
                               options.rate,
                               options.activation,
                               options.columns,
                               options.json,
-                              model_given ? options.model : "auto"};
+                              model_given ? options.model : "auto",
+                              options.read_time,
+                              scale.low_S,
+                              scale.high_S};
   if (options.iv) return fit_iv_table(table);
   if (options.endurance) return fit_endurance_table(table);
+  if (options.disturb) return fit_disturb_table(table);
   if (options.relaxation) return fit_relaxation_table(table);
   if (options.noise) return fit_noise_table(table);
   if (options.bake) return fit_bake_table(table);
   return fit_pulse_files(
-      {options.csv, csv_scale(options), options.columns, options.model, options.out, options.points, options.json});
+      {options.csv, scale, options.columns, options.model, options.out, options.points, options.seconds, options.json});
 }
 
 constexpr const char* kWindowHelp =
-    "What the smallest and largest number of a file of two columns without units stand for: \"1 uS,25 uS\"";
+    "What the smallest and largest number of a file of two columns without units stand for: \"1 uS,25 uS\"; of "
+    "--disturb the window of the device";
 
 constexpr const char* kColumnsHelp =
     "What columns hold, where their names do not tell: \"g=COL3 uS,time=COL1 ms\" (names or COLn)";
@@ -298,45 +318,21 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       "--endurance", options->endurance,
       "The file is a table of both states after numbers of cycles (.gz too): columns cycle (or pulse), LRS and "
       "HRS (or g_on, g_off) and, if known, device. It finds how many pulses devices last, and drifts");
+  sub->add_flag(
+      "--disturb", options->disturb,
+      "The file has readings of cells that are only read (.gz too): columns reads (how often before) or time (under "
+      "the read voltage), conductance and, if known, cell. It fits read_disturb_time and, with --window, its target");
+  sub->add_option("--read-time", options->read_time, "How long one read of --disturb lasts, \"100 ns\"");
   sub->add_option("--activation", options->activation, "Activation energy of --bake if it is known, \"1.2 eV\"");
   sub->add_option("--model", options->model,
                   "soft_bounds, linear_step, constant_step, power_step, label_curve, exponential_step, piecewise, of "
                   "pulses with volts vteam and yakopcic; auto: the least of Akaike's criterion")
       ->capture_default_str();
   sub->add_option("--points", options->points, "Points of the tables of piecewise")->capture_default_str();
+  sub->add_option("--seconds", options->seconds,
+                  "Longest time for the fit of pulses and its intervals. A fit that is there by then is printed "
+                  "without intervals");
   sub->add_option("--out", options->out, "Config with the sections of the device to write, which must not exist");
-  sub->add_flag("--json", options->json, "Print JSON");
-  return sub;
-}
-
-CLI::App* add_import(CLI::App& app, const std::shared_ptr<ImportOptions>& options) {
-  CLI::App* sub = app.add_subcommand(
-      "import",
-      "Make a device of a Verilog-A model: tables of its current and speed (needs the Python package openvaf-py)");
-  sub->footer("Example: nudge devices import model.va --volts \"-1.5 V,1.5 V\" --out device.toml");
-  sub->add_option("FILE", options->file, "Verilog-A source of a device with two terminals and one state")->required();
-  sub->add_option("--module", options->module, "Module, where the file has several");
-  sub->add_option(
-      "--state", options->state,
-      "Node that is the state, or the parameter that the state begins with, of a model that moves it itself");
-  sub->add_option("--states", options->states, "Smallest and largest state")->capture_default_str();
-  sub->add_option("--volts", options->volts, "Lowest and highest voltage; those of its pulses too")
-      ->capture_default_str();
-  sub->add_option("--points", options->points, "Voltages")->check(CLI::Range(3, 1001))->capture_default_str();
-  sub->add_option("--levels", options->levels, "States")->check(CLI::Range(3, 1001))->capture_default_str();
-  sub->add_option("--read", options->read, "Voltage at which conductances are read")->capture_default_str();
-  sub->add_option("--width", options->width, "Width of its pulses")->capture_default_str();
-  sub->add_option("--temperature", options->temperature,
-                  "Temperature of the device ($temperature of the model), which circuit.temperature has to be in a run")
-      ->capture_default_str();
-  sub->add_option("--parameter", options->parameters, "NAME=VALUE of the model, may be given several times")
-      ->allow_extra_args(false);
-  sub->add_option("--step", options->step, "Step of a model that moves its state itself")->capture_default_str();
-  sub->add_option("--python", options->python, "Interpreter that has openvaf-py")->capture_default_str();
-  sub->add_option("--wait", options->wait_s, "Seconds that it may say nothing: to compile the model, and for a voltage")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  sub->add_option("--out", options->out, "Config to write, which must not exist; without it to standard output");
   sub->add_flag("--json", options->json, "Print JSON");
   return sub;
 }

@@ -13,6 +13,7 @@
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "devices/fit/fit_bake.hpp"
+#include "devices/fit/fit_disturb.hpp"
 #include "devices/fit/fit_endurance.hpp"
 #include "devices/fit/fit_iv.hpp"
 #include "devices/fit/fit_noise.hpp"
@@ -301,6 +302,35 @@ ExitCode fit_endurance_table(const TableFitOptions& options) {
               {"endurance", number(fit.mean_cycles, fit.pulses_per_cycle)},
               {"endurance_spread", number(fit.spread, 1)}};
   return answer_numbers(options, look, endurance_toml(fit, file), endurance_text(fit), std::move(all));
+}
+
+ExitCode fit_disturb_table(const TableFitOptions& options) {
+  const std::string& file = only_file(options, "--disturb");
+  double read_time_s = 0;
+  if (!options.read_time.empty()) {
+    read_time_s = quantity_option("devices fit: --read-time", options.read_time, Unit::second);
+    if (!(read_time_s > 0)) {
+      throw UserError(fmt::format("devices fit: --read-time \"{}\" (must be above 0 s)", options.read_time));
+    }
+  }
+  TableLook look{options.columns};
+  const std::vector<ReadCell> cells =
+      read_and_tell(look, [&] { return parse_reads(read_table_text(file), file, read_time_s, look); });
+  const DisturbFit fit = fit_disturb(cells);
+  const auto number = [&](const DisturbNumber& n) -> Json {
+    if (!fit.shows) return nullptr;
+    return {{"value", n.value}, {"interval_95", interval_json(n.low, n.high)}};
+  };
+  Json all = {{"cells", fit.cells},
+              {"reads", fit.reads},
+              {"shows", fit.shows},
+              {"read_disturb_time_s", number(fit.time_s)},
+              {"rms_S", fit.rms_S},
+              {"target_S", number(fit.target_S)},
+              {"rms_still_S", fit.rms_still_S},
+              {"autocorrelation", fit.correlation}};
+  return answer_numbers(options, look, disturb_toml(fit, file, options.g_min_S, options.g_max_S), disturb_text(fit),
+                        std::move(all));
 }
 
 }  // namespace nudge

@@ -7,9 +7,12 @@
 
 namespace nudge {
 
-WaitLine::WaitLine(const std::string& what) {
+WaitLine::WaitLine(const std::string& what, std::function<std::string()> reached) {
   if (!line_.terminal()) return;
-  ticker_.emplace([this, what](int seconds) { line_.show(fmt::format("{}: {}", what, duration_text(seconds))); });
+  ticker_.emplace([this, what, reached = std::move(reached)](int seconds) {
+    const std::string done = reached ? reached() : "";
+    line_.show(fmt::format("{}: {}{}{}", what, done, done.empty() ? "" : ", ", duration_text(seconds)));
+  });
 }
 
 }  // namespace nudge
