@@ -89,7 +89,7 @@ class Card {
   /// Energy of a part from its count and price; of a file without counts what its run had.
   Amount energy(const ReadCounts& reads, Reads count, double price, Reads at_run) const {
     if (reads.*count) return times(reads.*count, price);
-    return price > 0 ? reads.*at_run : std::nullopt;
+    return (reads.*at_run).value_or(0) > 0 ? reads.*at_run : std::nullopt;  // 0: its key had no price
   }
 
   void add_reads(const std::string& name, Reads count, double price, Reads at_run, const Amount& area,
