@@ -7,12 +7,12 @@
 
 namespace nudge {
 
-/// Convolution with pooling, u = avgpool_p(conv(r, K)). It is the cross-correlation of C_in maps of H × W, in a border of P zeros, with
-/// kernels K [C_out, C_in, k, k] at every s-th place, then the mean of p × p blocks. A stride s of 1 and P = (k − 1)/2 keep height and
-/// width. Maps lie in a row as (c, y, x), row-major. Conventions as PyTorch's conv2d and avg_pool2d.
+/// Convolution with pooling, u = pool_p(conv(r, K)). conv is the cross-correlation of C_in maps of H × W with kernels K [C_out, C_in, k,
+/// k]. A border of P zeros surrounds the maps, and kernels stand s apart. With s = 1 and P = (k − 1)/2 height and width stay. pool is the
+/// mean of p × p blocks. Maps lie in a row as (c, y, x), row-major. Conventions as in PyTorch's conv2d and avg_pool2d.
 ///
-/// Or the largest value of the block (maximum), as Ernoult et al. (arXiv:1905.13633) and Laborieux et al. (arXiv:2006.03824) have it: an
-/// array is then read at every place, and what comes back goes to the place that was largest (Chosen).
+/// With `maximum` pool is the largest value of a block (Ernoult et al., arXiv:1905.13633; Laborieux et al., arXiv:2006.03824). An array
+/// is then read at every place. What comes back goes to the place that was largest (Chosen).
 ///
 /// The mean is linear, so u is a product at every pooled position. It is the mean of the p² patches there, (C_in k k), times the matrix of
 /// the kernels, (C_in k k, C_out). The matrix's row (c, y, x) of column o is K[o, c, y, x]. An array that holds this matrix is read once
@@ -38,7 +38,7 @@ struct Convolution {
   Index outputs() const { return maps * positions(); }
   Index positions() const { return pooled_height() * pooled_width(); }
   Index patch() const { return channels * kernel * kernel; }
-  /// The same without pooling: where an array is read, if the blocks give their largest value.
+  /// Convolution without its pooling, which an array is read for where blocks give their largest value.
   Convolution unpooled() const {
     Convolution all = *this;
     all.pool = 1;

@@ -18,9 +18,9 @@ enum class Predictions {
 /// With the leak ½ |z_b|² of its node that is the energy ½ |z_b − p|² of a prediction error. M is one map read both ways, b a map
 /// (1, n_b) driven by a constant 1. `from` may be the clamped input of the circuit.
 ///
-/// With fixed predictions F_a is left out. The force is then that of a perceptron and not conservative. In a nudged phase through
+/// With fixed predictions F_a is left out. The force then settles as a perceptron and is not conservative. In a nudged phase through
 /// the transpose (NudgedForm::transposed) errors come down as e_a = (e_b ⊙ f'(h)) Mᵀ, with h as it was. This is predictive coding
-/// under the fixed prediction assumption, whose weight changes are those of backprop (Millidge, Tschantz & Buckley,
+/// under the fixed prediction assumption; its weight changes are as in backprop (Millidge, Tschantz & Buckley,
 /// arXiv:2006.04182; Rosenbaum, arXiv:2106.13082).
 template <class S>
 class PredictionLink final : public Term<S> {

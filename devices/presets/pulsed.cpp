@@ -57,7 +57,7 @@ const std::string window =
 const std::vector<Aspect> pulses_of = {Aspect::curve, Aspect::spread, Aspect::update_noise};
 const std::vector<Aspect> writes_of = {Aspect::curve, Aspect::spread, Aspect::update_noise, Aspect::programming};
 
-const std::string fit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
+const std::string fitted_by_aihwkit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
 
 /// The published record of the HfO2 devices, and how far a preset is from it.
 PresetRecord gong_record(double rms_up, double rms_down) {
@@ -74,63 +74,64 @@ PresetRecord gong_record(double rms_up, double rms_down) {
 std::vector<DevicePreset> pulsed_presets() {
   return {
       {"reram_es", "HfO2 ReRAM, exponential step",
-       "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamES",
+       "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fitted_by_aihwkit + "ReRamES",
        "Device-to-device and update noise of the source are larger than its window: 5 pulses per pulse." + window,
        spec_of(
            {"exponential_step", 0.00135, 1, -1, 0.2, 0.3, 0.3, 0.05, 5.0, 0.259359, 75},
            {{"A_up", -1.18445}, {"A_down", -0.081404}, {"gamma_up", 5}, {"gamma_down", 5}, {"a", -0.5}, {"b", -0.5}}),
        writes_of, gong_record(0.076, 0.084)},
       {"reram_sb", "HfO2 ReRAM, soft bounds (looser fit of the same data)",
-       "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamSB",
+       "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fitted_by_aihwkit + "ReRamSB",
        "The source assumes devices calibrated to their symmetry point by a reference device that it does not model; "
        "here the two devices of a pair do that for the mean." +
            window,
        spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56}, {}, Noise::floor), writes_of,
        gong_record(0.097, 0.086)},
       {"capacitor", "14 nm trench capacitor cell, linear step",
-       "Li et al., VLSI 2018 (IEEE 8510648)" + fit + "Capacitor",
+       "Li et al., VLSI 2018 (IEEE 8510648)" + fitted_by_aihwkit + "Capacitor",
        "The source leaks with a lifetime of 1e6 minibatches, spread 0.3; here there is no leak. To add it, set "
        "device.leak_time to 1e6 training steps of your circuit and device.leak_spread to 0.3." +
            window,
        spec_of({"linear_step", 0.005, 1, -1, 0.1, 0.07, 0.07, 0.06, 0.3, 0},
                {{"gamma_up", 0.05}, {"gamma_down", 0.05}, {"gamma_spread", 0.01}, {"mean_bounds", 1}}, Noise::floor),
        pulses_of},
-      {"ecram", "Li/WO3 electrochemical RAM, linear step", "Tang et al., IEDM 2018 (IEEE 8614551)" + fit + "EcRam",
-       window.substr(1),
+      {"ecram", "Li/WO3 electrochemical RAM, linear step",
+       "Tang et al., IEDM 2018 (IEEE 8614551)" + fitted_by_aihwkit + "EcRam", window.substr(1),
        spec_of({"linear_step", 0.002, 1.1724, -0.8276, 0.1, 0.05, 0.05, 0.01, 0.3, 0},
                {{"gamma_up", 0.1153}, {"gamma_down", 0.5085}, {"gamma_spread", 0.05}, {"mean_bounds", 1}}),
        pulses_of},
       {"ecram_mo", "metal-oxide electrochemical RAM, linear step",
-       "Kim et al., IEDM 2019 (IEEE 8993463)" + fit + "EcRamMO", window.substr(1),
+       "Kim et al., IEDM 2019 (IEEE 8993463)" + fitted_by_aihwkit + "EcRamMO", window.substr(1),
        spec_of({"linear_step", 2.8214e-4, 1.1714, -0.8286, 0.1, 0.05, 0.05, 0.01, 2.0, 0},
                {{"gamma_up", 0.4152}, {"gamma_down", 0.7342}, {"gamma_spread", 0.05}, {"mean_bounds", 1}}),
        pulses_of},
       {"idealized", "idealised symmetric device with fine pulses",
-       "Rasch, Gokmen and Haensch, IEEE Design & Test (2019), arXiv:1906.02698" + fit + "Idealized",
+       "Rasch, Gokmen and Haensch, IEEE Design & Test (2019), arXiv:1906.02698" + fitted_by_aihwkit + "Idealized",
        "A requirement, not a measured device." + window,
        spec_of({"constant_step", 0.0002, 1, -1, 0.3, 0.3, 0.3, 0, 0.3, 0})},
       {"gokmen_vlasov", "resistive processing unit specification",
-       "Gokmen and Vlasov, Front. Neurosci. 10:333 (2016), doi:10.3389/fnins.2016.00333" + fit + "GokmenVlasov",
+       "Gokmen and Vlasov, Front. Neurosci. 10:333 (2016), doi:10.3389/fnins.2016.00333" + fitted_by_aihwkit +
+           "GokmenVlasov",
        "A requirement, not a measured device. The sources disagree: dw_min 0.0016 gives 1250 pulses, the text of the "
        "fit says 1200; dw_min is used." +
            window,
        spec_of({"constant_step", 0.0016, 1, -1, 0.3, 0.3, 0.3, 0.01, 0.3, 0})},
       {"reram_array_om", "ReRAM array of an optimised material, soft bounds with reference",
-       "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fit + "ReRamArrayOM",
+       "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fitted_by_aihwkit + "ReRamArrayOM",
        "Measured: 13.48 % of the devices corrupt; off as in the source (set device.stuck_random = 0.1348). Compliance "
        "adjusted window; the raw fit is 1.4839/-0.6192 before its symmetry point is subtracted." +
            window,
        array_of({"soft_bounds_reference", 0.0949, 1, -1, 0, 0.3499, 0.5695, 0.01, 0.4158, 0, 1.4113}, 0.7829),
        writes_of},
       {"reram_array_hfo2", "baseline HfO2 ReRAM array, soft bounds with reference",
-       "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fit + "ReRamArrayHfO2",
+       "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fitted_by_aihwkit + "ReRamArrayHfO2",
        "Measured: 9.77 % of the devices corrupt; off as in the source (set device.stuck_random = 0.0977). Only 4.3 "
        "mean pulses across the window. The raw fit is 1.1490/-1.0284 before its symmetry point is subtracted." +
            window,
        array_of({"soft_bounds_reference", 0.4622, 1, -1, 0, 0.4295, 0.5990, 0.01, 0.2174, 0, 0.5841}, 0.7125),
        writes_of},
       {"pcm_pulsed", "Ge2Sb2Te5 phase-change memory under pulses, exponential step",
-       "Nandakumar et al., Front. Neurosci. (2020)" + fit + "PCM",
+       "Nandakumar et al., Front. Neurosci. (2020)" + fitted_by_aihwkit + "PCM",
        "The device of the source only potentiates and is used as a pair with reset and refresh; here down pulses "
        "follow its down curve, without refresh. 200 nominal steps, of which roughly 50 are usable according to "
        "users of the source. Not modelled: state-dependent part of the update noise (0.042 + 0.108 w), reset. In "

@@ -60,8 +60,8 @@ struct KeyEffect {
   CellSpread from_spread, to_spread;  ///< spread of the result over the same pairs
 };
 
-/// Results that a verdict on a sweep looks at: the first, and where that is an accuracy the validation loss beside it,
-/// which scatters less than an accuracy of few samples. None of none.
+/// Results that a verdict on a sweep looks at: the first, and beside an accuracy the validation loss. The loss scatters
+/// less than an accuracy of few samples. Empty for an empty list.
 std::vector<std::string> headline_results(const std::vector<std::string>& results);
 
 /// Results of a sweep's points by name: infinite where the run failed, NaN where there is none.

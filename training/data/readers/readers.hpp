@@ -63,9 +63,9 @@ LabelledData parse_rdata(std::string_view bytes, const std::string& name, const 
 bool is_ts(std::string_view text);
 
 /// Parses .ts, the text format of the UCR and UEA archives of time series: a header of lines "@key value" down to @data, then a
-/// case a line. A case is its values, "a,b,c" for each of its dimensions with a colon between them, and behind a last colon its
-/// class, one of those that @classLabel names, or a number (@targetLabel). The features of a sample are all values of the first
-/// dimension, then of the second; its shape is (dimensions, length). All cases have one length and no missing value.
+/// case a line. A case has its values, "a,b,c", for each of its dimensions, with a colon behind each. Its class follows, a name
+/// from @classLabel, or a number (@targetLabel). The features of a sample are all values of the first dimension, then of the second;
+/// its shape is (dimensions, length). All cases have one length and no missing value.
 /// Source: Bagnall et al., The UEA multivariate time series classification archive (arXiv:1811.00075), appendix.
 LabelledData parse_ts(std::string_view text, const std::string& name, const DataSource& source, Target target);
 
