@@ -4,6 +4,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/training/network_kinds.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/models/layer_rates.hpp"
 #include "training/train/equilibrium_run.hpp"
 
