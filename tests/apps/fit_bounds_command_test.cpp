@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace nudge;
+using namespace nudge::test;
 using Catch::Contains;
 
 TEST_CASE("devices fit --seconds ends with the reason and what it had done", "[apps]") {
