@@ -340,8 +340,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   RunFile run;
   run.name = path.filename().string();
   run.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
-  const std::vector<std::string> kinds{"train",   "gradcheck", "sweep", "spec",
-                                       "compare", "crossbar",  "test",  "characterize"};
+  const auto kinds = {"train", "gradcheck", "sweep", "spec", "compare", "crossbar", "test", "characterize"};
   if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
     file.fail("/", fmt::format("is not a result file of nudge {} or devices characterize (attribute kind: {})",
                                fmt::join(kinds.begin(), kinds.end() - 1, ", "),

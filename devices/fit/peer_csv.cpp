@@ -156,8 +156,8 @@ std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScal
     return normalised ? finite_number(cell, place) : up_down_conductance(cell, at.up_unit, scale.read_voltage_V, place);
   });
   PulseRecord record = joined(columns[at.up], columns[at.down]);
-  if (record.conductance_S.empty()) csv_fail(name, "has no number in either column");
   if (!normalised) return {{"", "", std::move(record)}};
+  if (record.conductance_S.empty()) csv_fail(name, "has no number in either column");
   const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
   const double from = *low, to = *high;
   if (!(from < to)) csv_fail(name, "all numbers are alike: there is no window");

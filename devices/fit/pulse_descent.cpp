@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Search of the least deviance of pulses, by Fisher's scoring.
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "devices/fit/fit_watch.hpp"
 #include "devices/fit/pulse_residuals.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/parallel.hpp"
 
 namespace nudge {
@@ -32,7 +32,7 @@ void fold_rows(const Eigen::Ref<const Eigen::MatrixXd>& rows, Eigen::MatrixXd& t
   const Index n = triangle.cols();
   Eigen::MatrixXd stacked(n + rows.rows(), n);
   stacked << triangle, rows;
-  const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> qr(stacked);
+  leave_triangle(stacked);
   triangle = stacked.topRows(n).triangularView<Eigen::Upper>();
 }
 

@@ -46,6 +46,8 @@ Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a) {
   return a.householderQr().householderQ() * Eigen::MatrixXd::Identity(a.rows(), a.cols());
 }
 
+void leave_triangle(Eigen::Ref<Eigen::MatrixXd> a) { const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> qr(a); }
+
 template <class S>
 Eigen::Matrix<S, Eigen::Dynamic, 1> least_squares(
     const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>& a,

@@ -54,6 +54,10 @@ Eigen::MatrixXd inverse(const Eigen::MatrixXd& a);
 /// An orthonormal basis (m, n) of the columns of A (m, n), m >= n: Q of A = Q R by Householder reflections.
 Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a);
 
+/// Overwrites A (m, n), m >= n, by Householder reflections: its upper n rows then hold R of A = Q R above their diagonal. What is
+/// below is of no use.
+void leave_triangle(Eigen::Ref<Eigen::MatrixXd> a);
+
 /// An x of least |A x − b| by the pivoted QR; columns that depend on others to min(m, n)·eps get 0.
 template <class S>
 Eigen::Matrix<S, Eigen::Dynamic, 1> least_squares(

@@ -59,6 +59,10 @@ inline std::vector<std::string> small_settings(const std::string& kind) {
     all.insert(all.end(),
                {"relaxation.step_fraction=0.3", "oscillator.field=3"});  // its units have no leak to say a step
   }
+  if (kind == "predictive_coding") {
+    all.insert(all.end(),
+               {"relaxation.step_fraction=0.3", "predictive_coding.gain=0.5"});  // 1 + |M|^2 = 2 at an input of 1
+  }
   if (kind == "thermal") all.emplace_back("thermal.gain=0.3");  // far from where couplings outweigh the wells
   all.push_back("network.kind=" + kind);                        // behind what only some kinds read
   return all;

@@ -142,17 +142,13 @@ const std::vector<PhysicalValue>& amplifier_use() {
   return list;
 }
 
-/// Devices whose config gives the tables of their speed.
-bool has_speeds(const Config& c) {
-  return on_devices(c) && c.text("device.model") == "memristor_table" &&
-         !c.reals("device.memristor_table.rate").empty();
-}
-
-/// Number of pulses that the config's volts and widths make of the tables; nothing for devices that cannot be, which checks refuse.
+/// Number of pulses that the config's volts and widths make of the tables of their speed; nothing for devices without such tables, and
+/// for devices that cannot be, which checks refuse.
 std::optional<double> pulses_of_tables(const Config& c) {
-  if (!has_speeds(c)) return std::nullopt;
+  if (!on_devices(c)) return std::nullopt;
   try {
     const DeviceSpec spec = device_spec(c);
+    if (spec.model != "memristor_table" || spec.tables.count("rate") == 0) return std::nullopt;
     spec.validate();
     return pulses_across(spec);
   } catch (const UserError&) {
@@ -297,8 +293,9 @@ std::string level_values(const Config& asked) {
 std::string stale_pulses(const Config& config) {
   constexpr double most = 2;  // a controller that is wrong by so much sends twice, or half, of what is missing
   const auto count = pulses_of_tables(config);
-  const double assumed = config.real("device.pulses");
-  if (!count || (assumed <= most * *count && *count <= most * assumed)) return "";
+  if (!count) return "";
+  const double assumed = device_spec(config).pulses;
+  if (assumed <= most * *count && *count <= most * assumed) return "";
   return fmt::format(
       "device.pulses = {:.4g}: pulses of device.memristor_table.pulse_up = {} and pulse_down = {} cross the window in "
       "{:.4g}. Leave device.pulses out: it then follows from them",
