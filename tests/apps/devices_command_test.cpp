@@ -299,7 +299,7 @@ TEST_CASE("devices fit --noise and --bake print measured beside model and write 
     CHECK(outcome.exit_code == 2);
     CHECK_THAT(outcome.errors, Contains(why));
   };
-  refused("reads.csv --noise --bake", "one of --relaxation, --noise, --bake, --iv and --endurance");
+  refused("reads.csv --noise --bake", "one of --relaxation, --noise, --bake, --iv, --endurance and --disturb");
   refused("reads.csv --bake", "reads.csv:1: column \"cell\" is missing");
   refused("bake.csv --noise", "bake.csv:2: 4 reads of one cell");
   refused("bake.csv --bake --activation warm", "--activation \"warm\"");

@@ -45,6 +45,8 @@ read_noise = "1 %"
 forward_adc_bits = 8
 [circuit]
 adc_energy = "1.6 pJ"
+[chip]
+node = "130 nm"
 [spec]
 keys = ["device.read_noise", "crossbar.forward_adc_bits"]
 metric = "loss"
