@@ -33,7 +33,8 @@ std::string requirement_text(const SpecAxis& axis, const SpecLimit& one) {
   switch (one.outcome) {
     case SpecOutcome::beyond: return fmt::format("{} {}", worse_is_more(axis) ? ">" : "<", axis.text(axis.worst));
     case SpecOutcome::fails: return "fails at " + axis.text(axis.best);
-    case SpecOutcome::open: return fmt::format("not resolved [-, {}]", end_text(axis, one.bad));
+    case SpecOutcome::open:
+      return fmt::format("not resolved [{}, {}]", end_text(axis, one.good), end_text(axis, one.bad));
     case SpecOutcome::found: break;
   }
   return fmt::format("{} [{}, {}]", axis.text(one.value), end_text(axis, one.good), end_text(axis, one.bad));

@@ -91,7 +91,7 @@ SpecLimit spec_limit(const SpecAxis& axis, const std::vector<SpecTrial>& trials)
   const Bracket bracket = bracket_of(trials);
   out.at = bracket.below;
   if (!bad) {
-    out.outcome = SpecOutcome::beyond;
+    out.outcome = bracket.above ? SpecOutcome::open : SpecOutcome::beyond;
     return out;
   }
   out.bad = axis.value(trials[*bad].u);

@@ -44,9 +44,9 @@ std::optional<double> next_position(const SpecAxis& axis, std::vector<SpecTrial>
 /// Outcome of the search for a requirement.
 enum class SpecOutcome {
   found,   ///< the loss reaches the bound within the range
-  beyond,  ///< it does not for certain, up to the worst value
+  beyond,  ///< no trial is above the bound, up to the worst value
   fails,   ///< it is above the bound at the best value
-  open,    ///< it is above the bound at the best value, within the error
+  open,    ///< a trial is above the bound, and the seeds do not say for certain which value is the first
 };
 
 /// SpecLimit of a key. Numbers that are not known are NaN.
