@@ -25,7 +25,7 @@ class LayeredPlan final : public SamplePlan {
     std::vector<Node> all;
     for (int l = 1; l <= count(); ++l) {
       all.push_back({fmt::format("layer{}", l), columns(l)});
-      layers_.units(l - 1, all.back());
+      if (layers_.units) layers_.units(l - 1, all.back());
     }
     return all;
   }
@@ -79,6 +79,16 @@ class LayeredPlan final : public SamplePlan {
     const auto end = [this](int l, NodeActivation of) {
       return l == 0 ? LinkEnd{Term<S>::kInput, {0, width(0)}, of, layers_.input_gain} : LinkEnd{l - 1, columns(l), of};
     };
+    if (layers_.predictions) {
+      for (int l = 1; l <= count(); ++l) {
+        const auto weights = [&](int p) { return LinkWeights<S>{p, maps[static_cast<std::size_t>(p)].get()}; };
+        const NodeActivation bend = l < count() ? layers_.parts.front().activation : NodeActivation::identity;
+        all.push_back(std::make_unique<PredictionLink<S>>(end(l - 1, NodeActivation::identity), end(l, bend),
+                                                          weights(l - 1), weights(count() + l - 1),
+                                                          *layers_.predictions));
+      }
+      return all;
+    }
     std::vector<int> nodes;
     int field = count();
     for (int l = 1; l <= count(); ++l) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "circuits/terms/node_activation.hpp"
+#include "circuits/terms/prediction_link.hpp"
 #include "training/data/task.hpp"
 #include "training/models/network_plan.hpp"
 
@@ -44,6 +45,9 @@ struct Layers {
   std::function<void(int layer, Node& node)> units = {};
   std::optional<double> quartic = {};              ///< κ of the wells of all units; none: no wells
   std::shared_ptr<const NodeCost> cost = nullptr;  ///< cost of the last layer (NodeReadout::cost)
+  /// Predictions in place of the energy below: E = ½ Σ |s_l − f_l(s_{l−1} W_l + h_l)|², f the activation of the one part and the
+  /// identity in the last layer.
+  std::optional<Predictions> predictions = {};
 };
 
 /// Makes layers s_1 … s_L above a clamped sample s_0, neighbours coupled both ways,
