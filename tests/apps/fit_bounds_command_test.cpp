@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits that have a bound on their time, and fits of cells that are only read.
+// Fits that have a bound on their time, and fits of cells that are only read, of sweeps and of lives.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -58,4 +58,34 @@ TEST_CASE("devices fit --disturb writes what the simulator reads", "[apps]") {
   const Outcome counted = run_nudge(folder, "devices fit reads.csv --disturb");
   CHECK(counted.exit_code == 2);
   CHECK_THAT(counted.errors, Contains("--read-time") && Contains("understood: columns: cell"));
+}
+
+TEST_CASE("devices fit --iv and --endurance print what they understood, and write a configuration", "[apps]") {
+  const Folder folder;
+  std::string sweep = "voltage_V,current_A\n";
+  for (int n = 0; n <= 80; ++n) {  // set above .7 V, reset below -.7 V
+    const int k = n <= 20 ? n : n <= 60 ? 40 - n : n - 80;
+    sweep += fmt::format("{},{}\n", 0.05 * k, 0.05 * k * (n > 14 && n <= 54 ? 1e-4 : 1e-6));
+  }
+  folder.write("sweep.csv", sweep);
+  const Outcome told = run_nudge(folder, "devices fit sweep.csv --iv --json");
+  CHECK(told.exit_code == 0);
+  const auto iv = nlohmann::json::parse(told.output);
+  CHECK(iv["set_V"]["value"].get<double>() == Approx(0.725).margin(0.03));  // within a step
+  CHECK(iv["reset_V"]["value"].get<double>() == Approx(-0.725).margin(0.03));
+  CHECK(iv["on_off"]["value"].get<double>() == Approx(100).epsilon(0.01));
+  CHECK(iv["understood"][0]["rows"] == 81);
+  CHECK_THAT(iv["no_law"].get<std::string>(), Contains("--rate"));
+  folder.write("end.csv", "device,cycle,lrs_kOhm,hrs_kOhm\n1,1,5,100\n1,1000,5.1,90\n");
+  const Outcome lives = run_nudge(folder, "devices fit end.csv --endurance --out end.toml");
+  CHECK(lives.exit_code == 0);
+  CHECK_THAT(lives.output, Contains("r_on = \"lrs_kOhm\" in kOhm") && Contains("every device lasted 2000 pulses"));
+  const Outcome mixed = run_nudge(folder, "devices fit sweep.csv --endurance");
+  CHECK(mixed.exit_code == 2);
+  CHECK_THAT(mixed.errors, Contains("sweep.csv:1: unknown column"));
+  folder.write("iv.csv", "voltage_V,current_A\n0,0\n0.1,1e-6\n0.2,2e-6\n");
+  const Outcome three = run_nudge(folder, "devices fit iv.csv --iv");
+  CHECK(three.exit_code == 2);
+  CHECK_THAT(three.errors, Contains("iv.csv") && Contains("3 rows") && Contains("comes back"));
+  CHECK_THAT(three.errors, Contains("understood: columns: voltage = \"voltage_V\" in V, current = \"current_A\" in A"));
 }
