@@ -155,12 +155,12 @@ TEST_CASE("a key that changes nothing has no requirement", "[apps]") {
   // Tiles of an array without wires: every loss is 0, below the bound.
   const auto json = json_of_run(run_nudge(folder,
                                           "spec toy.toml --out a.h5 --json --set 'spec.keys=[\"crossbar.tile_rows\"]'"
-                                          " --set 'spec.range.crossbar.tile_rows=[4, 64]' --set spec.designs=0"));
+                                          " --set 'spec.range.crossbar.tile_rows=[4, 12]' --set spec.designs=0"));
   REQUIRE(json["requirements"].size() == 1);
   const auto& alone = json["requirements"][0]["alone"];
   CHECK((alone["outcome"] == "beyond" && alone["value"].is_null() && alone["interval"][1].is_null()));
-  CHECK(alone["beyond"] == 64);
-  CHECK(alone["text"] == "> 64");
+  CHECK(alone["beyond"] == 12);
+  CHECK(alone["text"] == "> 12");
 }
 
 TEST_CASE("spec that has nothing to lose says so", "[apps]") {
@@ -188,6 +188,8 @@ TEST_CASE("spec names what is wrong before it runs anything", "[apps]") {
   CHECK_THAT(refused("--set spec.runs=5"), Contains("spec.runs = 5") && Contains("Raise it"));
   CHECK_THAT(refused("--set device.preset= --set device.model=digital"), Contains("device.model"));
   CHECK_THAT(refused("--shard 3/2"), Contains("--shard"));
+  CHECK_THAT(refused("--set 'spec.keys=[\"crossbar.tile_rows\"]' --set 'spec.range.crossbar.tile_rows=[4, 64]'"),
+             Contains("crossbar.tile_columns = 64 (must be <= 12"));
   folder.write("bad.toml", "[spec]\nloss = 2\n");
   const Outcome bad = run_nudge(folder, "spec bad.toml --out none.h5");
   CHECK(bad.exit_code == 2);

@@ -33,6 +33,12 @@ void check_null(const Config& config, const NetworkPlan& plan) {
 
 }  // namespace
 
+void check_plan(const Config& config, const NetworkPlan& plan) {
+  check_null(config, plan);
+  check_chip_tiles(config, plan);
+  check_write_threshold(config, model_arrays(config), plan);
+}
+
 RunParts run_parts(const Config& config, Work work) {
   use_product_kernel(config);
   RunParts parts;
@@ -40,12 +46,9 @@ RunParts run_parts(const Config& config, Work work) {
     parts.task = make_task(c);
     if (!network_kind(c).is_circuit()) return check_memory(c, run_memory(c, parts.task->sizes()), work);
     parts.plan = network_plan(c, parts.task->sizes());
-    check_null(c, *parts.plan);
-    check_chip_tiles(c, *parts.plan);
-    const CrossbarSpec arrays = model_arrays(c);
-    check_arrays_fit(arrays, *parts.plan, run_options(c).double_precision() ? sizeof(double) : sizeof(float));
+    check_plan(c, *parts.plan);
+    check_arrays_fit(model_arrays(c), *parts.plan, run_options(c).double_precision() ? sizeof(double) : sizeof(float));
     check_memory(c, run_memory(c, *parts.plan), work);
-    check_write_threshold(c, arrays, *parts.plan);
     static_cast<void>(hardware_aware_devices(c));
   });
   return parts;

@@ -33,6 +33,16 @@ RunMemory run_memory(const Config& config, const TaskSizes& task);
 /// size that the config sets for its kind of network, or train.batch if the states are most of it.
 void check_memory(const Config& config, const RunMemory& needed, Work work, const FreeMemory& free = free_memory());
 
+/// Throws UserError if the config does not fit the network that it plans: what a run refuses before it begins, and a study for every point
+/// before its first. A null without a read-out, tiles larger than any array, a write threshold (check_write_threshold).
+void check_plan(const Config& config, const NetworkPlan& plan);
+
+/// Throws UserError if crossbar.threshold lets a weight of an equilibrium jump by more than 4 learning rates of Adam, θ q > 4 η. q is
+/// the change by one pulse in the array that is written most coarsely. A threshold of one pulse is the devices' own, and allowed. The
+/// steps of SGD have no size that is known before training. Measured on reram_es in a character block: 2.5 to 3.9 η train, beyond
+/// that the free phase ran away within 50 steps (docs/reference/update_rules.md).
+void check_write_threshold(const Config& config, const CrossbarSpec& arrays, const NetworkPlan& plan);
+
 /// Start of every run, made of its config and its data.
 struct RunParts {
   std::shared_ptr<const Task> task;
@@ -47,11 +57,5 @@ RunParts run_parts(const Config& config, Work work = Work::reads);
 /// Parts of a run that needs a circuit, as run_parts() makes them. UserError for another network, with the commands
 /// that it has.
 RunParts circuit_parts(const Config& config);
-
-/// Throws UserError if crossbar.threshold lets a weight of an equilibrium jump by more than 4 learning rates of Adam, θ q > 4 η. q is
-/// the change by one pulse in the array that is written most coarsely. A threshold of one pulse is the devices' own, and allowed. The
-/// steps of SGD have no size that is known before training. Measured on reram_es in a character block: 2.5 to 3.9 η train, beyond
-/// that the free phase ran away within 50 steps (docs/reference/update_rules.md).
-void check_write_threshold(const Config& config, const CrossbarSpec& arrays, const NetworkPlan& plan);
 
 }  // namespace nudge

@@ -17,6 +17,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
@@ -132,29 +133,27 @@ GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, Sweep
 void GridBuilder::check(const Config& config) {
   if (end_cosine_ == EndCosine::measured) expect_training_reads(config);  // its points are trained
   validate_linear_map(crossbar_spec(config));
-  const DataOptions options = data_options(config);
-  if (const std::string& kind = task_kind(config).name; kind != "characters") {
-    std::string data = kind;
-    for (const std::string& key : config.keys()) {
-      if (key.starts_with("data.") && key != "data.side_by_side")
-        data = fmt::format("{}|{}", data, config.as_text(key));
-    }
-    if (samples_.count(data) == 0) {
-      const auto task = make_task(config);
-      samples_[data] = task->sizes();
-      splits_.insert(data);
-      if (splits_.size() == 1) grid_.measured = config;
-    }
-    check_network(config, samples_[data]);
-    return;
+  const std::string& kind = task_kind(config).name;
+  const bool text = kind == "characters";
+  std::string data = text ? fmt::format("{}|{}", kind, config.integer("model.tokens")) : kind;
+  for (const std::string& key : config.keys()) {
+    if (key.starts_with("data.") && key != "data.side_by_side") data = fmt::format("{}|{}", data, config.as_text(key));
   }
-  const std::string split = fmt::format("{}|{}|{}", options.text, config.as_text("data.validation_fraction"),
-                                        config.as_text("data.test_fraction"));
-  const bool text_is_new = texts_.insert(fmt::format("{}|{}", split, config.integer("model.tokens"))).second;
-  const bool split_is_new = splits_.insert(split).second;
-  if (!text_is_new) return;
-  const TextDataset data = load_dataset(config);
-  if (split_is_new) grid_.sweep.lines = text_lines(data);
+  if (sizes_.count(data) == 0) {
+    sizes_[data] = make_task(config)->sizes();
+    const std::string split =
+        text ? fmt::format("{}|{}|{}", data_options(config).text, config.as_text("data.validation_fraction"),
+                           config.as_text("data.test_fraction"))
+             : data;
+    const bool is_new = splits_.insert(split).second;
+    if (is_new && text) grid_.sweep.lines = text_lines(load_dataset(config));
+    if (!text && splits_.size() == 1) grid_.measured = config;
+  }
+  if (network_kind(config).is_circuit()) {
+    check_plan(config, *network_plan(config, sizes_[data]));
+  } else {
+    check_network(config, sizes_[data]);
+  }
 }
 
 void GridBuilder::add(const std::vector<std::string>& settings, const std::vector<std::string>& labels,

@@ -73,8 +73,8 @@ class GridBuilder {
   SweepGrid& grid_;
   bool any_ = false;  ///< true if a combination can be run
   std::vector<Problem> problems_;
-  std::set<std::string> texts_, splits_;      ///< texts and splits seen so far
-  std::map<std::string, TaskSizes> samples_;  ///< sizes of samples by their data.* keys
+  std::set<std::string> splits_;            ///< splits seen so far
+  std::map<std::string, TaskSizes> sizes_;  ///< sizes of the data by the keys that choose them
 };
 
 /// Expands sweep.grid by sweep.mode × sweep.seeds and checks every combination: config rules, device, text. Throws one
