@@ -37,7 +37,7 @@ void add_charges(const NodalEquations& equations, const std::vector<double>& x, 
          {std::tuple(a, a, 1), std::tuple(b, b, 1), std::tuple(a, b, -1), std::tuple(b, a, -1)})
       add(row, column, sign * farad);
   }
-  for (const Coupling& of : netlist.couplings) {
+  for (const CoupledInductors& of : netlist.couplings) {
     const auto i = static_cast<std::size_t>(of.first), j = static_cast<std::size_t>(of.second);
     const double mutual = of.factor * std::sqrt(netlist.elements[i].value * netlist.elements[j].value);
     add(equations.branch(i), equations.branch(j), -mutual);

@@ -37,7 +37,7 @@ Netlist with_inductor_currents(Netlist netlist) {
     more.push_back(behind(inductor, "#c", ElementKind::capacitor, {node, kGround}, kSquare * inductor.value));
   }
   for (std::size_t k = 0; k < netlist.couplings.size(); ++k) {
-    const Coupling& of = netlist.couplings[k];
+    const CoupledInductors& of = netlist.couplings[k];
     const Element &first = drawn[static_cast<std::size_t>(of.first)],
                   &second = drawn[static_cast<std::size_t>(of.second)];
     const double mutual = kSquare * of.factor * std::sqrt(first.value * second.value);

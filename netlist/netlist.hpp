@@ -127,8 +127,8 @@ inline double across(const Element& e, const std::vector<double>& v) {
   return at(e.nodes[0]) - at(e.nodes[1]);
 }
 
-/// Coupling of two inductors, M = k √(L₁ L₂).
-struct Coupling {
+/// Two inductors that share flux, M = k √(L₁ L₂).
+struct CoupledInductors {
   std::string name;
   int first, second;  ///< numbers of elements
   double factor;      ///< k, |k| ≤ 1
@@ -143,7 +143,7 @@ struct Netlist {
   double shunt_S = 0;              ///< conductance from every node to ground, 1/rshunt of .options
   double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
   std::vector<std::pair<int, double>> starts;  ///< nodes and voltages of .nodeset and .ic
-  std::vector<Coupling> couplings;
+  std::vector<CoupledInductors> couplings;
   std::vector<std::vector<std::string>> analyses;  ///< words of the .tran and .ac cards
   std::vector<std::string> notes;  ///< sentences on what was left aside, or is read otherwise than by ngspice
 };

@@ -27,7 +27,7 @@ class CardWriter {
       if (!e.charge) card(e);  // charges of junctions stand in their models
     }
     for (std::size_t k = 0; k < netlist_->couplings.size(); ++k) {
-      const Coupling& of = netlist_->couplings[k];
+      const CoupledInductors& of = netlist_->couplings[k];
       out_ += fmt::format("k{} {} {} {}\n", k + 1, name_of(element(of.first)), name_of(element(of.second)), of.factor);
     }
     for (const auto& [law, name] : models_) out_ += fmt::format(".model {} {}\n", name, law);

@@ -124,3 +124,31 @@ TEST_CASE("every estimator that nudges says what its nudge is beside the noise",
     CHECK(choice.measured() == (name.starts_with("ep") || name.starts_with("aep")));
   }
 }
+
+TEST_CASE("a beta that no phase survives has a largest one below it that all of a batch survive", "[nudge]") {
+  // Squared error, c = 1, of nodes with D = 1: the phase of -beta has a minimum where beta < D/c = 1. Cross-entropy has no such bound
+  // that is known before a phase is run.
+  for (const std::string cost : {"squared_error", "cross_entropy"}) {
+    CAPTURE(cost);
+    const Config config = small("hopfield", {"estimator=ep", "hopfield.cost=" + cost, "relaxation.schedule=parallel",
+                                             "relaxation.step=0.5", "beta=200"});
+    const RunParts parts = run_parts(config);
+    const auto network = make_network<double>(config, parts.plan, Weights::digital);
+    const Batch batch = parts.task->training(0);
+    BatchGradientOptions options = gradient_options<double>(config, "");
+    options.phases.step = options.phases.free.step = 0.5;
+    const double beta = largest_settling_beta(*network, options, batch);
+    REQUIRE(beta > 0);
+    REQUIRE(beta < 200);
+    if (cost == "squared_error") CHECK(beta < 1);
+    CHECK(largest_settling_beta(
+              *network,
+              [&] {
+                options.phases.beta = beta;
+                return options;
+              }(),
+              batch) == beta);
+    options.phases.beta = 1.1 * beta;  // beyond the next step of the bisection, 2^(1/8) = 1.09
+    CHECK(largest_settling_beta(*network, options, batch) < options.phases.beta);
+  }
+}

@@ -57,6 +57,10 @@ double largest_nudge(const Config& config, const std::string& estimator);
 template <class S>
 NudgeChoice measured_nudge(const Network<S>& network, BatchGradientOptions options, const Batch& batch);
 
+/// Returns the largest beta, to 9 %, at which all phases of a batch settle. It is not above the beta of `options`.
+/// 0: none of 10 halves does. For costs whose curvature is not known; of one with a curvature c the bound is (2/ε − D)/c.
+double largest_settling_beta(const Network<double>& network, BatchGradientOptions options, const Batch& batch);
+
 /// Chooses beta: the config's, where set. For auto on physical hardware it is the smallest beta, from default_beta to
 /// largest_nudge(), with a signal-to-noise ratio of 10 (a cosine of 0.995). For auto elsewhere it is default_beta.
 /// Rounded to two digits. If the ratio stays below 10, a longer nudged phase averages up to four times as many states,

@@ -130,7 +130,7 @@ void EquilibriumRun<S>::step(std::uint64_t step, const Batch& batch) {
                                  to_string(decision), std::isfinite(norm) ? fmt::format("{:.3g}", norm) : "not finite",
                                  guard_.average(), report.diverged, report.left_out));
   }
-  if (nonfinite_in_a_row_ == 1) note_unsolved(step, batch, report);
+  note_unsolved(step, batch, report);
   let_time_pass(step, report);
   record(step, report, norm, decision);
   for (auto& hook : hooks_) {

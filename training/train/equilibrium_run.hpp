@@ -115,6 +115,7 @@ class EquilibriumRun final : public LearningRun {
   /// Judges the free phases of the first steps, the last one and some between (judge_free_phase()), into the log.
   void judge(std::uint64_t step, const Batch& batch);
   void note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report);
+  std::string settling_beta_text(const Batch& batch) const;
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
   std::string loss_unit() const { return network_->loss_unit(); }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "training/check/choices.hpp"
 #include "training/check/free_phase_check.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/stability.hpp"
@@ -82,9 +83,11 @@ void EquilibriumRun<S>::judge(std::uint64_t step, const Batch& batch) {
   if (clean && !found.clean()) log_.event(step, sentence(found));
 }
 
-/// Notes the reason why a circuit that solves itself failed in a step, or why nothing is left of the step.
+/// Notes the reason why a circuit that solves itself failed in a step, or why nothing is left of the step: of the first of steps in a
+/// row, and of the last before the run ends.
 template <class S>
 void EquilibriumRun<S>::note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report) {
+  if (nonfinite_in_a_row_ != 1 && nonfinite_in_a_row_ != kHopeless) return;
   unsolved_ = why_unsolved(*exact_copy(*network_, ExactSystem::circuit), batch, report.sequences);
   if (!unsolved_.empty()) return log_.event(step, "no solution: " + unsolved_);
   if (report.left_out == static_cast<int>(report.sequences.size())) {
@@ -100,8 +103,23 @@ void EquilibriumRun<S>::note_unsolved(std::uint64_t step, const Batch& batch, co
     return one.nudged == Status::diverged && one.free.status != Status::diverged;
   });
   if (lost == 0) return;
-  log_.event(step, fmt::format("no gradient: nudged phases of {} of {} sequences diverge or oscillate", lost,
-                               report.sequences.size()));
+  unsolved_ = fmt::format("nudged phases of {} of {} sequences diverge or oscillate", lost, report.sequences.size());
+  if (lost == report.diverged && (step == 0 || nonfinite_in_a_row_ == kHopeless)) {
+    unsolved_ += settling_beta_text(batch);  // up to 14 gradients
+  }
+  log_.event(step, "no gradient: " + unsolved_);
+}
+
+/// Text of the largest beta at which the phases of a batch settle, without noise; empty: none was found.
+template <class S>
+std::string EquilibriumRun<S>::settling_beta_text(const Batch& batch) const {
+  const auto network = exact_copy(*network_, ExactSystem::circuit);
+  BatchGradientOptions options = gradient_options<double>(config_, estimator_);
+  options.phases.step = options.phases.free.step = RelaxationStep(config_).of(network->circuit());
+  const double beta = largest_settling_beta(*network, options, batch);
+  return beta > 0 && beta < options.phases.beta
+             ? fmt::format(". At beta = {:.2g} all of them settle, at {:.2g} not", beta, options.phases.beta)
+             : "";
 }
 
 template <class S>
@@ -120,6 +138,7 @@ std::string EquilibriumRun<S>::stuck() const {
   template Equilibrium EquilibriumRun<S>::verdict(const Batch&) const;                                    \
   template void EquilibriumRun<S>::judge(std::uint64_t, const Batch&);                                    \
   template void EquilibriumRun<S>::note_unsolved(std::uint64_t, const Batch&, const BatchReport& report); \
+  template std::string EquilibriumRun<S>::settling_beta_text(const Batch&) const;                         \
   template std::string EquilibriumRun<S>::stuck() const;
 NUDGE_BOTH_PRECISIONS(NUDGE_VERDICT)
 
