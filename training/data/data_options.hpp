@@ -24,6 +24,7 @@ struct DataOptions {
   std::vector<Index> shape;
   Index classes = {};  ///< number of classes; 0: the largest label + 1
   std::string scaling, value_scaling;
+  std::vector<std::string> augment;  ///< changes of pictures while they are learnt (Augmentation)
   double validation_fraction = {}, test_fraction = {};
   std::int64_t test_seed = {};   ///< seed of the test split
   std::int64_t split_seed = {};  ///< seed of the split of the rest; by_seed: the seed of the run

@@ -24,6 +24,7 @@ constexpr const char* kReferenceRevision = "references 1";
 
 SampleTask::SampleTask(const Config& config, Target target)
     : parts_(load_samples(sample_options(config), target)),
+      augmentation_(data_options(config).augment, parts_),
       batch_(static_cast<Index>(config.integer("train.batch"))),
       rows_(samples_side_by_side(config)),
       validation_samples_(data_options(config).validation_samples),
@@ -39,7 +40,9 @@ TaskSizes SampleTask::sizes() const {
 }
 
 Batch SampleTask::training(std::uint64_t step) const {
-  return side_by_side(epoch_batch(parts_.training, batch_, seed_, step), rows_);
+  Batch batch = epoch_batch(parts_.training, batch_, seed_, step);
+  augmentation_.apply(batch, seed_, step);
+  return side_by_side(batch, rows_);
 }
 
 std::vector<std::string> SampleTask::notes() const { return sample_notes(parts_); }

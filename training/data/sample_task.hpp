@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "training/data/augmentation.hpp"
 #include "training/data/samples.hpp"
 #include "training/data/scores.hpp"
 #include "training/data/task.hpp"
@@ -8,7 +9,8 @@
 namespace nudge {
 
 /// Task of samples with features and a target each, from data.file or the digits that ship (data.*). Rows are samples,
-/// data.side_by_side of them in an example. Training goes in epochs, each in an order of its own. Validation uses its
+/// data.side_by_side of them in an example. Training goes in epochs, each in an order and with
+/// changes (data.augment) of its own. Validation uses its
 /// first data.validation_samples samples, test all.
 class SampleTask : public Task {
  public:
@@ -31,6 +33,7 @@ class SampleTask : public Task {
   std::vector<Batch> in_rows(std::vector<Batch> batches) const;
 
   SampleParts parts_;
+  Augmentation augmentation_;
   Index batch_, rows_, validation_samples_;
   std::uint64_t seed_;
   /// Result of fingerprint() once computed: 0.2 s for 45 million numbers, and each checkpoint has it.

@@ -172,7 +172,7 @@ SampleParts prepare_samples(LabelledData data, const std::string& name, Labelled
   if (!predefined && options.test.fraction > 0) {
     expect_samples(held_out, "test", count, name, "a larger data.test_fraction, or 0");
   }
-  parts.scaling = FeatureScaling(options.scaling, training.features);
+  parts.scaling = FeatureScaling(options.scaling, training.features, parts.shape.size() == 3 ? parts.shape.front() : 1);
   if (values) parts.value_scaling = FeatureScaling(options.value_scaling, training.values);
   const auto take = [&](ReadSamples part, const std::string& file, Samples& into) {
     into.features = scaled(parts.scaling, file, "data.scaling", part.features);
@@ -284,26 +284,27 @@ std::uint64_t shuffled(std::uint64_t i, std::uint64_t n, const RngKey& key, std:
 }
 
 const std::vector<std::string>& scaling_names() {
-  static const std::vector<std::string> names = {"none", "unit", "unit_each", "standard"};
+  static const std::vector<std::string> names = {"none", "unit", "unit_each", "standard", "channel"};
   return names;
 }
 
 FeatureScaling::FeatureScaling(Index columns)
     : offset_(static_cast<std::size_t>(columns), 0.0), gain_(static_cast<std::size_t>(columns), 1.0) {}
 
-FeatureScaling::FeatureScaling(const std::string& kind, const Matrix<double>& training)
+FeatureScaling::FeatureScaling(const std::string& kind, const Matrix<double>& training, Index channels)
     : FeatureScaling(training.cols()) {
-  NUDGE_EXPECT(training.size() > 0);
+  NUDGE_EXPECT(training.size() > 0 && training.cols() % channels == 0);
   if (kind == "none") return;
-  const double smallest = training.minCoeff(), largest = training.maxCoeff();
-  for (Index j = 0; j < training.cols(); ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    const auto column = training.col(j);
-    const double low = kind == "unit" ? smallest : column.minCoeff();
-    const double high = kind == "unit" ? largest : column.maxCoeff();
-    offset_[at] = kind == "standard" && high > low ? column.mean() : low;
-    if (high == low) continue;
-    gain_[at] = 1 / (kind == "standard" ? std::sqrt((column.array() - offset_[at]).square().mean()) : high - low);
+  const bool standard = kind == "standard" || kind == "channel";
+  const Index together = kind == "unit" ? training.cols() : kind == "channel" ? training.cols() / channels : 1;
+  for (Index first = 0; first < training.cols(); first += together) {
+    const auto columns = training.middleCols(first, together);
+    const double low = columns.minCoeff(), high = columns.maxCoeff();
+    const double offset = standard && high > low ? columns.mean() : low;
+    double gain = 1;
+    if (high > low) gain = 1 / (standard ? std::sqrt((columns.array() - offset).square().mean()) : high - low);
+    std::fill_n(offset_.begin() + first, together, offset);
+    std::fill_n(gain_.begin() + first, together, gain);
   }
 }
 

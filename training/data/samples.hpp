@@ -45,14 +45,16 @@ SampleSplit split_samples(Index n, std::span<const int> labels, const DrawnPart&
 ///             pixels keep their relation)
 ///   unit_each each column has a range of its own
 ///   standard  each column has mean 0 and standard deviation 1 (divisor n) on the training split
+///   channel   the same for all columns of a channel of pictures together
 /// A column that is constant in training is only shifted (gain 1). Held-out numbers may leave the range; nothing is
 /// clipped.
 class FeatureScaling {
  public:
   /// Leaves `columns` columns as they are.
   explicit FeatureScaling(Index columns = 0);
-  /// Fits the scaling to the training split; kind is one of scaling_names().
-  FeatureScaling(const std::string& kind, const Matrix<double>& training);
+  /// Fits the scaling to the training split; kind is one of scaling_names(). A channel has as many columns as another, one after the
+  /// other.
+  FeatureScaling(const std::string& kind, const Matrix<double>& training, Index channels = 1);
 
   /// Scales numbers in double, and then rounds them to float: an offset that is large beside its column takes no digits.
   Matrix<float> applied(const Matrix<double>& x) const;
