@@ -87,6 +87,14 @@ TEST_CASE("a loss that has settled has stopped falling, one hidden by scatter is
   CHECK_THAT(hidden.text(), Contains("no significant trend"));
 }
 
+TEST_CASE("a loss that goes to 0 has stopped falling once it has little left to lose", "[train]") {
+  // 3 exp(-t/50): from t = 800 of 1000 on 3e-7 is left, 1e-7 of the fall; at a tenth of the rate 0.61 is left and falls to 0.41.
+  const auto fast = [](double t) { return 3 * std::exp(-t / 50); };
+  const auto slow = [](double t) { return 3 * std::exp(-t / 500); };
+  CHECK(plateau(curve(fast, 0, 0, 1)).reached == std::optional(true));
+  CHECK(plateau(curve(slow, 0, 0, 1)).reached == std::optional(false));
+}
+
 TEST_CASE("a rising loss is said to rise", "[train]") {
   const Plateau found = plateau(curve([](double t) { return 2 + 1e-3 * t; }, 0.01, 0, 1));
   CHECK(found.rises());

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t kBlocks = 10;
 constexpr double kLastShare = 0.2;  ///< of the steps, that the line is fitted to
 constexpr double kSmall = 0.01;     ///< of the loss: a fall within as many steps that changes no comparison
+constexpr double kTiny = 1e-4;      ///< of what training has taken off: the same for a loss that goes to 0
 
 }  // namespace
 
@@ -53,7 +55,8 @@ Plateau plateau_of(std::span<const double> steps, std::span<const double> losses
   const double half = student_t_quantile(0.975, degrees) * std::sqrt(left / (degrees * sxx));
   out.slope_per_1000_steps = 1000 * slope;
   out.interval = {1000 * (slope - half), 1000 * (slope + half)};
-  const bool falls = slope + half < 0, little = -(slope - half) * window < kSmall * std::abs(y_mean);
+  const double small = std::max(kSmall * std::abs(y_mean), kTiny * (losses.front() - y_mean));
+  const bool falls = slope + half < 0, little = -(slope - half) * window < small;
   if (falls || little) out.reached = little;
   return out;
 }
@@ -79,7 +82,10 @@ std::string Plateau::text() const {
     return fmt::format("the {} loss has no significant trend over its last fifth: its slope is {} [{:.2g}, {:.2g}]", of,
                        per_100(slope_per_1000_steps), interval.low / 10, interval.high / 10);
   }
-  if (*reached) return fmt::format("the {} loss has stopped falling: a fifth more steps lower it by less than 1 %", of);
+  if (*reached)
+    return fmt::format(
+        "the {} loss has stopped falling: a fifth more steps lower it by less than 1 %, or 0.01 % of its fall so far",
+        of);
   return fmt::format("the {} loss still falls by {}: train longer before you compare", of,
                      per_100(-slope_per_1000_steps));
 }
