@@ -268,7 +268,8 @@ def ranking(run, result=None, ax=None, most=24):
     ax = _axes(ax, (6.4, 1.0 + 0.32 * len(found)))
     share = result.endswith("accuracy")
     unit = 100 if share else 1
-    reach = 1.1 * unit * max((abs(end) for one in found for end in (one.mean, one.low, one.high) if math.isfinite(end)), default=0)
+    ends = [0.0] + [unit * end for one in found for end in (one.mean, one.low, one.high) if math.isfinite(end)]
+    margin = 0.06 * (max(ends) - min(ends))
     for row, one in enumerate(reversed(found)):
         if math.isfinite(one.low):
             ax.plot([unit * one.low, unit * one.high], [row, row], color=COLORS[0], linewidth=1.5)
@@ -279,7 +280,9 @@ def ranking(run, result=None, ax=None, most=24):
                                       + (f" (a run failed with {one.failed} of {one.seeds})" if one.failed else "")
                                       for one in reversed(found)])
     ax.axvline(0, color="0.6", linewidth=0.8)
-    ax.set_xlim(-reach or None, reach or None)
+    if margin > 0:
+        ax.set_xlim(min(ends) - margin, max(ends) + margin)
+    ax.set_ylim(-0.6, len(found) - 0.4)
     _label(ax.xaxis, f"difference of the {_name(result)}", "points" if share else _unit(table[result]))
     return ax
 

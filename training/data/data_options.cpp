@@ -121,9 +121,10 @@ const Section<DataOptions>& data_section() {
                                     "`nudge compare` does unless the key is set.")),
             &DataOptions::split_seed),
       field(zero_is("auto", integer("data.side_by_side", "auto", between(0, 4096),
-                                    "Samples that settle side by side in the simulation, as rows of one state. This "
-                                    "affects only speed: the circuit sees one sample after the other. With "
-                                    "relaxation.tolerance they stop together. auto: the largest divisor of "
+                                    "Samples that settle side by side in the simulation, as rows of one state. The "
+                                    "circuit sees one sample after the other, so this changes the speed, and which "
+                                    "random numbers the reads of a sample take. With relaxation.tolerance they stop "
+                                    "together. auto: the largest divisor of "
                                     "train.batch up to 16.")),
             &DataOptions::side_by_side),
       field(zero_is("all", integer("data.validation_samples", "all", at_least(0),

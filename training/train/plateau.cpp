@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBlocks = 10;
 constexpr double kLastShare = 0.2;  ///< of the steps, that the line is fitted to
 constexpr double kSmall = 0.01;     ///< of the loss: a fall within as many steps that changes no comparison
-constexpr double kTiny = 1e-4;      ///< of what training has taken off: the same for a loss that goes to 0
+constexpr double kTiny = 1e-3;      ///< of what training has taken off: the same for a loss that goes to 0
 
 }  // namespace
 
@@ -56,7 +56,8 @@ Plateau plateau_of(std::span<const double> steps, std::span<const double> losses
   out.slope_per_1000_steps = 1000 * slope;
   out.interval = {1000 * (slope - half), 1000 * (slope + half)};
   const double small = std::max(kSmall * std::abs(y_mean), kTiny * (losses.front() - y_mean));
-  const bool falls = slope + half < 0, little = -(slope - half) * window < small;
+  const bool falls = slope + half < 0;
+  const bool little = std::max(half - slope, slope - half) * window < small;
   if (falls || little) out.reached = little;
   return out;
 }
@@ -77,14 +78,15 @@ std::string Plateau::text() const {
   if (!std::isfinite(slope_per_1000_steps)) return "too few evaluations to say whether the loss still falls";
   const std::string suffix = unit == "1" ? "" : " " + unit;
   const auto per_100 = [&](double slope) { return fmt::format("{:.2g}{} per 100 steps", slope / 10, suffix); };
-  if (rises()) return fmt::format("the {} loss rises by {}: it is past its minimum", of, per_100(slope_per_1000_steps));
+  if (rises() && !reached.value_or(false))
+    return fmt::format("the {} loss rises by {}: it is past its minimum", of, per_100(slope_per_1000_steps));
   if (!reached) {
     return fmt::format("the {} loss has no significant trend over its last fifth: its slope is {} [{:.2g}, {:.2g}]", of,
                        per_100(slope_per_1000_steps), interval.low / 10, interval.high / 10);
   }
   if (*reached)
     return fmt::format(
-        "the {} loss has stopped falling: a fifth more steps lower it by less than 1 %, or 0.01 % of its fall so far",
+        "the {} loss has stopped falling: a fifth more steps lower it by less than 1 %, or 0.1 % of its fall so far",
         of);
   return fmt::format("the {} loss still falls by {}: train longer before you compare", of,
                      per_100(-slope_per_1000_steps));

@@ -121,7 +121,10 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   // Of a text counting letters says the same (TrainSummary::lines).
   if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
     s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));
-  if (!s.failure.empty()) s.advice = failure_advice(config, plan != nullptr, s.equilibrium, s.failure);
+  if (!s.failure.empty()) {
+    s.advice = failure_advice(config, plan != nullptr, s.equilibrium, s.failure);
+    s.plateau.reset();  // the trend of a run that failed is no advice
+  }
   return s;
 }
 
