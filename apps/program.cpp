@@ -22,7 +22,6 @@
 
 #include "apps/commands.hpp"
 #include "apps/config_arguments.hpp"
-#include "apps/info/study_card.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/base/interrupts.hpp"
@@ -290,7 +289,6 @@ ExitCode run_program(int argc, char** argv) {
   at_work = registered == 0;
   const ExitCode code = guarded([&] {
     watch_interrupts();  // a thread, for which there may be no memory
-    use_cost_card();
     const ExitCode result = dispatch(argc, argv);
     ended = true;
     return result;

@@ -15,6 +15,7 @@
 #include "apps/commands/crossbar_parts.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/info/card_text.hpp"
 #include "apps/streams.hpp"
 #include "apps/work_rate.hpp"
 #include "circuits/crossbar/crossbar.hpp"
@@ -54,10 +55,11 @@ struct CrossbarOptions {
   bool alone() const { return !conductances.empty() || is_matrix_file(weights); }
   /// True if nothing is asked of its arrays.
   bool block_alone() const {
-    return !block.empty() && array.empty() && spice.empty() && printed.empty() && out.empty() && !json;
+    return !block.empty() && array.empty() && spice.empty() && printed.empty() && out.empty() && !json && !card;
   }
   double volts = 0.1;
-  bool negative = false, json = false;
+  bool negative = false, json = false, card = false;
+  std::optional<ProductRead> product = {};  ///< read that --card prices
 };
 
 /// Line that is kept current on a terminal while wires are solved.
@@ -98,6 +100,7 @@ struct Answer {
   std::vector<ArrayFacts> facts;
   std::vector<ArrayRead> reads = {};  ///< reads for --out
   std::optional<Netlist> netlist;
+  std::vector<std::pair<std::string, CardCounts>> products = {};  ///< of each array, for --card
 };
 
 /// Throws UserError for a name that no array on devices has; for a group of columns it names the array.
@@ -142,6 +145,7 @@ Netlist export_netlist(const CrossbarOptions& options, const std::string& name, 
 void measure_one(const CrossbarOptions& options, const std::string& name, const Crossbar<double>& array,
                  const Matrix<double>& nominal, const CrossbarSpec& spec, Answer& out) {
   out.facts.push_back(array_facts(name, array, nominal, spec));
+  if (options.product) out.products.emplace_back(name, product_counts(name, array, *options.product, spec.circuit));
   if (!options.out.empty()) out.reads.push_back(array_read(name, array, spec));
   const bool exports = !options.spice.empty() || !options.printed.empty();
   if (exports && !out.netlist) out.netlist = export_netlist(options, name, array, spec);
@@ -281,12 +285,14 @@ Measured measure_network(const CrossbarOptions& options, const Config& config, c
           {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)}};
 }
 
-void print_answer(const CrossbarOptions& options, const Measured& measured, const CrossbarSpec& spec) {
+void print_answer(const CrossbarOptions& options, const Config& config, const Measured& measured,
+                  const CrossbarSpec& spec) {
   const auto& [found, facts] = measured;
   if (options.json) {
     nlohmann::json out = facts_json(found.facts, spec.circuit, facts);
     out["converters"] = converters_json(spec.periphery);
     if (found.netlist) out["netlist"] = netlist_json(options, *found.netlist);
+    for (const auto& [name, counts] : found.products) out["cards"][name] = card_json(cost_card(config, counts));
     answer("{}\n", json_text(out, 2));
     return;
   }
@@ -305,13 +311,17 @@ void print_answer(const CrossbarOptions& options, const Measured& measured, cons
   if (found.netlist) print_netlist(options, *found.netlist, spec);
   if (!options.block.empty()) answer("{}: netlist of the network (ngspice -b)\n", options.block);
   if (!options.out.empty()) answer("{}\n", options.out);
+  for (const auto& [name, counts] : found.products) {
+    answer("\ncost card of one product of {}:\n{}", name, card_text(cost_card(config, counts)));
+  }
 }
 
-ExitCode run_crossbar(const CrossbarOptions& options) {
+ExitCode run_crossbar(CrossbarOptions options) {
   const auto start = std::chrono::steady_clock::now();
   const std::string started = now_utc();
   check_options(options);
   const Config config = config_of(options);
+  if (options.card) options.product = product_read(config);
   const CrossbarSpec spec = options.alone() ? lone_arrays(config) : model_arrays(config);
   if (spec.device.model == digital_model && options.block_alone()) {  // a network of numbers is a circuit too
     export_block(config, options.block);
@@ -326,7 +336,7 @@ ExitCode run_crossbar(const CrossbarOptions& options) {
                                             : measure_network(options, config, spec);
   if (!options.out.empty()) write_file(options, config, measured.found, started, start);
   if (!options.block.empty()) export_block(config, options.block);
-  print_answer(options, measured, spec);
+  print_answer(options, config, measured, spec);
   return ExitCode::ok;
 }
 
@@ -363,6 +373,7 @@ std::function<ExitCode()> add_crossbar(CLI::App& app) {
       "Write the network, on the first example of the first batch, for ngspice to this file, which must not exist "
       "(block, transformer, hopfield, convolutional: a transient; resistive: an operating point)");
   app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
+  app.add_flag("--card", options->card, "Cost card of one product of each array, by section [chip]");
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_crossbar(*options); };
 }

@@ -14,6 +14,7 @@
 #include "circuits/wires/tiled_array.hpp"
 #include "sim/config/config.hpp"
 #include "sim/io/h5_document.hpp"
+#include "training/card/cost_card.hpp"
 
 namespace nudge {
 
@@ -80,6 +81,19 @@ ArrayRead array_read(const std::string& name, const Crossbar<double>& array, con
 /// Writes the groups of a file of kind crossbar (docs/reference/files.md): `arrays`, a row per array; `conductance/<array>` and
 /// `ir_drop/<array>`, maps; and `current/<array>`, over the columns.
 void write_crossbar(H5Document& file, const std::vector<ArrayFacts>& facts, const std::vector<ArrayRead>& reads);
+
+/// One product of an array, as its cost card counts it.
+struct ProductRead {
+  double time_constants = 1;  ///< duration of the read, in units of circuit.time_constant
+  bool bits = false;          ///< inputs are bits with signs: 0 half of the time. Else they are even in [-1, 1]
+};
+
+/// Read that a config asks for: one slot; bits with chip.input_pulses above 1.
+ProductRead product_read(const Config& config);
+
+/// Counts of one forward product, means over 256 inputs of an equidistributed sequence.
+CardCounts product_counts(const std::string& name, const Crossbar<double>& array, const ProductRead& read,
+                          const CircuitSpec& circuit);
 
 /// Array of its own that holds one matrix of a file, without a network.
 struct LoneArray {

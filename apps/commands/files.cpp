@@ -9,8 +9,9 @@
 #include "apps/commands.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/export/csv_export.hpp"
-#include "apps/info/cost_card.hpp"
+#include "apps/info/card_text.hpp"
 #include "apps/info/describe.hpp"
+#include "apps/info/run_card.hpp"
 #include "apps/info/study_card.hpp"
 #include "apps/report/report.hpp"
 #include "apps/streams.hpp"
@@ -40,7 +41,7 @@ void print_card(const InfoOptions& options) {
     answer("{}", options.json ? json_text(study_card_json(options.file), 2) + "\n" : study_card_text(options.file));
     return;
   }
-  const CostCard card = read_cost_card(options.file, options.settings);
+  const CostCard card = read_run_card(options.file, options.settings);
   answer("{}", options.json ? json_text(card_json(card), 2) + "\n" : card_text(card));
 }
 
@@ -72,7 +73,7 @@ struct ReportOptions {
 std::function<ExitCode()> add_report(CLI::App& app) {
   const auto options = std::make_shared<ReportOptions>();
   app.add_option("FILE", options->files,
-                 "HDF5 files of train, gradcheck, sweep, compare, crossbar and devices characterize")
+                 "HDF5 files of train, gradcheck, sweep, spec, compare, crossbar and devices characterize")
       ->required();
   app.add_option("-o,--out", options->out, "New HTML page to write")->required();
   return [options] {

@@ -9,42 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/text_lines.hpp"
-#include "apps/info/cost_card.hpp"
+#include "apps/report/run_file.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
-#include "training/config/train_options.hpp"
 #include "training/sweep/point_cost.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge {
 namespace {
-
-/// Run with these readings, as a file of it would be read.
-report::RunFile run_of_readings(const Config& config, const RunReadings& readings) {
-  report::Lane lane;
-  lane.steps = train_options(config).rate.steps;
-  for (const auto& [name, value] : readings.series) lane.series[name] = {{0}, {value}};
-  for (const auto& [array, values] : readings.arrays) {
-    for (const auto& [name, value] : values) lane.arrays[array][name] = {{0}, {value}};
-  }
-  lane.array_shapes = readings.shapes;
-  report::RunFile run;
-  run.name = "point";
-  run.kind = "train";
-  run.trainees.push_back(std::move(lane));
-  return run;
-}
-
-double or_unknown(double sum) { return sum > 0 ? sum : PointCost::none; }
-
-/// A chip that the card refuses has no cost; its training is a result all the same.
-PointCost cost_by_card(const Config& config, const RunReadings& readings) try {
-  const CostCard card = cost_card(config, run_of_readings(config, readings));
-  return {or_unknown(card.inference_J()), or_unknown(card.step_J()), card.inference_s.value_or(PointCost::none),
-          or_unknown(card.area_m2())};
-} catch (const UserError&) {
-  return {};
-}
 
 /// Combination of values, with means over its runs.
 struct StudyCardRow {
@@ -105,8 +77,6 @@ StudyCard read_study_card(const std::filesystem::path& path) {
 std::string cell_of(double value, Unit unit) { return std::isfinite(value) ? format_quantity(value, unit, 3) : "-"; }
 
 }  // namespace
-
-void use_cost_card() { set_point_cost(cost_by_card); }
 
 std::string study_card_text(const std::filesystem::path& path) {
   const StudyCard card = read_study_card(path);

@@ -7,10 +7,6 @@
 
 namespace nudge {
 
-/// Makes the cost card the cost of every point of a sweep or comparison (training/sweep/point_cost.hpp). Call it at the
-/// start of the program.
-void use_cost_card();
-
 /// Cost of each combination of a sweep's values, means over its runs that ended well: energy of an example and of a
 /// training step, latency, area, and the first result. UserError, naming the file: no point carries a cost.
 std::string study_card_text(const std::filesystem::path& path);

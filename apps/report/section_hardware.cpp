@@ -7,7 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "apps/info/cost_card.hpp"
+#include "apps/info/card_text.hpp"
+#include "apps/info/run_card.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
 #include "apps/report/svg_chart.hpp"
@@ -168,7 +169,7 @@ bool has_arrays(const RunFile& run) {
 std::string card_of(const RunFile& run) {
   std::string out = "<section>\n<h2>Cost card: " + escape(run.name) + "</h2>\n";
   try {
-    const CostCard card = cost_card(stored_program_config(run.name, run.config), run);
+    const CostCard card = run_card(stored_program_config(run.name, run.config), run);
     out += table(card_rows(card));
     for (const std::string& note : card_notes(card)) out += paragraph(note);
   } catch (const UserError& error) {  // a config that this version does not know

@@ -49,7 +49,7 @@ TEST_CASE("a study has the columns that its runs will fill", "[train][sweep]") {
   const RunValues before = run_values(config, nullptr);
   std::vector<Measure> columns = sweep_metrics("train", config);
   for (Measure& one : test_metrics(config)) columns.push_back(std::move(one));
-  // Costs come from a rule that the program sets (set_point_cost); this test has none.
+  // Digital weights have no circuit to cost.
   const auto cost = [](const Measure& one) {
     const auto& all = cost_measures();
     return std::any_of(all.begin(), all.end(), [&](const Measure& known) { return known.name == one.name; });

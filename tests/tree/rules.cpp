@@ -42,8 +42,9 @@ void for_each_include(const SourceFile& file, Visit&& visit) {
 
 /// The rooms of training/ from left to right.
 const std::vector<std::string>& training_rooms() {
-  static const std::vector<std::string> rooms = {"data",  "learning",  "models", "batch",   "config",    "check",
-                                                 "train", "gradcheck", "sweep",  "compare", "benchmark", "spec"};
+  static const std::vector<std::string> rooms = {"data",    "learning",  "models", "batch",     "config",
+                                                 "check",   "train",     "card",   "gradcheck", "sweep",
+                                                 "compare", "benchmark", "spec"};
   return rooms;
 }
 

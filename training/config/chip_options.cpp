@@ -56,6 +56,31 @@ Section<ChipOptions> supply_and_cells() {
             &ChipOptions::wire_fF_per_um)};
 }
 
+Section<ChipOptions> pulses_and_gates() {
+  return {
+      field(real("chip.input_pulses", "1", at_least(1),
+                 "Pulses in which an input is sent, one after the other: a bit-serial input has one for each bit. Each "
+                 "charges the driven lines and opens the word lines again."),
+            &ChipOptions::input_pulses),
+      field(zero_is("auto", quantity("chip.pulse_width", "auto", Unit::second, at_least(0),
+                                     "Length of such a pulse: arrays take heat only so long. auto: the pulses fill the "
+                                     "read.")),
+            &ChipOptions::pulse_s),
+      field(zero_is("unknown", quantity("chip.gate_capacitance", "unknown", Unit::farad, at_least(0),
+                                        "Capacitance of the gate of a selector, with its piece of word line and its "
+                                        "share of the driver; needs device.selector = transistor. unknown: not "
+                                        "counted.",
+                                        "130 nm: 2.3 fF, Wan et al., Nature 608:504 (2022), "
+                                        "doi:10.1038/s41586-022-04992-8")),
+            &ChipOptions::gate_F),
+      field(zero_is("unknown", quantity("chip.gate_voltage", "unknown", Unit::volt, at_least(0),
+                                        "Voltage of an open word line. unknown: not counted.")),
+            &ChipOptions::gate_V),
+      field(quantity("chip.gate_closed_voltage", "0 V", Unit::volt, at_least(0),
+                     "Voltage of a closed word line. Opening takes C (V_open - V_closed) V_open from the supply."),
+            &ChipOptions::gate_closed_V)};
+}
+
 Section<ChipOptions> converters() {
   return {
       field(formerly({"cost.lines_per_adc"},
@@ -122,6 +147,7 @@ Section<ChipOptions> periphery() {
 const Section<ChipOptions>& chip_section() {
   static const Section<ChipOptions> section = [] {
     Section<ChipOptions> all = supply_and_cells();
+    all.add(pulses_and_gates());
     all.add(converters());
     all.add(periphery());
     Section<ChipOptions> node = {field(node_row(), &ChipOptions::node_m)};

@@ -141,13 +141,43 @@ void check_rate(const ChipPrices& prices, const ChipOptions& chip) {
   }
 }
 
+void check_pulses(const ChipPrices& prices, const ChipOptions& chip) {
+  const double all_s = chip.input_pulses * chip.pulse_s;
+  constexpr double rounding = 1e-9;
+  if (all_s <= prices.read_s * (1 + rounding)) return;
+  throw UserError(
+      fmt::format("chip.pulse_width = {} (must be <= {}): its pulses (chip.input_pulses = {:g}) last longer than a "
+                  "read of {}. Lower it, "
+                  "or raise circuit.time_constant",
+                  format_quantity(chip.pulse_s, Unit::second, 4),
+                  format_quantity(prices.read_s / chip.input_pulses, Unit::second, 4), chip.input_pulses,
+                  format_quantity(prices.read_s, Unit::second, 4)));
+}
+
+void check_gates(const DeviceSpec& device, const ChipOptions& chip) {
+  if (chip.gate_F > 0 && device.selector.kind != SelectorKind::transistor) {
+    throw UserError(
+        "chip.gate_capacitance: the cells have no gates. Set device.selector = transistor, or leave the key out");
+  }
+  if (chip.gate_V > 0 && chip.gate_closed_V >= chip.gate_V) {
+    throw UserError(
+        fmt::format("chip.gate_closed_voltage = {} (must be < chip.gate_voltage = {}): the word line never "
+                    "opens. Lower it",
+                    volts(chip.gate_closed_V), volts(chip.gate_V)));
+  }
+}
+
 }  // namespace
 
 void check_chip(const Config& config) {
   if (!has_chip(config)) return;
   const ChipOptions chip = chip_section().read(config);
-  check_supply(crossbar_spec(config), chip);
-  check_rate(chip_prices(config), chip);
+  const CrossbarSpec arrays = crossbar_spec(config);
+  const ChipPrices prices = chip_prices(config);
+  check_supply(arrays, chip);
+  check_rate(prices, chip);
+  check_pulses(prices, chip);
+  check_gates(arrays.device, chip);
 }
 
 void check_chip_tiles(const Config& config, const NetworkPlan& plan) {

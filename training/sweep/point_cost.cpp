@@ -2,16 +2,26 @@
 #include "training/sweep/point_cost.hpp"
 
 #include <array>
-#include <utility>
+#include <limits>
 
 #include "sim/base/errors.hpp"
+#include "training/card/cost_card.hpp"
+#include "training/config/train_options.hpp"
 
 namespace nudge {
 namespace {
 
-PointCostRule& cost_rule() {
-  static PointCostRule rule;
-  return rule;
+constexpr double no_cost = std::numeric_limits<double>::quiet_NaN();
+
+double or_no_cost(double sum) { return sum > 0 ? sum : no_cost; }
+
+/// In the order of cost_measures().
+std::array<double, 4> costs_by_card(const Config& config, const RunReadings& readings) try {
+  const CostCard card = cost_card(config, card_counts(readings, static_cast<double>(train_options(config).rate.steps)));
+  return {or_no_cost(card.inference_J()), or_no_cost(card.step_J()), card.inference_s.value_or(no_cost),
+          or_no_cost(card.area_m2())};
+} catch (const UserError&) {
+  return {no_cost, no_cost, no_cost, no_cost};
 }
 
 }  // namespace
@@ -25,14 +35,11 @@ const std::vector<Measure>& cost_measures() {
   return columns;
 }
 
-void set_point_cost(PointCostRule rule) { cost_rule() = std::move(rule); }
-
 void fill_costs(const Config& config, const RunReadings& readings, const std::vector<Measure>& columns,
                 std::vector<double>& values) {
   NUDGE_EXPECT(columns.size() == values.size());
-  if (readings.empty() || !cost_rule()) return;
-  const PointCost cost = cost_rule()(config, readings);
-  const std::array<double, 4> all = {cost.inference_J, cost.step_J, cost.latency_s, cost.area_m2};
+  if (readings.empty()) return;
+  const std::array<double, 4> all = costs_by_card(config, readings);
   for (std::size_t c = 0; c < all.size(); ++c) {
     for (std::size_t m = 0; m < columns.size(); ++m) {
       if (columns[m].name == cost_measures()[c].name) values[m] = all[c];

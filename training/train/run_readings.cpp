@@ -3,37 +3,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "sim/base/statistics.hpp"
+#include "training/train/accepted_steps.hpp"
 
 namespace nudge {
-namespace {
 
-/// Median of a series over the steps that were neither skipped nor rolled back.
-std::optional<double> accepted_median(const TrainLog& log, const std::string& column) {
-  const std::vector<double>& values = log.values(column);
-  const auto flagged = [&](const char* flag, std::size_t i) {
-    const std::vector<double>& flags = log.values(flag);
-    return i < flags.size() && flags[i] > 0;
-  };
+std::optional<double> accepted_median(const std::vector<double>& values, const std::vector<double>& skipped,
+                                      const std::vector<double>& nonfinite) {
+  const auto flagged = [](const std::vector<double>& flags, std::size_t i) { return i < flags.size() && flags[i] > 0; };
   std::vector<double> kept;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values[i]) && !flagged("train/skipped", i) && !flagged("train/nonfinite", i))
-      kept.push_back(values[i]);
+    if (std::isfinite(values[i]) && !flagged(skipped, i) && !flagged(nonfinite, i)) kept.push_back(values[i]);
   }
   if (kept.empty()) return std::nullopt;
   return median(std::move(kept));
 }
-
-}  // namespace
 
 RunReadings run_readings(const TrainLog& log, const NetworkPlan& plan) {
   RunReadings out;
   const std::string train = "train/", device = "device/";
   for (const std::string& name : log.names()) {
     if (name.starts_with(train)) {
-      const auto value = accepted_median(log, name);
+      const auto value = accepted_median(log.values(name), log.values("train/skipped"), log.values("train/nonfinite"));
       if (value) out.series.emplace(name.substr(train.size()), *value);
       continue;
     }

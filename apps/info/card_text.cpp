@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/info/card_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/text_lines.hpp"
-#include "apps/info/cost_card.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {
@@ -27,13 +28,21 @@ nlohmann::json number_or_null(const std::optional<double>& value) {
 }  // namespace
 
 std::vector<std::vector<std::string>> card_rows(const CostCard& card) {
-  std::vector<std::vector<std::string>> rows = {{"part", "per inference", "per training step", "area", "from"}};
+  const bool steps = !card.product;
+  const auto row = [steps](const std::string& part, const std::string& inference, const std::string& step,
+                           const std::string& area, const std::string& from) {
+    std::vector<std::string> cells = {part, inference, step, area, from};
+    if (!steps) cells.erase(cells.begin() + 2);
+    return cells;
+  };
+  std::vector<std::vector<std::string>> rows = {
+      row("part", card.product ? "per product" : "per inference", "per training step", "area", "from")};
   for (const CostPart& part : card.parts) {
-    rows.push_back({part.part, or_dash(part.inference_J, Unit::joule), or_dash(part.step_J, Unit::joule),
-                    square_um(part.area_m2), part.source});
+    rows.push_back(row(part.part, or_dash(part.inference_J, Unit::joule), or_dash(part.step_J, Unit::joule),
+                       square_um(part.area_m2), part.source));
   }
-  rows.push_back({"what is counted", format_quantity(card.inference_J(), Unit::joule, 3),
-                  format_quantity(card.step_J(), Unit::joule, 3), square_um(card.area_m2()), "sums of the above"});
+  rows.push_back(row("what is counted", format_quantity(card.inference_J(), Unit::joule, 3),
+                     format_quantity(card.step_J(), Unit::joule, 3), square_um(card.area_m2()), "sums of the above"));
   return rows;
 }
 
@@ -46,9 +55,10 @@ std::vector<std::string> card_notes(const CostCard& card) {
                               second(card.read_s)));
   }
   if (card.inference_s) {
-    out.push_back(
-        fmt::format("latency of an inference: {} (its free phase and the reads of its outputs): {:.4g} a second",
-                    second(*card.inference_s), 1 / *card.inference_s));
+    const char* of = card.product ? "a product" : "an inference";
+    const char* what = card.product ? "one read" : "its free phase and the reads of its outputs";
+    out.push_back(fmt::format("latency of {}: {} ({}): {:.4g} a second", of, second(*card.inference_s), what,
+                              1 / *card.inference_s));
   }
   if (card.phases_s) {
     out.push_back(fmt::format(
@@ -58,10 +68,11 @@ std::vector<std::string> card_notes(const CostCard& card) {
             : "; the time of its pulses is not known"));
   }
   if (std::isfinite(card.tops_per_watt())) {
-    out.push_back(
-        fmt::format("{:.4g} TOPS/W of the counted energy: {:.4g} operations, one product and one sum per weight and "
-                    "token. The many reads while the circuit settles add no operations",
-                    card.tops_per_watt(), card.operations));
+    out.push_back(fmt::format("{:.4g} TOPS/W of the counted energy: {:.4g} operations, {}", card.tops_per_watt(),
+                              card.operations,
+                              card.product ? "one product and one sum per weight"
+                                           : "one product and one sum per weight and token. The many reads while the "
+                                             "circuit settles add no operations"));
   }
   if (card.mean_pulses && card.most_pulses) {
     std::string spent = fmt::format("pulses of a device, programming too: mean {:.4g}, most {:.4g}", *card.mean_pulses,

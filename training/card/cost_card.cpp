@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/info/cost_card.hpp"
+#include "training/card/cost_card.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ constexpr double days_per_year = 365.25;
 /// Text of a price, as the config would have it.
 std::string price_text(double price, Unit unit) { return price > 0 ? format_quantity(price, unit, 4) : "unknown"; }
 
-Amount times(const Amount& count, double price) { return count && price > 0 ? Amount(*count * price) : std::nullopt; }
+Amount priced(const Amount& count, double price) { return count && price > 0 ? Amount(*count * price) : std::nullopt; }
 
 /// Cost card of one chip, put together part by part.
 class Card {
@@ -42,6 +42,7 @@ class Card {
         prices_(chip_prices(config)) {}
 
   CostCard all() {
+    card_.product = counts_.product;
     card_.node_m = chip_.node_m;
     card_.read_s = prices_.read_s;
     if (!described()) leave_out("areas and laws of parts: no chip is described (chip.node)");
@@ -53,12 +54,13 @@ class Card {
     amplifiers();
     holds();
     drivers();
-    writes();
-    verifies();
+    word_lines();
+    if (!counts_.product) writes();
+    if (!counts_.product) verifies();
     around();
-    digital();
+    if (!counts_.product) digital();
     latency();
-    endurance();
+    if (!counts_.product) endurance();
     not_modelled();
     return std::move(card_);
   }
@@ -71,9 +73,9 @@ class Card {
   void leave_out(const std::string& what) { card_.left_out.push_back(what); }
 
   void count() {
+    const double tokens = counts_.product ? 1 : static_cast<double>(coupled_rows(config_));
     const double copies =
-        (arrays_.tokens.use == TokenUse::replicated ? static_cast<double>(coupled_rows(config_)) : 1) *
-        arrays_per_matrix(arrays_);
+        counts_.product ? 1 : (arrays_.tokens.use == TokenUse::replicated ? tokens : 1) * arrays_per_matrix(arrays_);
     double weights = 0;
     for (const auto& [name, shape] : counts_.arrays) {
       tiles_ += tile_lines(shape.first, shape.second, arrays_.tiles, copies, chip_.lines_per_adc);
@@ -83,12 +85,12 @@ class Card {
     if (counts_.arrays.empty()) {
       leave_out("everything that counts lines and weights: the file has no state of its arrays");
     }
-    card_.operations = 2 * weights * static_cast<double>(coupled_rows(config_));
+    card_.operations = 2 * weights * tokens;
   }
 
   /// Energy of a part from its count and price; of a file without counts what its run had.
   Amount energy(const ReadCounts& reads, Reads count, double price, Reads at_run) const {
-    if (reads.*count) return times(reads.*count, price);
+    if (reads.*count) return priced(reads.*count, price);
     return (reads.*at_run).value_or(0) > 0 ? reads.*at_run : std::nullopt;  // 0: its key had no price
   }
 
@@ -112,8 +114,13 @@ class Card {
                                                 "(chip.node); number of tiles (crossbar.tile_rows): {:g}",
                                                 counts_.devices, prices_.cell_F2, 1e9 * chip_.node_m, tiles_.tiles)
                                           : "";
-    card_.parts.push_back(
-        {"arrays", counts_.inference.array_J, counts_.step.array_J, size, "heat of all reads" + cells});
+    const double share =
+        chip_.pulse_s > 0 && prices_.read_s > 0 ? chip_.input_pulses * chip_.pulse_s / prices_.read_s : 1;
+    const std::string pulses = share == 1 ? ""
+                                          : fmt::format(", {:g} pulses of {} in each (chip.input_pulses, pulse_width)",
+                                                        chip_.input_pulses, price_text(chip_.pulse_s, Unit::second));
+    card_.parts.push_back({"arrays", priced(counts_.inference.array_J, share), priced(counts_.step.array_J, share),
+                           size, "heat of all reads" + pulses + cells});
   }
 
   void dacs() {
@@ -176,8 +183,8 @@ class Card {
                           (p.transposed.adc.converts() ? tiles_.transposed_adders : 0);
     const int bits = sum_bits(prices_.adc_bits, tiles_.most_terms);
     const double each_J = adder_energy_J(bits, chip_.node_m, chip_.supply_V);
-    card_.parts.push_back({"adders of partial sums", times(counts_.inference.partial_sums, each_J),
-                           times(counts_.step.partial_sums, each_J), amount * adder_area_m2(bits, chip_.node_m),
+    card_.parts.push_back({"adders of partial sums", priced(counts_.inference.partial_sums, each_J),
+                           priced(counts_.step.partial_sums, each_J), amount * adder_area_m2(bits, chip_.node_m),
                            fmt::format("{} an addition of {} bits: Horowitz, ISSCC 2014, 45 nm, scaled as F V^2{}; "
                                        "{:g} of them",
                                        price_text(each_J, Unit::joule), bits,
@@ -203,8 +210,8 @@ class Card {
     const double each_J = circuit().hold_capacitance_F * chip_.supply_V * chip_.supply_V;
     if (each_J == 0) leave_out("energy of the sample-and-holds (circuit.hold_capacitance, chip.supply)");
     card_.parts.push_back(
-        {"sample-and-holds", times(counts_.inference.adc_conversions, each_J),
-         times(counts_.step.adc_conversions, each_J),
+        {"sample-and-holds", priced(counts_.inference.adc_conversions, each_J),
+         priced(counts_.step.adc_conversions, each_J),
          area("sample-and-holds", prices_.hold_m2, lines, "circuit.hold_capacitance, chip.capacitor_density"),
          fmt::format("at most {} a sample (circuit.hold_capacitance at chip.supply); one for each of {:g} sensed lines "
                      "that wait for an ADC",
@@ -215,11 +222,28 @@ class Card {
     const double lines = tiles_.row_lines + tiles_.column_lines;
     if (prices_.line_F == 0) leave_out("energy of the drivers (circuit.line_capacitance)");
     const bool own = circuit().line_capacitance_F > 0 || !described();
-    add_reads("drivers", &ReadCounts::driven_V2, prices_.line_F, &ReadCounts::driver_J,
+    const double pulses = described() ? chip_.input_pulses : 1;
+    add_reads("drivers", &ReadCounts::driven_V2, pulses * prices_.line_F, &ReadCounts::driver_J,
               area("drivers", m2_per_um2 * chip_.driver_um2, lines, "chip.driver_area"),
-              fmt::format("C V^2 of the lines, {} a cell ({}); one for each of {:g} driven lines of tiles",
+              fmt::format("C V^2 of the lines, {} a cell ({}){}; one for each of {:g} driven lines of tiles",
                           price_text(prices_.line_F, Unit::farad),
-                          own ? "circuit.line_capacitance" : "chip.wire_capacitance, pitch of the cells", lines));
+                          own ? "circuit.line_capacitance" : "chip.wire_capacitance, pitch of the cells",
+                          pulses > 1 ? fmt::format(", {:g} pulses a read (chip.input_pulses)", pulses) : "", lines));
+  }
+
+  /// Gates of the selectors, which every pulse of a read opens: C (V_open − V_closed) V_open from the supply of V_open.
+  void word_lines() {
+    if (arrays_.device.selector.kind != SelectorKind::transistor) return;
+    const double each_J = chip_.input_pulses * chip_.gate_F * (chip_.gate_V - chip_.gate_closed_V) * chip_.gate_V;
+    if (each_J == 0) return leave_out("word lines: the gates of selectors (chip.gate_capacitance, gate_voltage)");
+    if (!counts_.inference.cells) {
+      return leave_out("word lines: a run does not count the gates that it opens, nudge crossbar --card does");
+    }
+    card_.parts.push_back(
+        {"word lines", priced(counts_.inference.cells, each_J), std::nullopt, std::nullopt,
+         fmt::format("{} a gate, from {} to {}, {:g} pulses a read (chip.gate_capacitance, ...)",
+                     price_text(chip_.gate_F, Unit::farad), format_quantity(chip_.gate_closed_V, Unit::volt, 4),
+                     format_quantity(chip_.gate_V, Unit::volt, 4), chip_.input_pulses)});
   }
 
   void writes() {
@@ -280,14 +304,14 @@ class Card {
     if (chip_.buffer_J == 0) {
       leave_out("energy of the buffers (chip.buffer_energy)");
     } else {
-      card_.parts.push_back({"buffers", times(numbers(counts_.inference), chip_.buffer_J),
-                             times(numbers(counts_.step), chip_.buffer_J), std::nullopt,
+      card_.parts.push_back({"buffers", priced(numbers(counts_.inference), chip_.buffer_J),
+                             priced(numbers(counts_.step), chip_.buffer_J), std::nullopt,
                              "chip.buffer_energy for each conversion"});
     }
     const auto running = [&](const std::string& name, double power, const Amount& size, const std::string& key) {
       if (power == 0) leave_out(fmt::format("power of {} ({})", name, key));
       if (power == 0 && !size) return;
-      card_.parts.push_back({name, times(counts_.inference_s, power), times(step_s(), power), size,
+      card_.parts.push_back({name, priced(counts_.inference_s, power), priced(step_s(), power), size,
                              key + " times the time" + (size ? "; chip.control_area" : "")});
     };
     running("control", chip_.control_W,
@@ -338,7 +362,7 @@ class Card {
           "rounding, noise and offsets of each tile by itself: a read simulates one amplifier and converter for "
           "the sum of its tiles");
     }
-    if (arrays_.device.selector.any()) leave_out("lines and drivers of the gates of selectors");
+    if (arrays_.device.selector.any()) leave_out("areas of word lines and their drivers");
     card_.left_out.emplace_back("wires between arrays");
   }
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apps/report/run_file.hpp"
 #include "sim/config/config.hpp"
+#include "training/train/run_readings.hpp"
 
 namespace nudge {
 
@@ -26,12 +24,14 @@ struct CostPart {
 struct ReadCounts {
   std::optional<double> array_J;  ///< heat in the devices
   std::optional<double> dac_conversions, adc_conversions, partial_sums, amplifier_s, driven_V2, operations;
+  std::optional<double> cells;  ///< devices whose selectors were opened, over all reads; a run does not count them
   /// Energies at the prices of the run, for files of earlier versions, which have no counts.
   std::optional<double> dac_J, adc_J, amplifier_J, driver_J, digital_J;
 };
 
 /// Counts of one inference and of one training step of a run, and its arrays. Nothing: not counted.
 struct CardCounts {
+  bool product = false;  ///< of one product of one array in place of an inference: no tokens, steps and writes
   ReadCounts inference, step;
   std::optional<double> inference_s, example_s;  ///< time of an inference; of all phases of an example of a step
   std::optional<double> writes_J, pulses_s, verify_J, verify_reads, transfers_J;  ///< of a step, programming apart
@@ -42,11 +42,13 @@ struct CardCounts {
       arrays;  ///< rows and columns of the weights of each; one of the copies
 };
 
-/// Reads the counts of the run's own network (lane ""). UserError, naming the file, for a run without arrays.
-CardCounts card_counts(const report::RunFile& run);
+/// Makes counts of the readings of a run of so many training steps. Nothing is counted that the readings lack.
+CardCounts card_counts(const RunReadings& readings, double steps);
 
-/// Cost of a chip (section [chip]) in the terms of NeuroSim and CrossSim: energy, latency and area, by part.
+/// Cost of a chip (section [chip]) in the terms of NeuroSim and CrossSim: energy, latency and area, by part. What makes
+/// text of it stands in apps/info/card_text.hpp.
 struct CostCard {
+  bool product = false;  ///< CardCounts::product
   std::vector<CostPart> parts;
   double node_m = 0;                             ///< feature size F; 0: no chip is described
   double tiles = 0;                              ///< tiles of all arrays
@@ -68,19 +70,5 @@ struct CostCard {
 
 /// Makes the cost card of a chip from its config and what was counted. It needs no run file.
 CostCard cost_card(const Config& config, const CardCounts& counts);
-
-/// Makes that of the run's own network. UserError, naming the file, for a run without arrays.
-CostCard cost_card(const Config& config, const report::RunFile& run);
-
-/// Reads a run file (kind "train"); `settings` as after --set: keys of [chip]. UserError naming the file.
-CostCard read_cost_card(const std::filesystem::path& path, const std::vector<std::string>& settings);
-
-std::string card_text(const CostCard& card);
-nlohmann::json card_json(const CostCard& card);
-
-/// Rows of the table of parts: a heading first, the sums last.
-std::vector<std::vector<std::string>> card_rows(const CostCard& card);
-/// Notes below the table of parts, a sentence each.
-std::vector<std::string> card_notes(const CostCard& card);
 
 }  // namespace nudge
