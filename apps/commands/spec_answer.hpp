@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
-#include "training/spec/spec_result.hpp"
+#include "training/spec/spec_json.hpp"
 
 namespace nudge {
 
@@ -14,9 +14,16 @@ std::string spec_plan_text(const SpecPlan& plan);
 /// The sheet: references, table of requirements, Pareto front, notes.
 std::string spec_text(const SpecRun& run, const SpecSheet& sheet);
 
-/// {"requirements": [{"key", "value", "interval", "margin", "outcome", "verdict", "design", "alone", ...}], "pareto":
-/// [...], "designs", "unknown", ...}. Numbers that are not known are null. value and interval are with the others as
-/// specified; "alone" has those of the key alone.
-nlohmann::json spec_json(const SpecRun& run, const SpecSheet& sheet);
+// Parts of the sheet, for a page too. Sentences end with a line break each; the first row of a table is its head.
+
+/// Scores of digital weights, the strongest baseline, clean and the design, and the loss that counts.
+std::string spec_references(const SpecRun& run, const SpecSheet& sheet);
+std::vector<std::vector<std::string>> requirement_rows(const SpecSheet& sheet);
+/// Keys that move together, what the intervals cover, and what they can resolve.
+std::string spec_notes(const SpecRun& run, const SpecSheet& sheet);
+/// "Pareto front of 18 designs (5 on it): ...", without a line break.
+std::string front_heading(const SpecRun& run, const SpecSheet& sheet);
+std::vector<std::vector<std::string>> front_rows(const SpecRun& run, const SpecSheet& sheet);
+std::string front_notes();
 
 }  // namespace nudge

@@ -257,8 +257,8 @@ std::string report_html(const std::vector<std::filesystem::path>& files, const S
     runs.push_back(std::move(run));
   }
   std::vector<Section> sections{training_section(runs), gradcheck_section(runs), sweep_section(runs),
-                                compare_section(runs),  age_section(runs),       device_section(runs),
-                                crossbar_section(runs)};
+                                spec_section(runs),     compare_section(runs),   age_section(runs),
+                                device_section(runs),   crossbar_section(runs)};
   if (lead != nullptr) sections.insert(sections.begin(), *lead);
   std::string body, first = "";
   for (const Section& section : sections) {

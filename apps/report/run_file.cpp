@@ -339,6 +339,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   const H5Reader file(path);
   RunFile run;
   run.name = path.filename().string();
+  run.path = path;
   run.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
   const auto kinds = {"train", "gradcheck", "sweep", "spec", "compare", "crossbar", "test", "characterize"};
   if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
@@ -358,9 +359,8 @@ RunFile load_run_file(const std::filesystem::path& path) {
     load_arrays(file, prefix, run.trainees.back());
     load_events(file, prefix + "events", run.trainees.size() - 1, run);
     for (const std::string part : {"validation", "test"}) {
-      if (const auto counts = ConfusionMatrix::read(fmt::format("{}confusion/{}", prefix, part), file)) {
+      if (const auto counts = ConfusionMatrix::read(fmt::format("{}confusion/{}", prefix, part), file))
         run.trainees.back().confusion.emplace(part, *counts);
-      }
     }
   }
   run.null = load_null(file);

@@ -121,6 +121,7 @@ struct RunFile {
   Table arrays;                               ///< table of a file of kind crossbar, a row per array
   ArrayPictures arrays_read;                  ///< reads of a file of kind crossbar
   CircuitPicture circuit;                     ///< circuit of a trained netlist
+  std::filesystem::path path;                 ///< the file itself
 };
 
 /// Reads a run file. UserError: damaged, not a run file of nudge, columns of different lengths or missing.

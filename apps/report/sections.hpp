@@ -39,6 +39,8 @@ struct Section {
 Section training_section(const std::vector<RunFile>& runs);
 Section gradcheck_section(const std::vector<RunFile>& runs);
 Section sweep_section(const std::vector<RunFile>& runs);
+/// Section on requirements, with the Pareto front of its designs.
+Section spec_section(const std::vector<RunFile>& runs);
 Section compare_section(const std::vector<RunFile>& runs);
 /// Section on loss and score over the time that devices were left alone.
 Section age_section(const std::vector<RunFile>& runs);
@@ -79,7 +81,7 @@ std::string hardware_figures(const std::vector<NamedLane>& trainees);
 /// circuit was ideal.
 std::string step_stages(const std::vector<RunFile>& runs);
 
-/// Cost cards of the circuit of each training run on devices, by part (apps/info/cost_card.hpp).
+/// Cost cards of the circuit of each training run on devices, by part (training/card/cost_card.hpp).
 std::string cost_cards(const std::vector<RunFile>& runs);
 
 /// Figures of the gradient agreement of the trainees that measured it, with a table.

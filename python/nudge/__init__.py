@@ -22,14 +22,14 @@ from .network import Network
 from .parts import Cost, Estimator
 from .ranked import Effect, effects
 from .runs import Run, open
-from .studies import Gradcheck, gradcheck, merge, resume, sweep, train
+from .studies import Gradcheck, gradcheck, merge, resume, spec, sweep, train
 
 __version__ = build()["version"]
 
 __all__ = [
     "Board", "Cost", "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Estimator", "Gradcheck", "InputError", "InternalError", "Netlist",
     "Network", "NumericalError", "OutputError", "Run", "SquaredError", "board", "build", "check", "devices", "effects", "estimate", "estimators",
-    "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
+    "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "spec", "sweep", "train",
 ]
 
 

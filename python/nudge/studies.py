@@ -20,7 +20,7 @@ from .runs import Run, written
 from .own_device import handed_over
 from .system import ROLES, lent, named, own_run
 
-__all__ = ["train", "resume", "gradcheck", "sweep", "merge", "Gradcheck"]
+__all__ = ["train", "resume", "gradcheck", "sweep", "spec", "merge", "Gradcheck"]
 
 
 def _trained(run):
@@ -252,6 +252,27 @@ def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="
         run = output(summary)
     if summary["failure"]:
         raise NumericalError(summary["failure"], run)
+    return run
+
+
+def spec(config=None, out=None, progress=None, resume=False, shard="", **overrides):
+    """Finds how good each part of a chip must be, as ``nudge spec`` does, and returns a ``Run``.
+
+    Its ``summary`` is what the command prints with ``--json``: ``requirements``, ``pareto``, the scores and losses they stand on. The file has every training as a point.
+
+    - config, overrides, out: as of ``train``; the config is of a network on devices, with a section ``[spec]``.
+    - progress: called after every training, as of ``sweep``.
+    - resume: True keeps the trainings of ``out`` that ended well.
+    - shard: "2/4" runs a part of the present stage. ``summary["waits"]`` is True until the parts are merged.
+
+    Ctrl-C writes what has ended and raises KeyboardInterrupt. NumericalError says why no requirement is known.
+    """
+    source = source_of(config, overrides)
+    with written(out) as output, watching(progress) as watcher:
+        summary = _core.spec(source.name, source.text, source.settings, output.path, resume, shard, watcher)
+        run = output(summary)
+    if summary["unknown"] and not summary["waits"]:
+        raise NumericalError("no requirement: " + summary["unknown"], run)
     return run
 
 

@@ -17,6 +17,7 @@
 #include "training/compare/merge.hpp"
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck_file.hpp"
+#include "training/spec/spec_json.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/sweep/sweep_file.hpp"
 #include "training/train/train_json.hpp"
@@ -135,6 +136,29 @@ nb::dict run_sweep_of(const std::string& name, const std::string& text, const Te
   return dict_of(json_of(sweep));
 }
 
+/// Runs a specification into the file `out`; arguments as of run_sweep_of(). Adds "interrupted" and "waits" (SpecRun).
+nb::dict run_spec_of(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
+                     bool resumes, const std::string& shard, const nb::object& progress) {
+  nlohmann::json found;
+  {
+    Computing computing;
+    SweepFiles files{out, resumes, {}};
+    if (!shard.empty()) files.shard = read_shard(shard);
+    SweepObserver observer;
+    observer.stop = [&] { return computing.stop(); };
+    observer.finished = [&](const Sweep& all, const SweepPoint& point, std::size_t done) {
+      if (progress.is_none()) return;
+      computing.call([&] { return told(progress, dict_of(event_json(all, point, done))); });
+    };
+    const SpecRun run = run_spec({name, text, settings}, files, observer);
+    found = spec_json(run, spec_sheet(run));
+    found["interrupted"] = run.interrupted;
+    found["waits"] = run.waits;
+    computing.finish();
+  }
+  return dict_of(found);
+}
+
 nb::dict merge(const Texts& files, const std::string& out, bool partial) {
   const std::vector<std::filesystem::path> inputs(files.begin(), files.end());
   const auto accept = partial ? MissingPoints::accept : MissingPoints::refuse;
@@ -182,14 +206,15 @@ void bind_program(nb::module_& m) {
   m.def("train", run_train, "name"_a, "text"_a, "settings"_a, "out"_a, "own"_a, "progress"_a.none());
   m.def("resume", run_resume, "file"_a, "text"_a.none(), "settings"_a, "own"_a, "progress"_a.none());
   m.def("gradcheck", run_gradcheck, "name"_a, "text"_a, "settings"_a, "out"_a.none(), "own"_a, "progress"_a.none());
-  m.def("sweep", run_sweep_of, "name"_a, "text"_a, "settings"_a, "out"_a, "resume"_a, "shard"_a, "own"_a, "progress"_a.none());
+  m.def("sweep", run_sweep_of, "name"_a, "text"_a, "settings"_a, "out"_a, "resume"_a, "shard"_a, "own"_a,
+        "progress"_a.none());
+  m.def("spec", run_spec_of, "name"_a, "text"_a, "settings"_a, "out"_a, "resume"_a, "shard"_a, "progress"_a.none());
   m.def("merge", merge, "files"_a, "out"_a, "partial"_a);
   m.def(
       "resolve",
       [](const std::string& name, const std::string& text, const Texts& settings, const nb::tuple& own) {
-        return compute(OwnParts(own), [&] {
-          return dump_toml(parse_program_config(name, text, settings), DumpComments::none);
-        });
+        return compute(OwnParts(own),
+                       [&] { return dump_toml(parse_program_config(name, text, settings), DumpComments::none); });
       },
       "name"_a, "text"_a, "settings"_a, "own"_a, "The whole config as TOML, checked.");
   m.def(

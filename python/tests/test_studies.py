@@ -49,6 +49,67 @@ def test_summary_has_the_names_of_the_program(block, program, tmp_path):
     assert set(theirs["hardware"]) == set(ours["hardware"])
 
 
+LEARNER = """estimator = "ep"
+threads = 1
+[network]
+kind = "hopfield"
+[task]
+kind = "classification"
+references = ["majority"]
+[data]
+test_fraction = 0.2
+[hopfield]
+hidden = [6]
+[relaxation]
+schedule = "sweep"
+step = 1.0
+free_steps = 6
+nudged_steps = 4
+[train]
+steps = 40
+batch = 16
+learning_rate = 1e-2
+evaluate_every = "end"
+[device]
+preset = "ecram"
+[crossbar]
+forward_adc_bits = 8
+[chip]
+node = "130 nm"
+[spec]
+keys = ["crossbar.forward_adc_bits"]
+metric = "loss"
+loss = 0.2
+seeds = [1, 2]
+bisections = 1
+designs = 2
+"""
+
+
+def test_points_of_a_sweep_cost_what_the_card_says(program, tmp_path):
+    config = tmp_path / "c.toml"
+    config.write_text(LEARNER)
+    run = nudge.sweep(config, sweep__grid={"crossbar.forward_adc_bits": [6]}, sweep__seeds=[1])
+    subprocess.run([program, "train", config, "--set", "crossbar.forward_adc_bits=6", "--set", "seed=1", "--set", "train.null=off", "--out",
+                    tmp_path / "t.h5"], check=True, capture_output=True)
+    card = json.loads(subprocess.run([program, "info", tmp_path / "t.h5", "--card", "--json"], check=True, capture_output=True).stdout)
+    point = run.summary["points"][0]
+    assert point["inference_energy"] == pytest.approx(card["inference_J"], rel=1e-12)
+    assert point["area"] == pytest.approx(card["area_m2"], rel=1e-12) and point["latency"] > 0
+
+
+def test_spec_gives_the_sheet_of_the_program(program, tmp_path):
+    config = tmp_path / "c.toml"
+    config.write_text(LEARNER)
+    out = subprocess.run([program, "spec", config, "--json", "--out", tmp_path / "p.h5"], capture_output=True)
+    theirs = json.loads(out.stdout)
+    run = nudge.spec(config, out=tmp_path / "q.h5")
+    assert run.summary["requirements"] == theirs["requirements"] and run.summary["pareto"] == theirs["pareto"]
+    again = nudge.spec(config, out=tmp_path / "q.h5", resume=True)
+    assert again.summary["requirements"] == theirs["requirements"]
+    assert run.attrs["kind"] == "spec" and run["points"].sizes["point"] == theirs["runs"]
+
+
 def test_gradcheck_gives_the_rows_of_the_program(block, program, tmp_path):
     block["gradcheck"] = {"batches": 1, "estimators": ["aep_anchored", "implicit"], "finite_difference_entries": 0}
     config = tmp_path / "c.toml"

@@ -17,6 +17,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/combinations.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/task.hpp"
 #include "training/spec/spec_result.hpp"
@@ -273,6 +274,25 @@ SpecRun run_spec(const ConfigSource& given, const SweepFiles& files, const Sweep
     if (run.interrupted || run.waits) return run;
   }
   if (leads) file.write(run.sweep);
+  return run;
+}
+
+SpecRun read_spec(const std::filesystem::path& path) {
+  const H5Reader file(path);
+  expect_kind(file, "spec", "has requirements");
+  SpecRun run{spec_plan({path.string(), file.text_attribute("config"), {}}), {}};
+  SweepGrid grid = spec_grid(run.plan);
+  run.sweep = grid.sweep;
+  run.interrupted = true;
+  if (!file.has("points")) return run;
+  while (add_stage(run, grid)) {
+    take_stored_points(file, "points", Stored::all, grid.sweep);
+    grid.sweep.outside.clear();
+    grid.sweep.references = read_reference_scores(file);
+    run.sweep = grid.sweep;
+    run.interrupted = grid.sweep.count_left() > 0;
+    if (run.interrupted) break;
+  }
   return run;
 }
 

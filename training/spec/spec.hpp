@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,10 @@ struct SpecRun {
 /// a stage. Its points run like the points of a sweep (run_points): in parallel, on MPI, in shards. The file (kind
 /// "spec") has one table of points. To resume replays the stages and trains the missing points, to the same bits.
 SpecRun run_spec(const ConfigSource& given, const SweepFiles& files, const SweepObserver& observer = {});
+
+/// Reads the specification of a file of kind "spec": plans its stages again and takes its trainings, up to the first stage
+/// that is not complete (SpecRun::interrupted). UserError naming the file.
+SpecRun read_spec(const std::filesystem::path& path);
 
 /// Estimates run_spec(): the most trainings that it may need, one kind per label.
 StudyEstimate estimate_spec(const ConfigSource& given, const SweepFiles& files,
