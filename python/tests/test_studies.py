@@ -50,6 +50,7 @@ def test_summary_has_the_names_of_the_program(block, program, tmp_path):
 
 
 LEARNER = """estimator = "ep"
+beta = 0.5
 threads = 1
 [network]
 kind = "hopfield"
@@ -66,7 +67,7 @@ step = 1.0
 free_steps = 6
 nudged_steps = 4
 [train]
-steps = 40
+steps = 60
 batch = 16
 learning_rate = 1e-2
 evaluate_every = "end"
@@ -108,6 +109,8 @@ def test_spec_gives_the_sheet_of_the_program(program, tmp_path):
     again = nudge.spec(config, out=tmp_path / "q.h5", resume=True)
     assert again.summary["requirements"] == theirs["requirements"]
     assert run.attrs["kind"] == "spec" and run["points"].sizes["point"] == theirs["runs"]
+    with pytest.raises(nudge.NumericalError, match="no requirement: digital weights"):
+        nudge.spec(config, train__steps=2)  # nobody has learnt anything yet
 
 
 def test_gradcheck_gives_the_rows_of_the_program(block, program, tmp_path):
