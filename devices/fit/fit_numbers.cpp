@@ -246,6 +246,7 @@ void add_shape(FitNumbers& out, const DeviceSpec& first, const std::vector<Pulse
   for (const auto& [direction, side] : measured_directions(records)) {
     if (model == "linear_step") {
       add("gamma_" + side, logit(inside(first.shape_value("gamma_" + side))), 0, share);
+      out.numbers.back().deviation = 20;  // soft bounds, γ = 1, are as likely as a slope within
     } else if (model == "power_step") {
       add("gamma_" + side, std::log(std::max(first.shape_value("gamma_" + side), 0.05)), std::log(0.5),
           [](double x) { return std::exp(x); });

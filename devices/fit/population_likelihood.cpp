@@ -2,44 +2,55 @@
 #include "devices/fit/population_likelihood.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 #include <limits>
 
 #include "devices/fit/pulse_residuals.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
+#include "sim/base/statistics.hpp"
 
 namespace nudge {
 namespace {
 
-constexpr double node_step = 0.2;      // of the root of the rise: between nodes the likelihood is nearly straight
-constexpr double deepest_root = 9;     // e^-40 of the likelihood
-constexpr double least_spread = 1e-6;  // a factor 1 + 10^-6
-constexpr double most_spread = 3;      // a factor 20
-constexpr double farthest = 8;         // a factor 3000
-constexpr double golden = 0.6180339887498949;
+constexpr double score_at_end = 1.959964;  // of a standard normal number at the end of an interval of 95 %
+constexpr double least_spread = 1e-6;      // a factor 1 + 10^-6
+constexpr double most_spread = 3;          // a factor 20
+constexpr double farthest = 8;             // a factor 3000
 
-/// Likelihood of one device's number, straight between nodes. Beyond the outermost it is constant if the side is open, else 0.
-class DeviceLikelihood {
- public:
-  explicit DeviceLikelihood(const NumberProfile& profile);
+/// One side of a device's profile, as normal scores over the distance from its most likely value.
+struct ProfileSide {
+  bool closed = false;
+  double edge = 0, scale = 0;                     ///< where the score leaves 0, and how far it takes to 1
+  std::vector<std::pair<double, double>> scores;  ///< distance, score; both ascend
 
-  /// −2 ln of the mean of the likelihood over N(mean, spread²).
-  double averaged(double mean, double spread) const;
-  /// Range of the nodes with a rise of at most 4.
-  double low() const { return low_; }
-  double high() const { return high_; }
-
- private:
-  void add_side(std::vector<NumberProfile::Point> outwards, bool open, double sign);
-
-  std::vector<std::pair<double, double>> nodes_;  ///< place, likelihood
-  double chance_;                                 ///< rise of which a maximum gains that much by chance
-  bool open_low_, open_high_;
-  double low_ = 0, high_ = 0;
+  /// Score at a distance: straight between places, and straight on beyond a closed end.
+  double score(double distance) const;
+  /// Distance of a score that the side reaches.
+  double distance_of(double score) const;
 };
 
-double root_of(double rise) { return std::sqrt(std::max(rise, 0.0)); }
+double ProfileSide::score(double distance) const {
+  if (closed && distance >= scores.back().first) {
+    return scores.back().second + (distance - scores.back().first) / scale;
+  }
+  for (std::size_t k = 1; k < scores.size(); ++k) {
+    const auto [x, z] = scores[k];
+    const auto [x0, z0] = scores[k - 1];
+    if (distance < x) return z0 + (z - z0) * std::max(distance - x0, 0.0) / (x - x0);
+  }
+  return scores.back().second;
+}
+
+double ProfileSide::distance_of(double score) const {
+  for (std::size_t k = 1; k < scores.size(); ++k) {
+    const auto [x, z] = scores[k];
+    const auto [x0, z0] = scores[k - 1];
+    if (z >= score && z > z0) return x0 + (x - x0) * (score - z0) / (z - z0);
+  }
+  return scores.back().first * score / std::max(scores.back().second, 0.1);
+}
 
 /// Points of one side from the maximum outwards. A descent may end too high: no point is above one farther out.
 std::vector<NumberProfile::Point> side_of_profile(const NumberProfile& profile, NumberProfile::Point top, double sign) {
@@ -52,137 +63,68 @@ std::vector<NumberProfile::Point> side_of_profile(const NumberProfile& profile, 
   return side;
 }
 
-/// Likelihood of a device. From the maximum outwards the root of the rise is straight between the profile's points, and beyond
-/// them on a side that is closed.
-DeviceLikelihood::DeviceLikelihood(const NumberProfile& profile)
-    : chance_(depth_of(profile.joint, profile.counted, profile.freedom) -
-              depth_of(1, profile.counted, profile.freedom)),
-      open_low_(profile.open_low),
-      open_high_(profile.open_high) {
-  NUDGE_EXPECT(!profile.points.empty());
-  const NumberProfile::Point top = *std::min_element(profile.points.begin(), profile.points.end(),
-                                                     [](const auto& a, const auto& b) { return a.rise < b.rise; });
-  nodes_ = {{top.at, 1}};
-  low_ = high_ = top.at;
-  add_side(side_of_profile(profile, top, -1), open_low_, -1);
-  add_side(side_of_profile(profile, top, 1), open_high_, 1);
-  std::sort(nodes_.begin(), nodes_.end());
-}
-
-void DeviceLikelihood::add_side(std::vector<NumberProfile::Point> outwards, bool open, double sign) {
-  if (!open) {
-    const NumberProfile::Point last = outwards.back();
-    const double root = root_of(last.rise), walked = std::abs(last.at - outwards.front().at);
-    // Straight on from the maximum; a side without any point is a wall.
-    const double way = root > 0 ? walked * std::max(deepest_root / root - 1, 0.0) : least_spread;
-    outwards.push_back({last.at + sign * way, deepest_root * deepest_root});
-  }
-  for (std::size_t k = 1; k < outwards.size(); ++k) {
-    const double from = root_of(outwards[k - 1].rise), to = root_of(outwards[k].rise);
-    const int parts = std::max(1, static_cast<int>(std::ceil((to - from) / node_step)));
+/// Side of a profile. The root of the rise is straight between its points. Its first part, which a maximum gains by chance, counts as flat.
+/// A flat profile ends steeply: its score begins where the line through the end and half of its score leads to 0.
+ProfileSide scores_of(const NumberProfile& profile, NumberProfile::Point top, double sign) {
+  constexpr int parts = 8;
+  const double depth = depth_of(profile.joint, profile.counted, profile.freedom);
+  const double own = depth_of(1, profile.counted, profile.freedom);
+  ProfileSide out;
+  out.closed = !(sign < 0 ? profile.open_low : profile.open_high);
+  const std::vector<NumberProfile::Point> points = side_of_profile(profile, top, sign);
+  out.scores = {{0, 0}};
+  if (out.closed && points.size() == 1) out.scores.emplace_back(least_spread, score_at_end);  // a wall
+  for (std::size_t k = 1; k < points.size(); ++k) {
+    const double from = std::sqrt(std::max(points[k - 1].rise, 0.0)), to = std::sqrt(std::max(points[k].rise, 0.0));
     for (int j = 1; j <= parts; ++j) {
       const double share = static_cast<double>(j) / parts, root = from + share * (to - from);
-      const double at = outwards[k - 1].at + share * (outwards[k].at - outwards[k - 1].at);
-      const double rise = std::max(root * root - chance_, 0.0);
-      nodes_.emplace_back(at, std::exp(-rise / 2));
-      if (rise <= 4) (sign < 0 ? low_ : high_) = at;
+      const double at = points[k - 1].at + share * (points[k].at - points[k - 1].at);
+      out.scores.emplace_back(sign * (at - top.at),
+                              score_at_end * std::sqrt(std::max(root * root - (depth - own), 0.0) / own));
     }
   }
+  if (!out.closed) return out;
+  const double end = out.distance_of(score_at_end), half = out.distance_of(score_at_end / 2);
+  for (const auto& [distance, score] : out.scores) {
+    if (score == 0) out.edge = std::max(out.edge, std::min(distance, half));
+  }
+  out.edge = std::max(out.edge, 2 * half - end);
+  out.scale = std::max((end - out.edge) / score_at_end, 1e-12);
+  out.scores = {{out.edge, 0}, {half, score_at_end / 2}, {end, score_at_end}};
+  return out;
 }
 
-/// Φ(b) − Φ(a) without cancellation in the tails.
-double normal_between(double a, double b) {
-  const double s = M_SQRT1_2;
-  return a > 0 ? 0.5 * (std::erfc(a * s) - std::erfc(b * s)) : 0.5 * (std::erfc(-b * s) - std::erfc(-a * s));
-}
+/// Profile of a device.
+struct DeviceCurve {
+  double top;
+  ProfileSide low, high;
 
-double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * M_PI); }
-
-/// ∫ (l_a + slope (u − a)) N(u) du between nodes has a closed form.
-double DeviceLikelihood::averaged(double mean, double spread) const {
-  const double infinite = std::numeric_limits<double>::infinity();
-  double sum = 0, z = (nodes_.front().first - mean) / spread, density = normal_density(z);
-  if (open_low_) sum += nodes_.front().second * normal_between(-infinite, z);
-  for (std::size_t k = 1; k < nodes_.size(); ++k) {
-    const double from = z, density_from = density;
-    z = (nodes_[k].first - mean) / spread;
-    density = normal_density(z);
-    if (from > 38 || z < -38 || !(z > from)) continue;  // nothing of a normal number is there
-    const double slope = (nodes_[k].second - nodes_[k - 1].second) / (z - from);
-    // Both terms cancel where the normal number is narrow; the likelihood of the two nodes bounds the piece.
-    const double part = normal_between(from, z);
-    const double piece = (nodes_[k - 1].second - slope * from) * part + slope * (density_from - density);
-    const auto [less, more] = std::minmax(nodes_[k].second, nodes_[k - 1].second);
-    sum += std::clamp(piece, part * less, part * more);
-  }
-  if (open_high_) sum += nodes_.back().second * normal_between(z, infinite);
-  return -2 * std::log(std::max(sum, 1e-300));
-}
-
-/// Least value of f over [low, high] around the best of some places, by golden sections, and where it is.
-template <class F>
-std::pair<double, double> least_of(const F& f, double low, double high, int places, int sections) {
-  double best = low, least = std::numeric_limits<double>::infinity();
-  const double step = (high - low) / (places - 1);
-  for (int k = 0; k < places; ++k) {
-    const double value = f(low + step * k);
-    if (value < least) least = value, best = low + step * k;
-  }
-  double a = std::max(low, best - step), b = std::min(high, best + step);
-  for (int k = 0; k < sections; ++k) {
-    const double c = b - golden * (b - a), d = a + golden * (b - a);
-    const double at_c = f(c), at_d = f(d);
-    if (std::min(at_c, at_d) < least) least = std::min(at_c, at_d), best = at_c < at_d ? c : d;
-    (at_c < at_d ? b : a) = at_c < at_d ? d : c;
-  }
-  return {least, best};
-}
-
-/// Likelihood of the mean and the spread, the latter as its logarithm.
-class PopulationLikelihood {
- public:
-  explicit PopulationLikelihood(const std::vector<NumberProfile>& profiles) {
-    low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
-    for (const NumberProfile& profile : profiles) {
-      devices_.emplace_back(profile);
-      low_ = std::min(low_, devices_.back().low());
-      high_ = std::max(high_, devices_.back().high());
-    }
+  explicit DeviceCurve(const NumberProfile& profile) {
+    NUDGE_EXPECT(!profile.points.empty());
+    const auto less = [](const auto& a, const auto& b) { return a.rise < b.rise; };
+    const NumberProfile::Point best = *std::min_element(profile.points.begin(), profile.points.end(), less);
+    top = best.at;
+    low = scores_of(profile, best, -1);
+    high = scores_of(profile, best, 1);
   }
 
-  double deviance(double mean, double log_spread) const {
-    double sum = 0;
-    for (const DeviceLikelihood& device : devices_) sum += device.averaged(mean, std::exp(log_spread));
-    return sum;
-  }
-  /// Least deviance over the other number, and where.
-  std::pair<double, double> over_spread(double mean) const {
-    return least_of([&](double x) { return deviance(mean, x); }, std::log(least_spread), std::log(most_spread), 18, 10);
-  }
-  std::pair<double, double> over_mean(double log_spread) const {
-    if (!(high_ > low_)) return {deviance(low_, log_spread), low_};
-    return least_of([&](double x) { return deviance(x, log_spread); }, low_, high_, 25, 10);
-  }
-  double width() const { return std::max(high_ - low_, least_spread); }
+  const ProfileSide& side(double sign) const { return sign < 0 ? low : high; }
+  double edge(double sign) const { return top + sign * side(sign).edge; }
+  double scale(double sign) const { return side(sign).closed ? side(sign).scale : side(-sign).scale; }
 
-  /// Number of devices that tell the mean where they scatter by `spread`, (Σ w)²/Σ w² with w = 1/(spread² + s²), s a quarter of a
-  /// device's own 95 % interval (Kish, Survey Sampling (1965), section 11.7): a device whose record says little counts little.
-  double effective(double spread) const {
-    double sum = 0, squares = 0;
-    for (const DeviceLikelihood& device : devices_) {
-      const double s = (device.high() - device.low()) / 4,
-                   w = 1 / (spread * spread + s * s + least_spread * least_spread);
-      sum += w, squares += w * w;
-    }
-    return sum * sum / squares;
+  /// Distance of a mean outwards, beyond the device's edge on this side, as its scores have it. Within the edge it is the mirrored one: a flat profile
+  /// does not say that its device lies in the middle.
+  double beyond(double sign, double mean) const {
+    const ProfileSide &own = side(sign), &other = side(-sign);
+    const double outwards = sign * (mean - top);
+    if (own.closed && outwards >= own.edge) return own.scale * own.score(outwards);
+    const double mirrored = own.closed ? -own.scale * own.score(2 * own.edge - outwards) : 0;
+    if (outwards >= 0) return own.closed ? mirrored : other.scale * own.score(outwards);
+    return other.closed ? std::min(mirrored, -other.scale * other.score(-outwards)) : mirrored;
   }
-
- private:
-  std::vector<DeviceLikelihood> devices_;
-  double low_, high_;
 };
 
-/// Outermost place on a side of `from` where f is below `allowed`, with distances that double up to `reach`; absent if it is at
+/// Outermost place on a side of `from` where f is below `allowed`, with distances that grow up to `reach`; absent if it is at
 /// the reach too.
 template <class F>
 std::optional<double> end_of(const F& f, double from, double sign, double first, double reach, double allowed) {
@@ -196,50 +138,111 @@ std::optional<double> end_of(const F& f, double from, double sign, double first,
     if (way >= reach) break;
   }
   if (inside >= reach) return std::nullopt;
-  for (int k = 0; k < 14; ++k) {
+  for (int k = 0; k < 20; ++k) {
     const double middle = (inside + outside) / 2;
     (f(from + sign * middle) <= allowed ? inside : outside) = middle;
   }
   return from + sign * inside;
 }
 
+/// Edges of the devices on one side: y with errors s and a normal spread τ between devices.
+class EdgesOfDevices {
+ public:
+  EdgesOfDevices(const std::vector<DeviceCurve>& devices, double sign) : sign_(sign) {
+    for (const DeviceCurve& device : devices) {
+      if (device.side(sign).closed) closed_.push_back(device);
+      if (device.low.closed || device.high.closed) telling_.push_back(device);
+    }
+    if (closed_.size() > 1) spread_ = spread_of(freedom());
+  }
+
+  bool tells() const { return closed_.size() > 1; }
+  double freedom() const { return static_cast<double>(closed_.size()) - 1; }
+  double spread() const { return spread_; }
+  double mean() const { return weighted(spread_).first; }
+
+  /// τ of which Σ (y − mean)²/(τ² + s²) is this; 0 where it is less at any τ.
+  double spread_of(double squares) const {
+    double low = std::log(least_spread), high = std::log(most_spread);
+    if (weighted(std::exp(low)).second <= squares) return 0;
+    for (int k = 0; k < 40; ++k) {
+      const double middle = (low + high) / 2;
+      (weighted(std::exp(middle)).second > squares ? low : high) = middle;
+    }
+    return std::exp(low);
+  }
+
+  /// End of the mean's interval.
+  std::optional<double> end() const {
+    if (!tells()) return std::nullopt;
+    const double t = student_t_quantile(0.975, static_cast<int>(telling_.size()) - 1);
+    const auto off = [&](double mean) { return student(mean, t); };
+    return end_of(off, mean(), sign_, 1e-2 * least_spread, farthest, t);
+  }
+
+ private:
+  /// Mean with weights 1/(τ² + s²), and the squares around it.
+  std::pair<double, double> weighted(double spread) const {
+    double sum = 0, mean = 0, squares = 0;
+    const auto weight = [&](const DeviceCurve& d) { return 1 / (spread * spread + std::pow(d.scale(sign_), 2)); };
+    for (const DeviceCurve& d : closed_) sum += weight(d), mean += weight(d) * d.edge(sign_);
+    mean /= sum;
+    for (const DeviceCurve& d : closed_) squares += weight(d) * std::pow(d.edge(sign_) - mean, 2);
+    return {mean, squares};
+  }
+
+  /// Student's t of the distances of the devices from a mean. Their errors bound its denominator.
+  double student(double mean, double t) const {
+    double sum = 0, off = 0, squares = 0;
+    std::vector<std::pair<double, double>> all;  // weight, distance
+    for (const DeviceCurve& d : telling_) {
+      const double w = 1 / (spread_ * spread_ + std::pow(d.scale(sign_), 2)), x = d.beyond(sign_, mean);
+      all.emplace_back(w, x);
+      sum += w, off += w * x;
+    }
+    off /= sum;
+    for (const auto& [w, x] : all) squares += w * (x - off) * (x - off);
+    const double q = std::sqrt(squares / static_cast<double>(all.size() - 1));
+    return off * std::sqrt(sum) / std::max(q, score_at_end / t);
+  }
+
+  double sign_, spread_ = 0;
+  std::vector<DeviceCurve> closed_, telling_;
+};
+
+double chi_square(double freedom, double share) {
+  return boost::math::quantile(boost::math::chi_squared(freedom), share);
+}
+
 }  // namespace
 
-NumberOverDevices number_over_devices(const std::vector<NumberProfile>& devices) {
-  NUDGE_EXPECT(devices.size() > 1);
-  double lower = 0, upper = 0, both = 0;  // devices that close these sides
-  for (const NumberProfile& one : devices) {
-    lower += one.open_low ? 0 : 1;
-    upper += one.open_high ? 0 : 1;
-    both += one.open_low || one.open_high ? 0 : 1;
-  }
-  const double n = std::max(both, 2.0);
-  const PopulationLikelihood all(devices);
-  const auto of_spread = [&](double log_spread) { return all.over_mean(log_spread).first; };
-  const double smallest = std::log(least_spread), largest = std::log(most_spread);
-  const auto [least, spread] = least_of(of_spread, smallest, largest, 18, 12);
+NumberOverDevices number_over_devices(const std::vector<NumberProfile>& profiles) {
+  NUDGE_EXPECT(profiles.size() > 1);
+  const std::vector<DeviceCurve> devices(profiles.begin(), profiles.end());
+  const EdgesOfDevices low(devices, -1), high(devices, 1);
   NumberOverDevices out;
-  out.mean = all.over_mean(spread).second;
-  out.deviation = std::exp(spread) * std::sqrt(n / (n - 1));
-
-  const double telling = all.effective(std::exp(spread));
-  const auto rise = [&, least = least](double mean) { return all.over_spread(mean).first - least; };
-  const auto end_of_mean = [&](double sign, double closed) {
-    if (closed < 1) return std::optional<double>();
-    const double counted = std::max(std::min(closed, telling), 2.0);
-    return end_of(rise, out.mean, sign, 1e-2 * all.width(), farthest, depth_of(1, counted, counted - 1));
+  out.mean_low = low.end();
+  out.mean_high = high.end();
+  double sides = 0, flat = 0;
+  for (const EdgesOfDevices* side : {&low, &high}) {
+    if (!side->tells()) continue;
+    out.mean += side->mean();
+    out.deviation += side->spread();
+    ++sides;
+  }
+  if (sides > 0) out.mean /= sides, out.deviation /= sides;
+  for (const DeviceCurve& one : devices) {
+    if (sides == 0) out.mean += one.top / static_cast<double>(devices.size());
+    if (one.low.closed && one.high.closed) flat = std::max(flat, (one.edge(1) - one.edge(-1)) / 2);
+  }
+  if (sides < 2) return out;
+  const auto end = [](const EdgesOfDevices& side, double share) {
+    return side.spread_of(chi_square(side.freedom(), share));
   };
-  out.mean_low = end_of_mean(-1, lower);
-  out.mean_high = end_of_mean(1, upper);
-
-  const auto rise_of_spread = [&, least = least](double log_spread) { return of_spread(log_spread) - least; };
-  const auto end_of_spread = [&, spread = spread](double sign, double share) {
-    const double reach = sign < 0 ? spread - smallest : largest - spread;
-    if (both < 2 || reach <= 0) return std::optional<double>();
-    return end_of(rise_of_spread, spread, sign, std::min(0.1, reach), reach, depth_of_noise(n, n - 1, share));
-  };
-  if (const auto end = end_of_spread(-1, 0.975)) out.deviation_low = std::exp(*end);
-  if (const auto end = end_of_spread(1, 0.025)) out.deviation_high = std::exp(*end);
+  const double least = std::min(end(low, 0.975), end(high, 0.975)), n = std::max(low.freedom(), high.freedom()) + 1;
+  if (flat < least) out.deviation_low = least;
+  const double most = std::hypot(std::max(end(low, 0.025), end(high, 0.025)), flat * std::sqrt(n / (n - 1)));
+  if (most < most_spread / 2) out.deviation_high = most;
   return out;
 }
 

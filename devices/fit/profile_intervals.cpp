@@ -33,17 +33,19 @@ struct Maximum {
 /// Profile of one coordinate over all maxima of a region, above the first and lowest.
 class Profile {
  public:
-  Profile(const PulseResiduals& residuals, const std::vector<Maximum>& maxima, Index k)
+  /// chance: part of the depth that a maximum gains by chance.
+  Profile(const PulseResiduals& residuals, const std::vector<Maximum>& maxima, Index k, double chance)
       : residuals_(residuals),
         maxima_(maxima),
         k_(k),
+        chance_(chance),
         least_(deviance_of(maxima[0].at)),
         lowest_(residuals.deviance(maxima[0].at, true)),
         met_({{maxima[0].at[k], 0}}) {}
 
   /// End of the interval: the coordinate where the rise is `allowed`, on the side of `sign` of the outermost maximum. Absent
-  /// where the rise stays below up to the farthest coordinate. Narrow bends lead descents astray: an end counts where no
-  /// maximum leads to a lower place there.
+  /// where the rise stays below up to the farthest coordinate. Narrow bends lead descents astray: an end counts where neither a
+  /// maximum nor the last place inside leads to a lower place there. One more place is met half way up.
   std::optional<double> end(double sign, double allowed) {
     const auto outer = [&](const Maximum& a, const Maximum& b) { return sign * a.at[k_] < sign * b.at[k_]; };
     const Maximum& from = *std::max_element(maxima_.begin(), maxima_.end(), outer);
@@ -53,10 +55,15 @@ class Profile {
     slopes_ = from.slopes;
     double step = std::sqrt(allowed * from.covariance(k_, k_));
     for (int passes = 1;; ++passes) {
+      const double began = inside_[k_];
       const auto found = next_end(sign, allowed, step);
-      if (!found || passes == most_passes || !lower_from_others(*found, allowed)) return found;
+      if (!found) return found;
+      if (passes == most_passes || !is_lower_elsewhere(*found, allowed)) {
+        meet_half_way(*found, allowed);
+        return improved() ? std::nullopt : found;
+      }
       if (improved()) return std::nullopt;
-      step = 0.2 * std::abs(inside_[k_] - first_);
+      step = 0.5 * std::abs(inside_[k_] - began);
     }
   }
 
@@ -94,8 +101,7 @@ class Profile {
       if (root < wanted) {
         if (next == last) return std::nullopt;
         low_root = root;
-        inside_ = point_;
-        inside_[k_] = next;
+        step_inside(next);
       } else {
         high = next, high_root = root;
       }
@@ -104,24 +110,51 @@ class Profile {
         next = inside_[k_] + (*high - inside_[k_]) * std::clamp(std::isfinite(part) ? part : 0.5, 0.1, 0.9);
       } else {  // the root of the rise is about straight
         const double way = std::max(walked, std::abs(next - first_));
-        next += sign * std::clamp(way * (wanted / std::max(root, 1e-3) - 1), 0.2 * way, 2 * way);
+        next += sign * std::clamp(way * (wanted / std::max(root, 1e-3) - 1), 0.2 * way, way);
       }
     }
     return next;
   }
 
-  /// True if some maximum leads to a place there that is clearly inside, from which the search then goes on.
-  bool lower_from_others(double at, double allowed) {
-    for (const Maximum& maximum : maxima_) {
-      point_ = maximum.at;
-      PulseSlopes slopes = maximum.slopes;
-      if (rise(at, point_, &slopes) > 0.9 * allowed) continue;
+  /// Moves the search to point_, at this coordinate. From there it follows the valley.
+  void step_inside(double at) {
+    inside_ = point_;
+    inside_[k_] = at;
+    const Vector column = inverse(residuals_.information(inside_, slopes_)).col(k_);
+    along_ = column / column[k_];
+  }
+
+  /// True if some maximum, or the last place inside, leads to a place there that is clearly inside. The search then goes on from it.
+  bool is_lower_elsewhere(double at, double allowed) {
+    const auto leads = [&](const Vector& from, PulseSlopes slopes) {
+      point_ = from;
+      if (rise(at, point_, &slopes) > 0.9 * allowed) return false;
       slopes_ = std::move(slopes);
-      inside_ = point_;
-      inside_[k_] = at;
+      step_inside(at);
       return true;
+    };
+    const auto any = [&](const Maximum& maximum) { return leads(maximum.at, maximum.slopes); };
+    return leads(inside_, {}) || std::any_of(maxima_.begin(), maxima_.end(), any);
+  }
+
+  /// Meets a place where the root of the rise, without the gain by chance, is about half of that at the end. Where a flat profile
+  /// has a steep end, halvings find it.
+  void meet_half_way(double end, double allowed) {
+    constexpr int most_halvings = 6;
+    double inner = first_, outer = end;
+    for (int k = 0; k < most_halvings && !improved_; ++k) {
+      const double next = (inner + outer) / 2;
+      point_ = inside_ + (next - inside_[k_]) * along_;
+      const double risen = rise(next, point_, &slopes_) / allowed - chance_;
+      const double part = std::sqrt(std::max(risen, 0.0) / (1 - chance_));
+      if (part > 0.35 && part < 0.75) return;
+      if (part < 0.5) {
+        step_inside(next);
+        inner = next;
+      } else {
+        outer = next;
+      }
     }
-    return false;
   }
 
   /// Deviance without the expected value of the number itself: an interval is the record's, and open where the record does not close it.
@@ -132,7 +165,7 @@ class Profile {
   PulseResiduals residuals_;
   const std::vector<Maximum>& maxima_;
   Index k_;
-  double least_, lowest_, first_ = 0;
+  double chance_, least_, lowest_, first_ = 0;
   std::vector<NumberProfile::Point> met_;
   Vector along_, inside_, point_;
   PulseSlopes slopes_;  ///< of the search for the present end
@@ -242,7 +275,8 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
     }
     const int joint = joint_numbers(fit.is_long(), region.reaches_bounds);
     const double heavy = fit.is_long() ? heaviness_of_tails(residuals, fit.at) : 1;
-    const double allowed = heavy * depth_of(joint, counted, freedom);
+    const double depth = depth_of(joint, counted, freedom), allowed = heavy * depth;
+    const double chance = 1 - depth_of(1, counted, freedom) / depth;
     const double allowed_above_noise = std::max(allowed, depth_of_noise(counted, freedom, 0.025));
     const double least = deviance(maxima[0]);
     std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + allowed; });
@@ -254,9 +288,9 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
       const auto at = static_cast<Index>(k);
       all[k] = {of.name, of.unit, of.value(fit.at[at])};
       if (of.of_table) return;
-      Profile profile(residuals, maxima, at);
-      const auto found = [&](std::optional<double>& end, double sign, double depth) {
-        const auto coordinate = improved[k] ? std::nullopt : profile.end(sign, depth);
+      Profile profile(residuals, maxima, at, chance);
+      const auto found = [&](std::optional<double>& end, double sign, double most) {
+        const auto coordinate = improved[k] ? std::nullopt : profile.end(sign, most);
         if (coordinate) end = of.value(*coordinate);
         if (profile.improved() && round < most_rounds) improved[k] = profile.point();
       };

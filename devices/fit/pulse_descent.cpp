@@ -78,15 +78,22 @@ PulseSlopes PulseResiduals::slopes_at(const Vector& all, const Prediction& here)
 
 Eigen::MatrixXd PulseResiduals::information(const Vector& all, PulseSlopes* slopes) const {
   Prediction here(reads_);
-  Eigen::MatrixXd out = weight_.array().square().matrix().asDiagonal();
-  if (!predict(all, here)) return out;
-  PulseSlopes slope = slopes_at(all, here);
+  PulseSlopes own;
+  PulseSlopes& slope = slopes != nullptr ? *slopes : own;
+  slope = {};
+  if (predict(all, here)) slope = slopes_at(all, here);
+  return information(all, slope);
+}
+
+Eigen::MatrixXd PulseResiduals::information(const Vector& all, const PulseSlopes& slope) const {
+  Prediction here(reads_);
+  const Eigen::MatrixXd prior = weight_.array().square().matrix().asDiagonal();
+  if (slope.errors.size() == 0 || !predict(all, here)) return prior;
   const Vector root = here.variance.cwiseInverse().cwiseSqrt();
   // Of a normal number with mean and variance that move: e'²/S + ½ (S'/S)².
   const Eigen::MatrixXd errors = root.asDiagonal() * slope.errors;
   const Eigen::MatrixXd variances = root.cwiseAbs2().asDiagonal() * slope.variances;
-  if (slopes != nullptr) *slopes = std::move(slope);
-  return out + errors.transpose() * errors + 0.5 * variances.transpose() * variances;
+  return prior + errors.transpose() * errors + 0.5 * variances.transpose() * variances;
 }
 
 namespace {

@@ -56,6 +56,8 @@ class PulseResiduals {
   bool predict(const Eigen::VectorXd& all, Prediction& out) const;
   /// Fisher's information of the reads and of the expected values; `slopes` takes the derivatives that it is made of.
   Eigen::MatrixXd information(const Eigen::VectorXd& all, PulseSlopes* slopes = nullptr) const;
+  /// The same from derivatives that are known.
+  Eigen::MatrixXd information(const Eigen::VectorXd& all, const PulseSlopes& slopes) const;
   /// Contribution of the expected value of coordinate k to the minimised sum.
   double off_expected(const Eigen::VectorXd& all, Index k) const;
   /// Deviance −2 ln L of the reads; with `expected` also the terms of the expected values and the NoisePenalty, the sum of descend().
