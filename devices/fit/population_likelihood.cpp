@@ -88,7 +88,8 @@ ProfileSide scores_of(const NumberProfile& profile, NumberProfile::Point top, do
   for (const auto& [distance, score] : out.scores) {
     if (score == 0) out.edge = std::max(out.edge, std::min(distance, half));
   }
-  out.edge = std::max(out.edge, 2 * half - end);
+  const double flat = (2 * half - end) / half;  // 1 of a wall, 0 of a parabola, some 0.2 of the steep side of 1/x with errors of 30 %
+  out.edge = std::max(out.edge, std::clamp((flat - 0.2) / 0.2, 0.0, 1.0) * (2 * half - end));
   out.scale = std::max((end - out.edge) / score_at_end, 1e-12);
   out.scores = {{out.edge, 0}, {half, score_at_end / 2}, {end, score_at_end}};
   return out;
@@ -116,11 +117,10 @@ struct DeviceCurve {
   /// does not say that its device lies in the middle.
   double beyond(double sign, double mean) const {
     const ProfileSide &own = side(sign), &other = side(-sign);
-    const double outwards = sign * (mean - top);
-    if (own.closed && outwards >= own.edge) return own.scale * own.score(outwards);
-    const double mirrored = own.closed ? -own.scale * own.score(2 * own.edge - outwards) : 0;
-    if (outwards >= 0) return own.closed ? mirrored : other.scale * own.score(outwards);
-    return other.closed ? std::min(mirrored, -other.scale * other.score(-outwards)) : mirrored;
+    const double outwards = sign * (mean - top), scored = outwards < 0 && other.closed ? -other.score(-outwards) : 0;
+    if (!own.closed) return other.scale * (outwards < 0 ? scored : own.score(outwards));
+    if (outwards >= own.edge) return own.scale * own.score(outwards);
+    return own.scale * std::min(scored, -own.score(2 * own.edge - outwards));
   }
 };
 
@@ -191,19 +191,16 @@ class EdgesOfDevices {
     return {mean, squares};
   }
 
-  /// Student's t of the distances of the devices from a mean. Their errors bound its denominator.
+  /// Student's t of the distances of the devices from a mean, each over its error. Errors bound its denominator.
   double student(double mean, double t) const {
-    double sum = 0, off = 0, squares = 0;
-    std::vector<std::pair<double, double>> all;  // weight, distance
+    const auto n = static_cast<double>(telling_.size());
+    double sum = 0, squares = 0;
     for (const DeviceCurve& d : telling_) {
-      const double w = 1 / (spread_ * spread_ + std::pow(d.scale(sign_), 2)), x = d.beyond(sign_, mean);
-      all.emplace_back(w, x);
-      sum += w, off += w * x;
+      const double z = d.beyond(sign_, mean) / std::hypot(spread_, d.scale(sign_));
+      sum += z, squares += z * z;
     }
-    off /= sum;
-    for (const auto& [w, x] : all) squares += w * (x - off) * (x - off);
-    const double q = std::sqrt(squares / static_cast<double>(all.size() - 1));
-    return off * std::sqrt(sum) / std::max(q, score_at_end / t);
+    const double off = sum / n, variance = std::max(squares - n * off * off, 0.0) / (n - 1);
+    return off * std::sqrt(n) / std::max(std::sqrt(variance), score_at_end / t);
   }
 
   double sign_, spread_ = 0;

@@ -17,22 +17,24 @@ struct NumberOverDevices {
   std::optional<double> deviation_low = {}, deviation_high = {};
 };
 
-/// Mean μ and deviation τ of a number u over two or more devices, from the profile of the likelihood of each. A device's number
-/// is drawn from N(μ, τ²), and it is integrated out:
+/// Mean μ and deviation τ of a number u over two or more devices, from the profile of the likelihood of each.
 ///
-///     −2 ln L(μ, τ) = −2 Σ_i ln ∫ exp(−D_i(u)/2) N(u; μ, τ²) du
+/// A device's profile may be flat up to an edge, as of a bound that no read reached, and the truth often is at that edge. A sum of such
+/// profiles would count every device's gain within its edge as evidence against it. So each end of μ comes from the edges y_i of that side
+/// alone, as a random-effects meta-analysis has it. The root of a rise, over that at the end of a device's interval, is the normal score z. The edge is
+/// where the line through the end and half of its score has z = 0; of a parabola that is the most likely value. The device's error
+/// s_i is the distance from z = 0 to z = 1. τ² has Σ (y_i − ȳ)²/(τ² + s_i²) = n − 1 (Paule and Mandel, J. Res. Natl. Bur.
+/// Stand. 87:377 (1982)).
 ///
-/// with D_i the rise of device i's −2 ln L (hierarchical model; Davidian and Giltinan, Nonlinear Models for Repeated Measurement
-/// Data, 1995, ch. 4; likelihoods of single devices as profiles: Reid, Stat. Sci. 15:138 (2000)). A device that does not
-/// determine its number has a flat D_i and says nothing; where none of them closes a side, μ is open on that side.
+/// End of μ: where z_i(μ) s_i/√(τ² + s_i²), of unit variance, have Student's t of n − 1 degrees. Their variance is at least what the errors
+/// alone make of it (Knapp and Hartung, Stat. Med. 22:2693 (2003), who weigh by errors; here a score has no weight, as errors
+/// that grow with the number itself would then move the mean). Within its edge a device's score is the mirrored
+/// one. A device that is open on the side has a score that stays below its end's. So it says little, and where few devices close a side μ is open there.
+/// Interval of τ: the sum at τ is within the quantiles of χ² (Viechtbauer, Stat. Med. 26:37 (2007)), of the side where it is wider. A flat profile
+/// adds its half width, as devices may lie anywhere in it.
 ///
 /// A device whose region holds j numbers together (NumberProfile::joint) gains depth_of(j) − depth_of(1) by chance at its
-/// maximum, as where a bound lies at the best of many outermost reads. Its D_i is flat up to this depth. Else the gains of all
-/// devices, whose records end at about the same conductance, add up to evidence against the truth.
-///
-/// Interval of μ: the rise of −2 ln L, least over τ, is within depth_of(1, n, n − 1), which is Student's interval where each
-/// device knows its number. n counts the devices that close the side, at least 2. Interval of τ: χ² for a standard deviation
-/// (depth_of_noise()). `deviation` is √(n/(n − 1)) times the most likely τ.
+/// maximum, as where a bound lies at the best of many outermost reads. Its profile is flat up to this depth.
 NumberOverDevices number_over_devices(const std::vector<NumberProfile>& devices);
 
 /// Number of a model or of noise over the devices of a population.

@@ -134,7 +134,7 @@ class Profile {
       return true;
     };
     const auto any = [&](const Maximum& maximum) { return leads(maximum.at, maximum.slopes); };
-    return leads(inside_, {}) || std::any_of(maxima_.begin(), maxima_.end(), any);
+    return (inside_[k_] != first_ && leads(inside_, {})) || std::any_of(maxima_.begin(), maxima_.end(), any);
   }
 
   /// Meets a place where the root of the rise, without the gain by chance, is about half of that at the end. Where a flat profile
