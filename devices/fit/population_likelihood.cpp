@@ -88,7 +88,8 @@ ProfileSide scores_of(const NumberProfile& profile, NumberProfile::Point top, do
   for (const auto& [distance, score] : out.scores) {
     if (score == 0) out.edge = std::max(out.edge, std::min(distance, half));
   }
-  const double flat = (2 * half - end) / half;  // 1 of a wall, 0 of a parabola, some 0.2 of the steep side of 1/x with errors of 30 %
+  const double flat =
+      (2 * half - end) / half;  // 1 of a wall, 0 of a parabola, some 0.2 of the steep side of 1/x with errors of 30 %
   out.edge = std::max(out.edge, std::clamp((flat - 0.2) / 0.2, 0.0, 1.0) * (2 * half - end));
   out.scale = std::max((end - out.edge) / score_at_end, 1e-12);
   out.scores = {{out.edge, 0}, {half, score_at_end / 2}, {end, score_at_end}};
@@ -113,14 +114,21 @@ struct DeviceCurve {
   double edge(double sign) const { return top + sign * side(sign).edge; }
   double scale(double sign) const { return side(sign).closed ? side(sign).scale : side(-sign).scale; }
 
-  /// Distance of a mean outwards, beyond the device's edge on this side, as its scores have it. Within the edge it is the mirrored one: a flat profile
-  /// does not say that its device lies in the middle.
-  double beyond(double sign, double mean) const {
+  /// Score of a mean, beyond the device's edge on this side. Within the edge it is the mirrored one: a flat profile does not say that its
+  /// device lies in the middle.
+  double score(double sign, double mean) const {
     const ProfileSide &own = side(sign), &other = side(-sign);
     const double outwards = sign * (mean - top), scored = outwards < 0 && other.closed ? -other.score(-outwards) : 0;
-    if (!own.closed) return other.scale * (outwards < 0 ? scored : own.score(outwards));
-    if (outwards >= own.edge) return own.scale * own.score(outwards);
-    return own.scale * std::min(scored, -own.score(2 * own.edge - outwards));
+    if (!own.closed) return outwards < 0 ? scored : own.score(outwards);
+    return outwards >= own.edge ? own.score(outwards) : std::min(scored, -own.score(2 * own.edge - outwards));
+  }
+
+  /// Distance that takes the score to the next at a mean. It does not depend on the device's own number, as its error may.
+  double error_at(double sign, double mean) const {
+    constexpr double most = 1e3;  // of its error: the score of an open side does not change
+    const double step = scale(sign) / 2;
+    const double rise = sign * (score(sign, mean + step) - score(sign, mean - step));
+    return 2 * step / std::max(rise, 1 / most);
   }
 };
 
@@ -145,6 +153,10 @@ std::optional<double> end_of(const F& f, double from, double sign, double first,
   return from + sign * inside;
 }
 
+double chi_square(double freedom, double share) {
+  return boost::math::quantile(boost::math::chi_squared(freedom), share);
+}
+
 /// Edges of the devices on one side: y with errors s and a normal spread τ between devices.
 class EdgesOfDevices {
  public:
@@ -153,7 +165,10 @@ class EdgesOfDevices {
       if (device.side(sign).closed) closed_.push_back(device);
       if (device.low.closed || device.high.closed) telling_.push_back(device);
     }
-    if (closed_.size() > 1) spread_ = spread_of(freedom());
+    if (!tells()) return;
+    spread_ = spread_of(freedom());
+    weighed_with_ =
+        spread_of(chi_square(freedom(), 0.25));  // of too small a spread one precise device would be the mean
   }
 
   bool tells() const { return closed_.size() > 1; }
@@ -191,25 +206,22 @@ class EdgesOfDevices {
     return {mean, squares};
   }
 
-  /// Student's t of the distances of the devices from a mean, each over its error. Errors bound its denominator.
+  /// Student's t of the distances of the devices from a mean. Their errors bound its denominator.
   double student(double mean, double t) const {
     const auto n = static_cast<double>(telling_.size());
-    double sum = 0, squares = 0;
+    double sum = 0, off = 0, squares = 0;
     for (const DeviceCurve& d : telling_) {
-      const double z = d.beyond(sign_, mean) / std::hypot(spread_, d.scale(sign_));
-      sum += z, squares += z * z;
+      const double s = d.error_at(sign_, mean), x = s * d.score(sign_, mean),
+                   w = 1 / (std::pow(weighed_with_, 2) + s * s);
+      sum += w, off += w * x, squares += w * x * x;
     }
-    const double off = sum / n, variance = std::max(squares - n * off * off, 0.0) / (n - 1);
-    return off * std::sqrt(n) / std::max(std::sqrt(variance), score_at_end / t);
+    const double q = std::max(squares - off * off / sum, 0.0) / (n - 1);
+    return off / std::sqrt(sum) / std::max(std::sqrt(q), score_at_end / t);
   }
 
-  double sign_, spread_ = 0;
+  double sign_, spread_ = 0, weighed_with_ = 0;
   std::vector<DeviceCurve> closed_, telling_;
 };
-
-double chi_square(double freedom, double share) {
-  return boost::math::quantile(boost::math::chi_squared(freedom), share);
-}
 
 }  // namespace
 

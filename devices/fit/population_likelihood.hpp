@@ -26,10 +26,15 @@ struct NumberOverDevices {
 /// s_i is the distance from z = 0 to z = 1. τ² has Σ (y_i − ȳ)²/(τ² + s_i²) = n − 1 (Paule and Mandel, J. Res. Natl. Bur.
 /// Stand. 87:377 (1982)).
 ///
-/// End of μ: where z_i(μ) s_i/√(τ² + s_i²), of unit variance, have Student's t of n − 1 degrees. Their variance is at least what the errors
-/// alone make of it (Knapp and Hartung, Stat. Med. 22:2693 (2003), who weigh by errors; here a score has no weight, as errors
-/// that grow with the number itself would then move the mean). Within its edge a device's score is the mirrored
-/// one. A device that is open on the side has a score that stays below its end's. So it says little, and where few devices close a side μ is open there.
+/// End of μ: where the distances d_i = s_i z_i(μ), with weights w_i = 1/(τ² + s_i²), have Student's t of n − 1 degrees,
+///
+///     t² = d̄² Σ w_i / q,    q = Σ w_i (d_i − d̄)²/(n − 1)
+///
+/// (Knapp and Hartung, Stat. Med. 22:2693 (2003)). q is at least what the errors alone make of it. Here 1/s_i is the slope of z_i at μ: at its own number
+/// a device's error may depend on that number, and weights would then move the mean. The weights' τ has the lower quartile of χ² as its sum. Within
+/// its edge a device's score is the mirrored one. A device that is open on the side has a score that stays below its end's: it says little, and μ is
+/// open where few devices close the side.
+///
 /// Interval of τ: the sum at τ is within the quantiles of χ² (Viechtbauer, Stat. Med. 26:37 (2007)), of the side where it is wider. A flat profile
 /// adds its half width, as devices may lie anywhere in it.
 ///

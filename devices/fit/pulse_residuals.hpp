@@ -56,7 +56,7 @@ class PulseResiduals {
   bool predict(const Eigen::VectorXd& all, Prediction& out) const;
   /// Fisher's information of the reads and of the expected values; `slopes` takes the derivatives that it is made of.
   Eigen::MatrixXd information(const Eigen::VectorXd& all, PulseSlopes* slopes = nullptr) const;
-  /// The same from derivatives that are known.
+  /// Fisher's information from derivatives that are known.
   Eigen::MatrixXd information(const Eigen::VectorXd& all, const PulseSlopes& slopes) const;
   /// Contribution of the expected value of coordinate k to the minimised sum.
   double off_expected(const Eigen::VectorXd& all, Index k) const;

@@ -96,7 +96,8 @@ TEST_CASE("populations: profiles that are flat up to an edge have Student's inte
   std::vector<NumberProfile> devices;
   for (const double edge : {0.1, 0.2, 0.3, 0.4, 0.5}) {
     const double end = edge + 1.96e-4, half = edge + 0.98e-4;
-    devices.push_back({{{-1, 0}, {-1 - 1.96e-4, 3.84}, {edge, 0}, {half, 0.96}, {end, 3.84}}, false, false, 1, 1000, 990});
+    devices.push_back(
+        {{{-1, 0}, {-1 - 1.96e-4, 3.84}, {edge, 0}, {half, 0.96}, {end, 3.84}}, false, false, 1, 1000, 990});
   }
   const NumberOverDevices e = number_over_devices(devices);
   REQUIRE((e.mean_low && e.mean_high && e.deviation_high));
