@@ -21,7 +21,7 @@ PACKAGE, CORE = ROOT / "python" / "nudge", ROOT / "python" / "src"
 
 #: Names of nudge by what they are for, in the order of the page. `problems` holds it against nudge.__all__.
 GROUPS = {
-    "Studies": ["train", "resume", "gradcheck", "sweep", "merge", "effects"],
+    "Studies": ["train", "resume", "gradcheck", "sweep", "spec", "merge", "effects"],
     "Results": ["open", "Run", "Gradcheck", "Effect"],
     "Networks and arrays": ["Network", "Crossbar", "Netlist"],
     "Parts of your own": ["Board", "Dynamics", "EnergyDynamics", "SquaredError", "Cost", "Estimator", "settle", "estimate", "check"],
