@@ -209,14 +209,14 @@ class EdgesOfDevices {
   /// Student's t of the distances of the devices from a mean. Their errors bound its denominator.
   double student(double mean, double t) const {
     const auto n = static_cast<double>(telling_.size());
-    double sum = 0, off = 0, squares = 0;
+    double sum = 0, off = 0, squares = 0, errors = 0;
     for (const DeviceCurve& d : telling_) {
       const double s = d.error_at(sign_, mean), x = s * d.score(sign_, mean),
                    w = 1 / (std::pow(weighed_with_, 2) + s * s);
-      sum += w, off += w * x, squares += w * x * x;
+      sum += w, off += w * x, squares += w * x * x, errors += w * w * s * s;
     }
     const double q = std::max(squares - off * off / sum, 0.0) / (n - 1);
-    return off / std::sqrt(sum) / std::max(std::sqrt(q), score_at_end / t);
+    return off / std::max(std::sqrt(q * sum), score_at_end / t * std::sqrt(errors));
   }
 
   double sign_, spread_ = 0, weighed_with_ = 0;
