@@ -97,11 +97,12 @@ const Section<DataOptions>& data_section() {
             &DataOptions::scaling),
       field(choice("data.value_scaling", "none", scaling_names(), "The same for the values of regression."),
             &DataOptions::value_scaling),
-      field(param::texts("data.augment", "off", {},
-                         "Random changes of pictures in training, another one in each epoch. [\"crop 4\"]: shifted by "
-                         "up to 4 pixels, with a frame of zeros. [\"flip\"]: mirrored left and right, every second on "
-                         "average. Validation and test splits are left as they are."),
-            &DataOptions::augment),
+      field(
+          param::texts("data.augment", "off", {},
+                       "List of random changes of pictures in training, another one in each epoch. crop 4: shifted by "
+                       "up to 4 pixels, with a frame of zeros. flip: mirrored left and right, every second one "
+                       "on average. Validation and test splits are left as they are."),
+          &DataOptions::augment),
       field(real("data.validation_fraction", "0.05", strictly_between(0, 1),
                  "Share of the data kept for choices (rates, recipes, stopping). Text: contiguous, before the test "
                  "split; each split needs model.tokens + 1 characters. Samples: drawn at random by data.split_seed, "

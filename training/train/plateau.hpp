@@ -20,8 +20,8 @@ struct Plateau {
   std::string unit;  ///< unit of the loss
   double slope_per_1000_steps = 0;
   Interval interval = {};  ///< interval of the slope
-  /// True where as many more steps would take off less than 1 % of the loss, or 0.1 % of its fall since the first step, at the lower
-  /// end of the interval too. Else false where the upper end is below 0, and nothing where the scatter hides it.
+  /// True where as many more steps would change the loss by less than 1 % of it, or by 0.1 % of its fall since the first step. Both ends
+  /// of the interval count. Else false where the upper end is below 0, and nothing where the scatter hides it.
   std::optional<bool> reached = {};
 
   bool rises() const { return interval.low > 0; }
