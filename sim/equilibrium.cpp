@@ -27,18 +27,25 @@ constexpr int kNewton = 6;
 /// Residual that the sentence names as the aim of a free phase: below it a gradient is exact to some 1e-3.
 constexpr double kAim = 1e-3;
 
-/// Largest real part of an eigenvalue, and whether it is one of a complex pair.
+/// Largest real part of an eigenvalue, and whether it is one of a complex pair; largest |1 + ε λ|, by which Euler steps multiply a
+/// distance.
 struct Growth {
   double rate = Equilibrium::unknown;
   bool turns = false;
+  double factor = 0;
 };
 
 /// Growth on every sample of a linearised system, from a Krylov space of its own; samples share the products with J. Less what the
 /// residuals leave open, κ(λ) ‖J x − λ x‖: an estimate from below.
 class Abscissas {
  public:
-  Abscissas(Linearization<double>& at, const Matrix<double>& moving, Index rows, Index cols, bool coupled)
-      : at_(at), moving_(moving), cols_(cols), size_(coupled ? rows * cols : cols), count_(coupled ? 1 : rows) {
+  Abscissas(Linearization<double>& at, const Matrix<double>& moving, Index rows, Index cols, bool coupled, double step)
+      : at_(at),
+        moving_(moving),
+        step_(step),
+        cols_(cols),
+        size_(coupled ? rows * cols : cols),
+        count_(coupled ? 1 : rows) {
     for (Index b = 0; b < count_; ++b) spaces_.emplace_back(Space{dimension_of(b)});
   }
 
@@ -61,7 +68,7 @@ class Abscissas {
       for (Index b = 0; b < count_; ++b) extend(spaces_[static_cast<std::size_t>(b)], j, part(jv, b));
     }
     std::vector<Growth> out;
-    for (const Space& space : spaces_) out.push_back(rightmost(space));
+    for (const Space& space : spaces_) out.push_back(rightmost(space, step_));
     return out;
   }
 
@@ -108,7 +115,7 @@ class Abscissas {
     }
   }
 
-  static Growth rightmost(const Space& space) {
+  static Growth rightmost(const Space& space, double step) {
     if (space.most == 0) return {};
     const EigenPairs pairs = eigenpairs(Eigen::MatrixXd(space.h.topLeftCorner(space.used, space.used)));
     const double last = space.h(space.used, space.used - 1);
@@ -119,13 +126,16 @@ class Abscissas {
     for (Index i = 0; i < space.used; ++i) {
       const double off = last * std::abs(pairs.vectors(space.used - 1, i)) * left.row(i).norm();
       const double rate = pairs.values(i).real() - off - rounding;
+      const double factor = std::max(best.factor, std::abs(1.0 + step * pairs.values(i)));
       if (rate > best.rate) best = {rate, std::abs(pairs.values(i).imag()) > off + rounding};
+      best.factor = factor;
     }
     return best;
   }
 
   Linearization<double>& at_;
   const Matrix<double>& moving_;
+  double step_;
   Index cols_, size_, count_;
   std::vector<Space> spaces_;
 };
@@ -247,7 +257,7 @@ void Equilibrium::add(const Equilibrium& other) {
 }
 
 Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
-                        double lag) {
+                        double lag, double step) {
   Equilibrium out;
   const Samples samples(z, coupled);
   out.samples = static_cast<int>(samples.count);
@@ -273,27 +283,38 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
   Lagged all(dynamics, lag);
   Linearization<double>& at = all.linearize(all.at_rest(rest));
   const Matrix<double> moving = all.moving();
-  const std::vector<Growth> found = Abscissas(at, moving, all.rows(), all.cols(), coupled).find();
+  const std::vector<Growth> found = Abscissas(at, moving, all.rows(), all.cols(), coupled, step).find();
+  double factor = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const bool settled = off[i] <= Equilibrium::settled_within;
     // A state that goes round an equilibrium has left it for good; one that goes straight may be on its way to another.
-    const bool left = there[i] <= Equilibrium::settled_within && found[i].rate > 0 && found[i].turns;
-    if (std::isnan(found[i].rate) || !(settled || left)) continue;
+    // A stable one that a phase has not reached is what more steps lead to.
+    const bool near = there[i] <= Equilibrium::settled_within && (found[i].rate < 0 || found[i].turns);
+    if (std::isnan(found[i].rate) || !(settled || near)) continue;
+    if (!settled) factor = std::max(factor, found[i].factor);
     out.abscissa = std::isnan(out.abscissa) ? found[i].rate : std::max(out.abscissa, found[i].rate);
     out.unstable += found[i].rate > 0 ? 1.0 / static_cast<double>(found.size()) : 0;
   }
+  if (step > 0 && factor > 0)
+    out.decay = factor;  // what was measured is of few steps, on which a state may turn or grow
   return out;
 }
 
 namespace {
 
-/// True if more steps of the phase would bring its states to equilibria, as far as so many tell.
-bool too_short(const Equilibrium& e) { return e.decay < 1 && !(e.none > 0.5); }
+/// True if states that have not settled have a stable equilibrium near them.
+bool stable(const Equilibrium& e) { return e.abscissa < 0; }
 
-/// Steps after which the residual is at kAim, by its measured factor per step; 0: unknown.
+/// True if more steps of the phase may bring its states to equilibria.
+bool too_short(const Equilibrium& e) { return e.decay < 1 && (stable(e) || !(e.none > 0.5)); }
+
+/// Residual of settled states: kAim, or less where a slow mode leaves a state far away, |F| = |abscissa| times the distance.
+double aim(const Equilibrium& e) { return std::min(kAim, Equilibrium::settled_within * std::abs(e.abscissa)); }
+
+/// Steps after which the residual is at the aim, by its factor per step; 0: unknown, also whether there is an equilibrium.
 double steps_to_aim(const Equilibrium& e) {
-  if (!(e.decay > 0 && e.decay < 1 && e.residual > kAim && std::isfinite(e.residual))) return 0;
-  return e.steps + std::ceil(std::log(kAim / e.residual) / std::log(e.decay));
+  if (!stable(e) || !(e.decay > 0 && e.decay < 1 && e.residual > aim(e) && std::isfinite(e.residual))) return 0;
+  return e.steps + std::ceil(std::log(aim(e) / e.residual) / std::log(e.decay));
 }
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
@@ -313,8 +334,10 @@ std::string finding(const Equilibrium& e) {
                                    : fmt::format("states that are not finite after {} steps", e.steps);
   if (e.settled == 1) return "settled: " + residual;
   return fmt::format("{}: {}, {} of the samples settle",
-                     too_short(e) ? "free phase too short" : "no equilibrium: more steps do not help", residual,
-                     percent(e.settled));
+                     too_short(e) ? "free phase too short"
+                     : stable(e)  ? "the steps overshoot a stable equilibrium"
+                                  : "no equilibrium found",
+                     residual, percent(e.settled));
 }
 
 std::string remedy(const Equilibrium& e) {
@@ -324,11 +347,12 @@ std::string remedy(const Equilibrium& e) {
            "training lost it";
   }
   if (e.unstable > 0) {
-    return "raise the damping or circuit.gain_bandwidth, or start elsewhere (relaxation.solver, a bias)";
+    return "more damping or faster amplifiers make it stable, where the network has them; or start elsewhere";
   }
   const double steps = steps_to_aim(e);
-  if (too_short(e) && steps > 0) return fmt::format("{:.0f} steps (relaxation.free_steps) reach {:.0e}", steps, kAim);
-  if (too_short(e)) return "raise relaxation.free_steps";
+  if (steps > 0) return fmt::format("{:.0f} steps (relaxation.free_steps) reach {:.0e}", steps, aim(e));
+  if (too_short(e)) return "raise relaxation.free_steps: more steps tell whether there is an equilibrium";
+  if (stable(e)) return "lower relaxation.step";
   return "lower relaxation.step, the weights or train.learning_rate";
 }
 

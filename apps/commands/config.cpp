@@ -47,6 +47,7 @@ std::string missing_data(const Config& config) {
 void tell_forecast(const Config& config, const RunParts& parts) {
   const GradientForecast forecast = forecast_gradient(config, parts, LookAt::quick_parts);
   answer("{}\n", forecast_text(forecast));
+  if (warns(forecast)) say("nudge: warning: a cosine below 0.9 costs accuracy; the parts above say what to mend\n");
   if (const std::string noise = noise_text(forecast); !noise.empty()) answer("{}\n", noise);
   check_placed(config, [&forecast](const Config& c) { check_forecast(c, forecast); });
 }
@@ -68,6 +69,7 @@ std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& co
     return given_values(config);
   }
   const RunParts parts = run_parts(config, Work::learns);
+  if (const std::string fast = bandwidth_warning(config, parts); !fast.empty()) say("nudge: warning: {}\n", fast);
   const Config placed = chosen_circuit(config, parts);
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   if (nudge.measured()) answer("{}\n", nudge_text(placed, nudge));

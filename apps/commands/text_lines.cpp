@@ -137,7 +137,7 @@ std::string linear_text(const ReferenceScores& references, const std::string& pa
   const std::string model = fmt::format("a linear model ({})", score_text(references.metric, linear));
   if (value == linear) return "no better than " + model;
   if (references.metric != "accuracy") return "above the error of " + model;
-  if (!(n > 0)) return "no better than " + model;
+  if (!(n > 0)) return "below " + model + " on these samples";
   const auto moved = [n](double share) { return (share * n + 1) / (n + 2); };
   const double p = moved(value), q = moved(linear);
   constexpr double z = 1.96;  // of the normal distribution, two-sided 95 %

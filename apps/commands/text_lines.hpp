@@ -74,7 +74,7 @@ constexpr const char* kLinearNote = "!: no better than a linear model of the sam
 /// model (...)" where the 95 % interval of the difference contains 0. Empty: it is better, or there is no such model.
 /// An accuracy of n samples: the interval of the difference of two shares with two successes and two failures added
 /// (Agresti and Caffo, Am. Stat. 54 (2000) 280). Both use the same samples, which only makes the interval wider than it
-/// need be. For an error, or with n = 0, no interval is known and the two numbers are compared.
+/// need be. For an error, or with n = 0, no interval is known and the two numbers of these samples are compared.
 std::string linear_text(const ReferenceScores& references, const std::string& part, double value, double n);
 
 /// Text of the use of arrays by tokens: "32 tokens in turn", "T = 32 replicas", "32 tokens at once: an idealisation".

@@ -51,7 +51,7 @@ TEST_CASE("samples have settled within a hundredth of their equilibria, whatever
   CHECK(judged(dynamics, z).lost == 0.5);
   CHECK(judged(dynamics, z).sound());
   CHECK(off.unstable == 0);
-  CHECK(off.abscissa == Approx(-1).margin(1e-6));  // of the one that has settled
+  CHECK(off.abscissa == Approx(-1e-3).margin(1e-6));  // of the slow one, to whose stable equilibrium more steps lead
   CHECK(off.samples == 2);
 }
 
@@ -169,6 +169,47 @@ TEST_CASE("a limit cycle goes round an unstable equilibrium, a state between two
   CHECK(unsettled(latch, z).unstable == 1);  // it rests there
 }
 
+TEST_CASE("as many steps as the sentence names bring a phase to its equilibrium, and no number is named without one",
+          "[equilibrium]") {
+  // Euler steps of 1/2 from (4, -2): each multiplies the distance by |1 + λ/2|, while the force turns and |z| moves.
+  constexpr double step = 0.5;
+  const auto walked = [&](SmallDynamics<double>& dynamics, int steps, SettleResult& phase) {
+    Matrix<double> z(2, 2), f(2, 2);
+    z << 4, -2, 4, -2;
+    for (int k = 0; k < steps; ++k) {
+      dynamics.force(z, f, Part::all);
+      z += step * f;
+    }
+    dynamics.force(z, f, Part::all);
+    phase.steps = steps;
+    phase.time = step * steps;
+    phase.decay = 1.02;  // over a window in which the force turns it may rise
+    phase.residual = f.norm() / z.norm();
+    return z;
+  };
+  SettleResult phase;
+  for (const double rate : {-0.1, -0.02}) {
+    auto spiral = two_samples(turning(rate - 0.1, 0.5), turning(rate - 0.1, 0.5));
+    const Matrix<double> z = walked(spiral, 12, phase);
+    const std::string text = sentence(judge_point(spiral, z, false, phase, 0, step));
+    REQUIRE_THAT(text, Catch::StartsWith("free phase too short") && Catch::Contains("reach 1e-03"));
+    const int named = std::stoi(text.substr(text.find("; ") + 2));
+    walked(spiral, named, phase);
+    CHECK(phase.residual <= 1.1e-3);  // |z| moves from 4.5 to 1.4 meanwhile
+    walked(spiral, named / 2, phase);
+    CHECK(phase.residual > 1e-3);
+  }
+  // A mode that nothing holds: its state grows without bound, and |F|/|z| falls as 1/k.
+  Dense<double> a = Dense<double>::Zero(4, 4);
+  a(1, 1) = a(3, 3) = -1;
+  SmallDynamics<double> drifting(
+      2, 2, [a](const Vec<double>& z) { return Vec<double>(a * z + Vec<double>::Ones(4)); },
+      [a](const Vec<double>&) { return a; });
+  const Matrix<double> z = walked(drifting, 80, phase);
+  phase.decay = 0.98;
+  CHECK_THAT(sentence(judge_point(drifting, z, false, phase, 0, step)), !Catch::Contains("reach"));
+}
+
 TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") {
   Equilibrium e;
   CHECK(sentence(e).empty());
@@ -178,12 +219,19 @@ TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") 
   e.residual = 0.2;
   e.decay = 0.5;
   e.steps = 1;
+  CHECK(
+      sentence(e) ==
+      "free phase too short: residual 0.2 after 1 steps, 25 % of the samples settle; raise relaxation.free_steps: more "
+      "steps tell whether there is an equilibrium");
+  e.abscissa = -1;  // there is one, and it is stable
   // 0.2 · 0.5^k <= 1e-3 at k = log2(200) = 7.6.
   CHECK(sentence(e) ==
         "free phase too short: residual 0.2 after 1 steps, 25 % of the samples settle; 9 steps (relaxation.free_steps) "
         "reach 1e-03");
   e.decay = 1.1;
-  CHECK_THAT(sentence(e), Catch::StartsWith("no equilibrium") && Catch::Contains("lower relaxation.step"));
+  CHECK_THAT(sentence(e), Catch::StartsWith("the steps overshoot") && Catch::Contains("lower relaxation.step"));
+  e.abscissa = Equilibrium::unknown;
+  CHECK_THAT(sentence(e), Catch::StartsWith("no equilibrium found") && Catch::Contains("lower relaxation.step"));
   e.settled = 1;
   e.residual = 1e-6;
   CHECK(sentence(e) == "settled: residual 1e-06 after 1 steps");

@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "circuits/circuit_spec.hpp"
 #include "sim/base/errors.hpp"
@@ -11,6 +12,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/learning/estimators/registry.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 using Catch::Contains;
@@ -57,6 +59,25 @@ TEST_CASE("the bandwidth of amplifiers is what their gain-bandwidth leaves the h
   CHECK_FALSE(leaves_bandwidth_open(block({"circuit.amplifier_bandwidth=1 MHz"})));
   CHECK_FALSE(leaves_bandwidth_open(block({"hardware.level=ideal"})));
   CHECK(leaves_bandwidth_open(block({"hardware.level=ideal", "circuit.amplifier=opa847"})));
+  const auto warned = [](const std::string& bandwidth) {
+    const Config set = block({"circuit.amplifier_bandwidth=" + bandwidth});
+    return bandwidth_warning(set, run_parts(set));
+  };
+  CHECK_THAT(warned("100 MHz"), Contains("circuit.amplifier_bandwidth = 100 MHz") && Contains("134.2 MHz leaves"));
+  CHECK(warned("100 kHz").empty());
+  CHECK(bandwidth_warning(config, parts).empty());
+}
+
+TEST_CASE("the expected cosine follows the weights: it is measured again while a run trains", "[forecast]") {
+  // Offsets that a run does not see in its noise: the cosine falls as the weights move, the noise stays.
+  const Config config = block({"train.steps=202", "train.cosine_every=200", "train.null=off", "train.beside=none",
+                               "crossbar.forward_offset=1 mV", "crossbar.transposed_offset=1 mV",
+                               "circuit.auto_zero=false", "train.evaluate_every=end", "train.learning_rate=2e-2"});
+  const TrainSummary run = train(config, std::nullopt);
+  const double expected = run.of("expected_cosine");
+  REQUIRE(std::isfinite(expected));
+  // Compared at step 200 with the exact gradient by the run itself; the last step, 201, has another batch.
+  CHECK(expected == Approx(run.of("cosine")).margin(0.15));
 }
 
 TEST_CASE("a named amplifier gives keys their values, its power follows what they ask for", "[forecast]") {

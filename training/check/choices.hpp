@@ -29,6 +29,10 @@ inline constexpr const char* bandwidth_key = "circuit.amplifier_bandwidth";
 template <class S>
 double bandwidth_left_Hz(const Config& config, const Network<S>& network);
 
+/// Warning text where circuit.amplifier_bandwidth is set to more than circuit.gain_bandwidth leaves the amplifiers of the heaviest line;
+/// else empty. Such an amplifier has the power of the smaller one. Makes the arrays of a run.
+std::string bandwidth_warning(const Config& config, const RunParts& parts);
+
 /// Sets circuit.amplifier_bandwidth alone, where it is open, with the arrays of a run, which it makes: no batch is needed.
 Config chosen_bandwidth(const Config& config, const RunParts& parts);
 

@@ -6,6 +6,7 @@
 
 #include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
+#include "devices/device_config.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -82,6 +83,21 @@ Config chosen_bandwidth(const Config& config, const RunParts& parts) {
     return with_bandwidth<S>(config, *make_network<S>(config, parts.plan, Weights::configured));
   };
   return run_options(config).double_precision() ? chosen(double{}) : chosen(float{});
+}
+
+std::string bandwidth_warning(const Config& config, const RunParts& parts) {
+  const CircuitSpec circuit = circuit_spec(config);
+  if (!on_devices(config) || circuit.amplifier_bandwidth_Hz == 0 || circuit.gain_bandwidth_Hz == 0) return "";
+  const auto left = [&]<class S>(S /*arithmetic*/) {
+    return bandwidth_left_Hz<S>(config, *make_network<S>(config, parts.plan, Weights::configured));
+  };
+  const double most = run_options(config).double_precision() ? left(double{}) : left(float{});
+  if (circuit.amplifier_bandwidth_Hz <= most) return "";
+  return fmt::format(
+      "{} = {}: circuit.gain_bandwidth = {} leaves {} at the most loaded line. Raise it, since power follows from it, "
+      "or leave the bandwidth out",
+      bandwidth_key, config.as_text(bandwidth_key), config.as_text("circuit.gain_bandwidth"),
+      format_quantity(most, Unit::hertz, 3));
 }
 
 template <class S>

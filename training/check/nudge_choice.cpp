@@ -174,7 +174,7 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
     now = next;
   }
   options.phases.beta = now.beta;
-  return averaged_longer<S>(config, network, options, batch, now);
+  return averaged_longer<S>(config, network, options, batch, seen_through<S>(network, options, batch, now, largest));
 }
 
 double largest_settling_beta(const Network<double>& network, BatchGradientOptions options, const Batch& batch) {
@@ -264,10 +264,13 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
 }
 
 std::string drowned_note(double snr) {
+  // The difference of two noisy means has a floor of its own: below kSeen its size says nothing.
+  const std::string size =
+      snr < kSeen ? fmt::format("below {}, which its reads do not resolve", kSeen) : fmt::format("{:.2g}", snr);
   return fmt::format(
-      "the nudge ends below the noise of its nodes: signal-to-noise {:.2g}. Raise beta or average longer; `nudge "
-      "config check` says which",
-      snr);
+      "the nudge ends below the noise of its nodes: signal-to-noise {}. Raise beta or average longer; `nudge config "
+      "check` says which",
+      size);
 }
 
 bool reads_below_noise(const Config& config) {

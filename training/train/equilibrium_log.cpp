@@ -118,12 +118,14 @@ void EquilibriumRun<S>::record_nudge(std::uint64_t step, const NudgeSignal& sign
   add("noise_cosine", signal.cosine(), "1", "factor of this noise on the cosine of an adjoint");
   const auto forecast = log_.values("train/forecast_cosine");
   if (forecast.empty()) return;
-  const double first = log_.values("train/noise_cosine").front();
-  const double now = first > 0 ? std::clamp(forecast.front() * signal.cosine() / first, -1.0, 1.0)
-                               : std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double>&steps = log_.values("train/nudge_step"), &noise = log_.values("train/noise_cosine");
+  const auto since = std::lower_bound(steps.begin(), steps.end(), log_.values("train/forecast_step").back());
+  const double then = noise[static_cast<std::size_t>(since - steps.begin())];
+  const double now = then > 0 ? std::clamp(forecast.back() * signal.cosine() / then, -1.0, 1.0)
+                              : std::numeric_limits<double>::quiet_NaN();
   add("expected_cosine", now, "1",
-      "cosine of the first gradient with the exact one, measured before the first step, times the change of "
-      "noise_cosine since");
+      "cosine of the gradient with the exact one, as last measured (forecast_cosine), times the change of noise_cosine "
+      "since");
 }
 
 /// Logs statistics of the settled states of a step, before the weights move; states on other ranks are left out.

@@ -15,10 +15,14 @@
 #include "training/config/run_options.hpp"
 #include "training/learning/factor_products.hpp"
 #include "training/models/layer_rates.hpp"
+#include "training/train/equilibrium_verdict.hpp"
 #include "training/train/noise_gradient.hpp"
 
 namespace nudge {
 namespace {
+
+/// First step at which a forecast may be made anew.
+constexpr std::uint64_t kForecastAgain = 50;
 
 /// Makes the options of a run; on exact numbers the correction path and the amplifiers are exact as well.
 template <class S>
@@ -77,11 +81,8 @@ EquilibriumRun<S>::EquilibriumRun(const Config& config, const std::shared_ptr<co
   for (int p = 0; p < network_->parameters(); ++p) conductances_[static_cast<std::size_t>(p)].begin(network_->map(p));
   rates_ = layer_rates(config, plan->parameters());
   for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
-  if (options_.cosine_every > 0) {
-    BatchGradientOptions bare = run_gradient_options<S>(config, estimator, weights);
-    bare.growth.strength = 0;
-    bare_ = std::make_unique<BatchGradient<S>>(*network_, bare);
-  }
+  bare_options_ = run_gradient_options<S>(config, estimator, weights);
+  bare_options_.growth.strength = 0;
 }
 
 /// Lets the hooks set what they regulate; ε follows the damping. Returns ε.
@@ -106,15 +107,17 @@ template <class S>
 void EquilibriumRun<S>::step(std::uint64_t step, const Batch& batch) {
   const double epsilon = begin();
   const std::uint64_t every = options_.cosine_every;
+  const bool compares = every > 0 && step % every == 0;
+  // A forecast is as old as its weights: it is made anew where the free phase is judged, but for the first steps.
+  const bool renews =
+      step >= kForecastAgain && is_judged(step, options_.rate.steps) && !log_.values("train/forecast_cosine").empty();
   std::optional<Cosines> cosines;
-  if (every > 0 && step % every == 0) {
-    bare_->set_step(epsilon);
-    cosines = measure_cosines(step, batch, epsilon);
-  }
+  if (compares || renews) cosines = measure_cosines(step, batch, epsilon);
   learner_->set_adjoint_limit(adjoint_guard_.limit());
   const BatchReport report = measure(step, batch);
   const Interruptible kept(false);  // what follows changes what the next step depends on
-  if (cosines) record_cosines(step, *cosines);
+  if (compares) record_cosines(step, *cosines);
+  if (renews) expect_cosine(step, cosines->all);
   if (options_.margin_every > 0 && step % options_.margin_every == 0) record_margin(step, batch, epsilon);
   judge(step, batch);
   adjoint_guard_.observe(report.adjoint);
@@ -206,6 +209,8 @@ template <class S>
 typename EquilibriumRun<S>::Cosines EquilibriumRun<S>::measure_cosines(std::uint64_t step, const Batch& batch,
                                                                        double epsilon) {
   Gradient<S> estimate(network_->parameter_shapes());
+  if (!bare_) bare_ = std::make_unique<BatchGradient<S>>(*network_, bare_options_);
+  bare_->set_step(epsilon);
   bare_->compute(batch, step, estimate);
   const auto copy = exact_copy(*network_, ExactSystem::circuit);
   BatchGradientOptions options = exact_options<double>(config_);
@@ -292,7 +297,8 @@ void EquilibriumRun<S>::write(H5Document& document, const std::string& prefix) {
     document.attribute("role", std::string(held ? "array" : "table"), prefix + "parameters/" + group.name);
     names.push_back(group.name);
   }
-  if (bare_) document.column(prefix + "train/cosine_groups", names, {"1", "names of the parameter groups", {"group"}});
+  if (options_.cosine_every > 0)
+    document.column(prefix + "train/cosine_groups", names, {"1", "names of the parameter groups", {"group"}});
   for (const auto& array : arrays()) {
     document.matrix<S>(prefix + "checkpoint/" + array.name, *array.values, {array.unit, array.description, {}});
   }

@@ -129,13 +129,15 @@ class EquilibriumRun final : public LearningRun {
   std::string estimator_;
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<Optimizer<S>> optimizer_;
-  std::unique_ptr<SampleMemory<S>> memory_;           ///< numbers kept of samples; null: none
-  std::unique_ptr<ParameterMemory<S>> parameters_;    ///< what the estimator keeps of parameters; null: nothing
-  std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
-  OutlierGuard guard_;                                ///< guard of the batch's gradient
-  AdjointGuard adjoint_guard_;                        ///< guard of the adjoints of its sequences
-  SettleOptions phase_;                               ///< the free phase as it is run, amplifiers too
-  WeightNoise<S> noise_;  ///< hardware-aware training: weights as the phases of a step see them
+  std::unique_ptr<SampleMemory<S>> memory_;         ///< numbers kept of samples; null: none
+  std::unique_ptr<ParameterMemory<S>> parameters_;  ///< what the estimator keeps of parameters; null: nothing
+  std::unique_ptr<BatchGradient<S>> learner_,
+      bare_;  ///< bare_: without growth penalty, for cosines; made when first used
+  BatchGradientOptions bare_options_;
+  OutlierGuard guard_;          ///< guard of the batch's gradient
+  AdjointGuard adjoint_guard_;  ///< guard of the adjoints of its sequences
+  SettleOptions phase_;         ///< the free phase as it is run, amplifiers too
+  WeightNoise<S> noise_;        ///< hardware-aware training: weights as the phases of a step see them
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< factors of the maps that take them; gradient_ has the others

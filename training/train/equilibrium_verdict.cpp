@@ -20,15 +20,19 @@ namespace {
 /// were.
 constexpr int kHopeless = 50;
 
+}  // namespace
+
+namespace {
+
 /// Steps between checks. One settles and differentiates some samples, about the work of two steps: 1 % of the time.
 constexpr std::uint64_t kJudgedEvery = 200, kJudgedFirst = 5;
+
+}  // namespace
 
 bool is_judged(std::uint64_t step, std::uint64_t steps) {
   return step % kJudgedEvery == 0 || step + 1 == steps ||
          (step < hopeless_checks * kJudgedFirst && step % kJudgedFirst == 0);
 }
-
-}  // namespace
 
 Equilibrium logged_verdict(const TrainLog& log, std::size_t before) {
   Equilibrium out;

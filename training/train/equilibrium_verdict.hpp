@@ -10,6 +10,9 @@ namespace nudge {
 /// it before.
 inline constexpr std::size_t hopeless_checks = 3;
 
+/// True for the first ten steps by fives, every 200th step and the last of a run: those whose free phases are judged.
+bool is_judged(std::uint64_t step, std::uint64_t steps);
+
 /// The last verdict on the free phases in a run's log, or one of those before it; no verdict where there is none.
 Equilibrium logged_verdict(const TrainLog& log, std::size_t before = 0);
 

@@ -47,11 +47,14 @@ void LearningRun::record_part(const std::string& part, std::uint64_t done, doubl
 
 void LearningRun::expect(double cosine, const std::string& noise) {
   if (!noise.empty()) log_.event(0, noise);
-  if (std::isnan(cosine)) return;
+  if (!std::isnan(cosine)) expect_cosine(0, cosine);
+}
+
+void LearningRun::expect_cosine(std::uint64_t step, double cosine) {
   log_.axis("train/forecast_step");
-  log_.add("train/forecast_step", 0, "1", "step before which the gradient was compared");
+  log_.add("train/forecast_step", static_cast<double>(step), "1", "steps before which the gradient was compared");
   log_.add("train/forecast_cosine", cosine, "1",
-           "cosine of the first batch's gradient with the exact one of the simulated circuit, before the first step");
+           "cosine of the batch's gradient with the exact one of the simulated circuit, before that step");
 }
 
 void LearningRun::write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const {

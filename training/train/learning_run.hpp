@@ -92,6 +92,9 @@ class LearningRun {
   const SampleLosses& losses(const std::string& part) const;
 
  protected:
+  /// Logs the cosine of a gradient with the exact one, measured before a step.
+  void expect_cosine(std::uint64_t step, double cosine);
+
   /// Logs an evaluation of a part, "validation" or "test", after `done` steps: its mean loss in a unit and its scores.
   /// Keeps the losses of its samples.
   void record_part(const std::string& part, std::uint64_t done, double loss, const std::string& unit,

@@ -305,6 +305,7 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
     tapes.give(std::move(given));
     return run(tapes);
   }
+  const std::string fast = bandwidth_warning(ours, parts);
   const Config placed = chosen_circuit(ours, parts);
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
@@ -316,6 +317,7 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   std::vector<GivenValue> given = given_values(config, chosen, &parts);
   TrainRun circuit(chosen, std::move(parts), final_test);
   circuit.give(std::move(given));
+  circuit.warn(fast, observer);
   circuit.warn(nudge_warning(chosen, nudge), observer);
   circuit.expect(forecast);
   circuit.warn(forecast_warning(chosen, forecast), observer);

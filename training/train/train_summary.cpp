@@ -34,6 +34,7 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
   return out;
 }
 
+constexpr double kFair = 0.9;  // cosine, as of a forecast (gradient_forecast.hpp)
 constexpr const char* kRose = "the validation loss rose";
 
 /// Text of a run's failure, by which it is no result; empty: it is one.
@@ -113,6 +114,10 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   }
   const double snr = s.of("nudge_snr");
   if (snr < 1) s.notes.push_back(drowned_note(snr));
+  if (const double cosine = s.of("expected_cosine"); cosine < kFair) {
+    s.notes.push_back(
+        fmt::format("the gradient ends with a cosine of {:.2g} with the exact one (below {})", cosine, kFair));
+  }
   s.stopped = loop.stopped();
   s.equilibrium = logged_verdict(log);
   if (!s.equilibrium.clean()) s.notes.push_back(sentence(s.equilibrium));
