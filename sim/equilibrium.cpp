@@ -227,6 +227,12 @@ void seek(Dynamics<double>& dynamics, Matrix<double>& z, const Samples& samples,
   }
 }
 
+/// True if states that have not settled have a stable equilibrium near them.
+bool stable(const Equilibrium& e) { return e.abscissa < 0; }
+
+/// Residual of settled states: kAim, or less where a slow mode leaves a state far away, |F| = |abscissa| times the distance.
+double aim(const Equilibrium& e) { return std::min(kAim, Equilibrium::settled_within * std::abs(e.abscissa)); }
+
 /// Distance that is left by the phase's own contraction, where GMRES could not tell it: steps of ε |F| that shrink by ρ each add up to
 /// ε |F|/(1 − ρ), over |z|. ∞ where the phase does not contract, and beyond lost_beyond: a force beside a state that runs away shrinks
 /// too, as 1/k, and its sum stays near 1.
@@ -253,6 +259,7 @@ void Equilibrium::add(const Equilibrium& other) {
   residual = std::max(residual, other.residual);
   decay = std::max(decay, other.decay);
   steps = std::max(steps, other.steps);
+  missing_steps = std::max(missing_steps, other.missing_steps);
   samples += other.samples;
 }
 
@@ -295,27 +302,23 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
     out.abscissa = std::isnan(out.abscissa) ? found[i].rate : std::max(out.abscissa, found[i].rate);
     out.unstable += found[i].rate > 0 ? 1.0 / static_cast<double>(found.size()) : 0;
   }
-  if (step > 0 && factor > 0)
-    out.decay = factor;  // what was measured is of few steps, on which a state may turn or grow
+  // What was measured is of few steps, on which a state may turn or grow.
+  if (step > 0 && factor > 0) out.decay = factor;
+  if (out.settled < 1 && step == 0 && stable(out) && !(out.decay < 1) && phase.steps > 0) {
+    out.decay = std::exp(out.abscissa * phase.time / phase.steps);  // of small steps: no number of them is told
+    return out;
+  }
+  // ‖F‖ shrinks by the decay, and ends beside the norm of the equilibrium.
+  const double left = out.residual * z.norm() / rest.norm();
+  if (out.settled < 1 && stable(out) && out.decay > 0 && out.decay < 1 && std::isfinite(left) && left > aim(out))
+    out.missing_steps = static_cast<int>(std::ceil(std::log(aim(out) / left) / std::log(out.decay)));
   return out;
 }
 
 namespace {
 
-/// True if states that have not settled have a stable equilibrium near them.
-bool stable(const Equilibrium& e) { return e.abscissa < 0; }
-
 /// True if more steps of the phase may bring its states to equilibria.
 bool too_short(const Equilibrium& e) { return e.decay < 1 && (stable(e) || !(e.none > 0.5)); }
-
-/// Residual of settled states: kAim, or less where a slow mode leaves a state far away, |F| = |abscissa| times the distance.
-double aim(const Equilibrium& e) { return std::min(kAim, Equilibrium::settled_within * std::abs(e.abscissa)); }
-
-/// Steps after which the residual is at the aim, by its factor per step; 0: unknown, also whether there is an equilibrium.
-double steps_to_aim(const Equilibrium& e) {
-  if (!stable(e) || !(e.decay > 0 && e.decay < 1 && e.residual > aim(e) && std::isfinite(e.residual))) return 0;
-  return e.steps + std::ceil(std::log(aim(e) / e.residual) / std::log(e.decay));
-}
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
@@ -347,10 +350,14 @@ std::string remedy(const Equilibrium& e) {
            "training lost it";
   }
   if (e.unstable > 0) {
-    return "more damping or faster amplifiers make it stable, where the network has them; or start elsewhere";
+    return "raise the damping or circuit.gain_bandwidth where the network has them, or start elsewhere";
   }
-  const double steps = steps_to_aim(e);
-  if (steps > 0) return fmt::format("{:.0f} steps (relaxation.free_steps) reach {:.0e}", steps, aim(e));
+  if (e.missing_steps > 0)
+    return fmt::format("{} steps (relaxation.free_steps) reach {:.0e}", e.steps + e.missing_steps, aim(e));
+  if (too_short(e) && stable(e)) {
+    return fmt::format("its slowest mode falls by {:.2g} per tau: raise relaxation.free_steps or the damping",
+                       -e.abscissa);
+  }
   if (too_short(e)) return "raise relaxation.free_steps: more steps tell whether there is an equilibrium";
   if (stable(e)) return "lower relaxation.step";
   return "lower relaxation.step, the weights or train.learning_rate";

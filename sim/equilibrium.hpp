@@ -25,6 +25,7 @@ struct Equilibrium {
   double residual = 0;        ///< largest ‖F‖/‖z‖ where the phases end
   double decay = 0;           ///< largest factor of the residual per step
   int steps = 0;              ///< of the free phase
+  int missing_steps = 0;      ///< more steps that would settle it; 0: none, or no stable equilibrium was found
 
   /// Limits of the distance ‖J⁻¹F‖ to the equilibrium, relative to ‖z‖ or to the norm of the equilibrium, whichever is larger.
   /// Up to the first a state has settled. Beyond the second it is of no use: the gradient is off by about as much. A state

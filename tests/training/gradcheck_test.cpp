@@ -176,6 +176,7 @@ TEST_CASE("the verdict is that of the measured phases, unless no circuit stays a
   phases.residual = 0.1;
   phases.decay = 0.1;
   phases.abscissa = -0.7;
+  phases.missing_steps = 2;
   CHECK_THAT(stability_verdict(report, phases),
              Catch::StartsWith("free phase too short") && Catch::Contains("12 steps"));
   report.leading = {{{-0.01, 0.5}, 0, true}, {{-0.01, -0.5}, 0, true}};

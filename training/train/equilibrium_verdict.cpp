@@ -51,6 +51,7 @@ Equilibrium logged_verdict(const TrainLog& log, std::size_t before) {
   out.residual = at("residual");
   out.decay = at("decay");
   out.steps = static_cast<int>(at("free_steps"));
+  out.missing_steps = static_cast<int>(at("missing_steps"));
   return out;
 }
 
@@ -70,6 +71,7 @@ void log_verdict(std::uint64_t step, const Equilibrium& verdict, TrainLog& log) 
   add("residual", verdict.residual, "1", "largest |F|/|z| where these phases end");
   add("decay", verdict.decay, "1", "largest factor of the residual per free step");
   add("free_steps", verdict.steps, "1", "free steps that were taken");
+  add("missing_steps", verdict.missing_steps, "1", "free steps that are missing to settle them; 0: none, or not known");
 }
 
 template <class S>
