@@ -355,8 +355,7 @@ std::string remedy(const Equilibrium& e) {
   if (e.missing_steps > 0)
     return fmt::format("{} steps (relaxation.free_steps) reach {:.0e}", e.steps + e.missing_steps, aim(e));
   if (too_short(e) && stable(e)) {
-    return fmt::format("its slowest mode falls by {:.2g} per tau: raise relaxation.free_steps or the damping",
-                       -e.abscissa);
+    return fmt::format("its slowest mode falls by {:.2g} per tau: raise relaxation.free_steps", -e.abscissa);
   }
   if (too_short(e)) return "raise relaxation.free_steps: more steps tell whether there is an equilibrium";
   if (stable(e)) return "lower relaxation.step";
