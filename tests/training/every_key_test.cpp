@@ -127,6 +127,7 @@ std::vector<std::string> others(const ParamRow& row, const std::string& kind) {
   if (row.key == "precision") return {"float"};  // what the base has changed goes back
   if ((kind == "hopfield" || kind == "convolutional") && row.key == "hopfield.form") return {"projected"};
   if (kind == "resistive" && row.key == "resistive.diode") return {"ideal"};
+  if (row.key == "device.read_disturb_time") return {"20 ns"};  // four steps read for some 10 us
   std::vector<std::string> candidates = row.choices;
   for (const char* one :
        {"true", "false", "2",   "3",      "1",     "4",   "0.5",   "0.2", "1.5",     "0.05",  "5e-3", "2e-4",
