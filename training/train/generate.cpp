@@ -138,7 +138,9 @@ Generated written(const Config& config, const RunParts& parts, const H5Reader& f
     const std::vector<double> logits = writer->next(text, read_number(options, n));
     if (!std::all_of(logits.begin(), logits.end(), [](double x) { return std::isfinite(x); })) {
       throw NumericalFailure(
-          fmt::format("the read-out of character {} is not finite: the network diverges", text.size() + 1));
+          fmt::format("the read-out of character {} is not finite: the network diverges. Train it anew with a smaller "
+                      "train.learning_rate",
+                      text.size() + 1));
     }
     const int chosen = drawn(log_shares(logits, options.temperature), place[static_cast<std::size_t>(n)]);
     out.negative_log_likelihood -= log_shares(logits, 1)[static_cast<std::size_t>(chosen)];
