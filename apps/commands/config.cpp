@@ -52,6 +52,19 @@ void tell_forecast(const Config& config, const RunParts& parts) {
   check_placed(config, [&forecast](const Config& c) { check_forecast(c, forecast); });
 }
 
+/// Config with what is left to the arrays and the first batch of a circuit. Says how its gradient will be, and what is wrong with it.
+Config circuit_choices(const Config& config, const RunParts& parts) {
+  if (const std::string fast = bandwidth_warning(config, parts); !fast.empty()) say("nudge: warning: {}\n", fast);
+  const Config placed = chosen_circuit(config, parts);
+  const NudgeChoice nudge = chosen_nudge(placed, parts);
+  if (nudge.measured()) answer("{}\n", nudge_text(placed, nudge));
+  if (const std::string low = nudge_warning(placed, nudge); !low.empty()) say("nudge: warning: {}\n", low);
+  check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
+  Config chosen = with_nudge(placed, nudge);
+  if (is_forecast(placed)) tell_forecast(chosen, parts);
+  return chosen;
+}
+
 /// Checks what the commands that take the config check when they begin: its data and network, the points of its sweep
 /// and of its comparison. Without the data, checks what does not need it. Returns the values that the user did not set.
 std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& config,
@@ -69,16 +82,10 @@ std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& co
     return given_values(config);
   }
   const RunParts parts = run_parts(config, Work::learns);
-  if (const std::string fast = bandwidth_warning(config, parts); !fast.empty()) say("nudge: warning: {}\n", fast);
-  const Config placed = chosen_circuit(config, parts);
-  const NudgeChoice nudge = chosen_nudge(placed, parts);
-  if (nudge.measured()) answer("{}\n", nudge_text(placed, nudge));
-  if (const std::string low = nudge_warning(placed, nudge); !low.empty()) say("nudge: warning: {}\n", low);
-  check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
-  if (is_forecast(placed)) tell_forecast(with_nudge(placed, nudge), parts);
+  const Config chosen = parts.plan == nullptr ? config : circuit_choices(config, parts);
   if (changes_section(changes, "sweep")) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
-  return given_values(config, with_nudge(placed, nudge), &parts);
+  return given_values(config, chosen, &parts);
 }
 
 /// Prints that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.

@@ -44,6 +44,16 @@ TEST_CASE("keys of devices and crossbars without a device are named") {
   }
 }
 
+TEST_CASE("a device that a later network leaves idle is no circuit to check") {
+  const Folder folder;
+  folder.write("toy.toml", "train.steps = 4\n");
+  const Outcome checked = run_nudge(
+      folder,
+      "config check toy.toml --set device.preset=ecram --set task.kind=characters --set network.kind=sequence_model");
+  CHECK(checked.exit_code == 0);
+  CHECK_THAT(checked.output, Contains("toy.toml: ok"));
+}
+
 TEST_CASE("the check looks at the data and at the points of a sweep, as the run does") {
   const Folder folder;
   folder.write("digits.toml", "network.kind = 'hopfield'\ntask.kind = 'classification'\ndata.classes = 2\n");

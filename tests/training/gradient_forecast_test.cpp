@@ -66,6 +66,7 @@ TEST_CASE("the bandwidth of amplifiers is what their gain-bandwidth leaves the h
   CHECK_THAT(warned("100 MHz"), Contains("circuit.amplifier_bandwidth = 100 MHz") && Contains("134.2 MHz leaves"));
   CHECK(warned("100 kHz").empty());
   CHECK(bandwidth_warning(config, parts).empty());
+  CHECK(bandwidth_warning(block({"circuit.amplifier_bandwidth=100 MHz"}), RunParts{}).empty());  // of no circuit
 }
 
 TEST_CASE("the expected cosine follows the weights: it is measured again while a run trains", "[forecast]") {

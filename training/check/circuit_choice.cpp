@@ -87,7 +87,9 @@ Config chosen_bandwidth(const Config& config, const RunParts& parts) {
 
 std::string bandwidth_warning(const Config& config, const RunParts& parts) {
   const CircuitSpec circuit = circuit_spec(config);
-  if (!on_devices(config) || circuit.amplifier_bandwidth_Hz == 0 || circuit.gain_bandwidth_Hz == 0) return "";
+  if (parts.plan == nullptr || !on_devices(config) || circuit.amplifier_bandwidth_Hz == 0 ||
+      circuit.gain_bandwidth_Hz == 0)
+    return "";
   const auto left = [&]<class S>(S /*arithmetic*/) {
     return bandwidth_left_Hz<S>(config, *make_network<S>(config, parts.plan, Weights::configured));
   };
