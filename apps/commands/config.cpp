@@ -47,7 +47,7 @@ std::string missing_data(const Config& config) {
 void tell_forecast(const Config& config, const RunParts& parts) {
   const GradientForecast forecast = forecast_gradient(config, parts, LookAt::quick_parts);
   answer("{}\n", forecast_text(forecast));
-  if (warns(forecast)) say("nudge: warning: a cosine below 0.9 costs accuracy; the parts above say what to mend\n");
+  if (warns(forecast)) say("nudge: warning: the cosine of the gradient is below {}\n", fair_cosine);
   if (const std::string noise = noise_text(forecast); !noise.empty()) answer("{}\n", noise);
   check_placed(config, [&forecast](const Config& c) { check_forecast(c, forecast); });
 }

@@ -76,10 +76,11 @@ std::unique_ptr<GradientEstimator<double>> estimator_of(const nb::object& estima
 
 /// Verdict on the state of an estimate of that loss (judge_point()), its rows as one sample; none of a system without J v.
 Equilibrium judged(PythonDynamics& dynamics, const Matrix<double>& state, const SettleResult& phase,
-                   const Gradient<double>& gradient, double loss) {
+                   const SettleOptions& free, const Gradient<double>& gradient, double loss) {
   Equilibrium out;
+  const bool euler = free.solver == SettleSolver::euler && free.schedule == RelaxationSchedule::parallel;
   try {
-    out = compute([&] { return judge_point(dynamics, state, true, phase); });
+    out = compute([&] { return judge_point(dynamics, state, true, phase, 0, euler ? free.step : 0); });
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_NotImplementedError)) throw;
     return out;
@@ -107,7 +108,7 @@ nb::tuple estimate(const nb::object& object, const nb::object& cost_object, cons
   const auto made = estimator_of(estimator, given);
   Example<double> task{&dynamics, &cost, &state, &start_gradient, 1.0, &gradient};
   const SequenceReport report = compute([&] { return made->estimate(task); });
-  const Equilibrium verdict = judged(dynamics, state, report.free, gradient, report.loss);
+  const Equilibrium verdict = judged(dynamics, state, report.free, options_of(given, 1).free, gradient, report.loss);
   constexpr double kUnsolved = 0.1;  // of |dC/dz|: a tenth of the gradient
   const bool solves = nb::isinstance<nb::str>(estimator) && nb::cast<std::string>(estimator).starts_with("implicit");
   if (solves && (report.nudged == Status::diverged || report.nudged_residual > kUnsolved || verdict.none > 0.5)) {

@@ -24,7 +24,6 @@
 namespace nudge {
 namespace {
 
-constexpr double kFair = 0.9;
 constexpr double kNothing = 0.1;
 constexpr double kTold = 0.01;  // smaller shares and rises are not told
 constexpr std::int64_t kStretched = 4;
@@ -165,7 +164,7 @@ Compared measure(const Config& config, const RunParts& run, std::uint64_t number
 void take_more_batches(const Config& config, const RunParts& run, const Compared& first, LookAt what,
                        GradientForecast& out) {
   double sum = first.cosine;
-  for (std::uint64_t b = 1; b < kBatches && out.cosine < kFair; ++b) {
+  for (std::uint64_t b = 1; b < kBatches && out.cosine < fair_cosine; ++b) {
     const bool free = first.products <= what.products || static_cast<double>(b + 1) * first.steps <= what.steps;
     if (!free && !(out.cosine < kNothing)) return;
     const Compared more = measure(config, run, b);
@@ -220,7 +219,7 @@ GradientForecast forecast_gradient(const Config& config, const RunParts& run, Lo
   return out;
 }
 
-bool warns(const GradientForecast& forecast) { return forecast.cosine < kFair; }
+bool warns(const GradientForecast& forecast) { return forecast.cosine < fair_cosine; }
 
 std::string forecast_text(const GradientForecast& forecast) {
   std::string text =

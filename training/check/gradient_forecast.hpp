@@ -67,7 +67,9 @@ std::string noise_text(const GradientForecast& forecast);
 /// alone has a higher cosine by chance. check_nudge() therefore refuses by the signal-to-noise ratio, for any seed.
 void check_forecast(const Config& config, const GradientForecast& forecast);
 
-/// True if the cosine is known and below 0.9, which a run warns of.
+/// Cosine below which a run warns: √(1 − 0.9²) = 0.44 of the gradient is error.
+inline constexpr double fair_cosine = 0.9;
+/// True if the cosine is known and below fair_cosine.
 bool warns(const GradientForecast& forecast);
 
 }  // namespace nudge

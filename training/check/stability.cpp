@@ -172,7 +172,7 @@ std::string stability_verdict(const StabilityReport& report, const Equilibrium& 
     out = fmt::format("unstable: perturbations of the equilibrium grow ({:+.3g} per tau); {}", report.abscissa,
                       report.slow_amplifiers ? "the amplifiers are too slow: raise circuit.amplifier_bandwidth"
                                              : "a circuit leaves it: raise the damping, or start elsewhere");
-  } else if (phases.known() && phases.settled < 1 && report.decay >= 1) {
+  } else if (phases.known() && phases.settled < 1 && std::isnan(phases.abscissa) && report.decay >= 1) {
     out += "; the equilibrium is stable, but Euler steps of this size overshoot: lower relaxation.step";
   }
   const double frequency = turning_rate(report);

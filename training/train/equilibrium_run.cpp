@@ -109,8 +109,9 @@ void EquilibriumRun<S>::step(std::uint64_t step, const Batch& batch) {
   const std::uint64_t every = options_.cosine_every;
   const bool compares = every > 0 && step % every == 0;
   // A forecast is as old as its weights: it is made anew where the free phase is judged, but for the first steps.
-  const bool renews =
-      step >= kForecastAgain && is_judged(step, options_.rate.steps) && !log_.values("train/forecast_cosine").empty();
+  // What an estimator keeps of samples would be missing.
+  const bool renews = step >= kForecastAgain && is_judged(step, options_.rate.steps) && memory_ == nullptr &&
+                      !log_.values("train/forecast_cosine").empty();
   std::optional<Cosines> cosines;
   if (compares || renews) cosines = measure_cosines(step, batch, epsilon);
   learner_->set_adjoint_limit(adjoint_guard_.limit());

@@ -123,8 +123,10 @@ std::string EquilibriumRun<S>::settling_beta_text(const Batch& batch) const {
   BatchGradientOptions options = gradient_options<double>(config_, estimator_);
   options.phases.step = options.phases.free.step = RelaxationStep(config_).of(network->circuit());
   const double beta = largest_settling_beta(*network, options, batch);
+  const double unit = std::pow(10.0, std::floor(std::log10(std::max(beta, 1e-300))) - 1);
+  const double below = unit * std::floor(beta / unit);  // two digits, not rounded up beyond what settles
   return beta > 0 && beta < options.phases.beta
-             ? fmt::format(". At beta = {:.2g} all of them settle, at {:.2g} not", beta, options.phases.beta)
+             ? fmt::format(". At beta = {:.2g} all of them settle, at {:.2g} not", below, options.phases.beta)
              : "";
 }
 

@@ -34,7 +34,6 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
   return out;
 }
 
-constexpr double kFair = 0.9;  // cosine, as of a forecast (gradient_forecast.hpp)
 constexpr const char* kRose = "the validation loss rose";
 
 /// Text of a run's failure, by which it is no result; empty: it is one.
@@ -114,9 +113,9 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   }
   const double snr = s.of("nudge_snr");
   if (snr < 1) s.notes.push_back(drowned_note(snr));
-  if (const double cosine = s.of("expected_cosine"); cosine < kFair) {
-    s.notes.push_back(
-        fmt::format("the gradient ends with a cosine of {:.2g} with the exact one (below {})", cosine, kFair));
+  if (const double cosine = s.of("expected_cosine"); cosine < fair_cosine) {
+    s.notes.push_back(fmt::format("the expected cosine of the gradient with the exact one ends at {:.2g} (below {})",
+                                  cosine, fair_cosine));
   }
   s.stopped = loop.stopped();
   s.equilibrium = logged_verdict(log);
