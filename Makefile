@@ -61,7 +61,10 @@ wheel: setup  ## build into dist/ a source distribution and, from it, a wheel of
 	@JOBS=$(JOBS) bash tools/wheel.sh $(or $(PYTHON),python3)
 
 results: build  ## measure the tables of results/results.md again; hours, resumable (TABLES=... for some)
-	@for table in $(TABLES); do python3 tools/results/$$table.py || exit 1; done
+	@for table in $(TABLES); do python3 tools/results/$$table.py && python3 tools/results/probe.py --keep $$table || exit 1; done
+
+results-age: build  ## which tables are older than the program? Runs their shortened forms (TABLES=... for some)
+	@python3 tools/results/probe.py --check $(TABLES)
 
 results-short: build  ## the same in a minute with shortened runs, written to results/short only
 	@for table in $(TABLES); do RESULTS_SHORT=1 python3 tools/results/$$table.py || exit 1; done

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as data (tools/results): quantiles and intervals against published and closed values, and every way in which files and documents can fall apart."""
+import contextlib
+import io
 import math
 import pathlib
 import sys
@@ -8,6 +10,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/results"))
 import intervals  # noqa: E402
+import probe  # noqa: E402
 import sections  # noqa: E402
 
 
@@ -137,6 +140,40 @@ class Files(unittest.TestCase):
         sections.render(["one"], root=self.root)
         self.assertEqual(self.faults(), "")
         self.assertIn("Short.\n\nMeasured with commit abc1234 (2026-01-01, two cores). More in docs.", (self.root / "README.md").read_text())
+
+
+class Age(unittest.TestCase):
+    """A table is older than the program where its shortened run says something else than when it was measured."""
+
+    def test_cells_are_alike_up_to_rounding(self):
+        for one, other in (("0.9421", "0.9424"), ("95.1 ± 0.4 %", "95.2 ± 0.3 %"), ("1 − 3e-5", "1 − 4e-5"), ("`ecram`", "`ecram`")):
+            self.assertTrue(probe.alike(one, other), one)
+        for one, other in (("0.942", "0.900"), ("0.9421", "0.9421 (1)"), ("–", "0.5"), ("1 − 3e-5", "1 − 3e-6"), ("won 2", "lost 2")):
+            self.assertFalse(probe.alike(one, other), one)
+
+    def test_keeps_what_two_runs_agree_on_and_finds_what_has_changed(self):
+        root = pathlib.Path(tempfile.mkdtemp())
+        (root / "results").mkdir()
+        sections.save("one", {"date": "2026-01-01"}, root / "results")
+        says = lambda *cells: {"one": list(cells)}
+
+        def told(runs):
+            answers = iter(runs)
+            before, probe.run = probe.run, lambda script: next(answers)
+            try:
+                with contextlib.redirect_stdout(io.StringIO()) as out:
+                    old = probe.check("script", root) if len(runs) == 1 else probe.keep("script", root)
+                return old, out.getvalue()
+            finally:
+                probe.run = before
+
+        self.assertEqual(told([says("a", "0.5")]), (0, "one: not known: no shortened run was kept\n"))
+        told([says("a", "0.5", "3 s"), says("a", "0.5", "9 s")])
+        self.assertEqual(sections.load(root)["one"], {"date": "2026-01-01", "probe": ["a", "0.5", None]})
+        self.assertEqual(told([says("a", "0.502", "70 s")]), (0, "one: as the program is\n"))
+        self.assertEqual(told([says("a", "0.7", "3 s")]), (1, "one: older than the program: 1 of 2 cells of its shortened run, the first from 0.5 to 0.7. "
+                                                             "Measure it again: make results TABLES=script\n"))
+        self.assertEqual(told([says("a")])[0], 1)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 write() keeps a table as results/NAME.json and renders it into its document (sections.py).
     results.py --render [NAME ...]   writes the documents from the files, all or those named
     results.py --check               fails where a document, a file and the configs of examples/ do not agree: a test, with no run
-Environment: NUDGE (the program), RESULTS_SHORT=1 (a smoke test: shortened runs in results/short, documents copied there).
+Environment: NUDGE (the program), RESULTS_SHORT=1 (a smoke test: shortened runs in results/short or RESULTS_FOLDER, documents copied there).
 """
 import csv
 import datetime
@@ -25,7 +25,7 @@ from sections import ROOT, table  # noqa: F401 (for the scripts)
 
 PROGRAM = os.environ.get("NUDGE", "build/release/apps/nudge")
 SHORT = os.environ.get("RESULTS_SHORT", "") not in ("", "0")
-FOLDER = ROOT / "results" / "short" if SHORT else ROOT / "results"
+FOLDER = pathlib.Path(os.environ.get("RESULTS_FOLDER") or ROOT / "results" / ("short" if SHORT else ""))
 TEXT = "data.text=../shared/data/tinyshakespeare.txt"
 
 
