@@ -24,6 +24,7 @@ struct ReadTotals {
   double operations = 0;           ///< digital operations on the values that were read
   std::uint64_t clipped = 0;       ///< conversions beyond the full scale of their converter
   std::uint64_t partial_sums = 0;  ///< additions of the numbers of tiles, of ports with converters
+  double cells = 0;                ///< Σ over reads of the devices between driven and sensed lines: selectors opened
   ReadTotals& operator+=(const ReadTotals& other) {
     array_J += other.array_J;
     dac_conversions += other.dac_conversions;
@@ -36,6 +37,7 @@ struct ReadTotals {
     amplifier_s += other.amplifier_s;
     operations += other.operations;
     partial_sums += other.partial_sums;
+    cells += other.cells;
     return *this;
   }
 };

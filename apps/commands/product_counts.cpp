@@ -52,7 +52,7 @@ CardCounts product_counts(const std::string& name, const Crossbar<double>& array
   counts.inference.partial_sums = each(static_cast<double>(all.partial_sums));
   counts.inference.amplifier_s = each(all.amplifier_s);
   counts.inference.driven_V2 = each(all.cell_V2);
-  counts.inference.cells = counts.devices;
+  counts.inference.cells = each(all.cells);
   counts.inference_s = seconds(read.time_constants, circuit);
   return counts;
 }

@@ -194,6 +194,8 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
     totals.partial_sums += n * (sensors - 1) * out;
   }
   totals.reads += n * static_cast<std::uint64_t>(drive.rows());
+  const double across_drive = per_cross_point * static_cast<double>(columns.count) + (reference ? 1 : 0);
+  totals.cells += times * static_cast<double>(drive.rows()) * column_cells * across_drive;
   const auto extra = static_cast<std::uint64_t>(reference ? drive.rows() : 0);  // the reference column is a line too
   const std::uint64_t sensed = sensors * (out + (forward ? extra : 0));
   totals.driven += n * drivers * (static_cast<std::uint64_t>(drive.size()) + (forward ? 0 : extra));

@@ -58,6 +58,7 @@ ReadCounts read_counts(const RunReadings& readings, const std::string& prefix) {
   out.dac_conversions = of("dac_conversions");
   out.adc_conversions = of("adc_conversions");
   out.partial_sums = of("partial_sums");
+  out.cells = of("read_cells");
   out.amplifier_s = of("amplifier_time");
   out.driven_V2 = of("driven_cells");
   out.operations = of("digital_operations");

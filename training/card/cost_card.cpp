@@ -237,10 +237,10 @@ class Card {
     const double each_J = chip_.input_pulses * chip_.gate_F * (chip_.gate_V - chip_.gate_closed_V) * chip_.gate_V;
     if (each_J == 0) return leave_out("word lines: the gates of selectors (chip.gate_capacitance, gate_voltage)");
     if (!counts_.inference.cells) {
-      return leave_out("word lines: a run does not count the gates that it opens, nudge crossbar --card does");
+      return leave_out("word lines: this file has no count of the devices that were read (train/read_cells)");
     }
     card_.parts.push_back(
-        {"word lines", priced(counts_.inference.cells, each_J), std::nullopt, std::nullopt,
+        {"word lines", priced(counts_.inference.cells, each_J), priced(counts_.step.cells, each_J), std::nullopt,
          fmt::format("{} a gate, from {} to {}, {:g} pulses a read (chip.gate_capacitance, ...)",
                      price_text(chip_.gate_F, Unit::farad), format_quantity(chip_.gate_closed_V, Unit::volt, 4),
                      format_quantity(chip_.gate_V, Unit::volt, 4), chip_.input_pulses)});

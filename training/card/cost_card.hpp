@@ -24,7 +24,7 @@ struct CostPart {
 struct ReadCounts {
   std::optional<double> array_J;  ///< heat in the devices
   std::optional<double> dac_conversions, adc_conversions, partial_sums, amplifier_s, driven_V2, operations;
-  std::optional<double> cells;  ///< devices whose selectors were opened, over all reads; a run does not count them
+  std::optional<double> cells;  ///< devices whose selectors were opened, over all reads
   /// Energies at the prices of the run, for files of earlier versions, which have no counts.
   std::optional<double> dac_J, adc_J, amplifier_J, driver_J, digital_J;
 };

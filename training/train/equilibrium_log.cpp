@@ -38,6 +38,7 @@ void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& ci
   add("dac_conversions", count(reads.dac_conversions), "1", "of the same reads: of every driven line of every tile");
   add("adc_conversions", count(reads.adc_conversions), "1", "of the same reads: of every sensed line of every tile");
   add("partial_sums", count(reads.partial_sums), "1", "of the same reads: additions of the numbers of tiles");
+  add("read_cells", reads.cells, "1", "of the same reads: devices between driven and sensed lines");
   add("amplifier_time", reads.amplifier_s, "s",
       "of the same reads: sensed lines of tiles times the length of the read");
   add("driven_cells", reads.cell_V2, "V^2", "of the same reads: devices on driven lines times the square of the volts");
@@ -190,6 +191,7 @@ void EquilibriumRun<S>::record_energy(const ReadTotals& reads, StepDecision deci
   add("conversions", count(all.dac_conversions + all.adc_conversions), "1", "digital-to-analog and back");
   add("dac_conversions", count(all.dac_conversions), "1", "of these, those to analog");
   add("partial_sums", count(all.partial_sums), "1", "additions of the numbers of tiles (crossbar.tile_rows)");
+  add("read_cells", all.cells, "1", "devices between driven and sensed lines, over all reads: selectors opened");
   if (all.dac_conversions + all.adc_conversions > 0) {
     add("clipped_conversions", count(all.clipped), "1", "of these, beyond the full scale of their converter");
   }
