@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "circuits/drive_products.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/config/config.hpp"
 #include "sim/read_timing.hpp"
@@ -66,13 +67,17 @@ class LineMemory {
     larger.topLeftCorner(states.rows(), states.cols()) = states;
     return states = std::move(larger);
   }
+  /// Products of the drive that the array was last read with in this direction.
+  DriveProducts<S>& drive() { return drive_; }
   void clear() {
     for (Matrix<S>& states : processes_) states.setConstant(unread());
+    drive_.clear();
   }
 
  private:
   static S unread() { return std::numeric_limits<S>::quiet_NaN(); }
   std::vector<Matrix<S>> processes_;
+  DriveProducts<S> drive_;
 };
 
 /// Memory that the reads of one sequence share beyond their devices: owned by the reader (one per thread), cleared at every sequence. A pure

@@ -172,7 +172,7 @@ void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMa
   }
   if (white(view)) {
     add_white(direction, view, drive, columns, static_cast<S>(sign * one.scale),
-              white_numbers(one, 0, one.block, 0, memory, read.seed), out);
+              white_numbers(one, 0, one.block, 0, memory, read.seed), memory.drive(), out);
   }
   if (view.moving.empty()) return;
   add_moving(direction, view, drive, columns, static_cast<S>(sign), one.block, one.duration_s,
@@ -181,16 +181,15 @@ void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMa
 
 template <class S>
 void ReadNoise<S>::add_white(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
-                             S scale, const S* numbers, MatrixRef<S> out) const {
-  static thread_local Matrix<S> product;
+                             S scale, const S* numbers, DriveProducts<S>& known, MatrixRef<S> out) const {
+  static thread_local Matrix<S> own_product;
   static thread_local LineValues<S> line;  // what does not depend on the drive
   const bool forward = direction == ReadDirection::forward;
   const bool shared = reference_ && forward;
   const bool with_products = products(view);
-  if (with_products) {
-    product.resize(out.rows(), out.cols());
-    product_variance(direction, view, drive, columns, product);
-  }
+  const auto variance = [&](ConstMatrixRef<S> x, Matrix<S>& to) { product_variance(direction, view, x, columns, to); };
+  const Matrix<S>& product =
+      with_products ? known.even(1, drive, out.rows(), out.cols(), own_product, variance) : own_product;
   const S device = static_cast<S>(device_);
   const S thermal = static_cast<S>(thermal_);
   const S amplifier = static_cast<S>(amplifier_[forward ? 0 : 1]);
@@ -231,7 +230,7 @@ void ReadNoise<S>::add_moving(ReadDirection direction, const LineView<S>& view, 
                               Columns columns, S sign, const LineBlock& block, double duration_s, const RngKey& key,
                               std::uint64_t place, std::uint32_t lane, LineMemory<S>& memory, MatrixRef<S> out) const {
   static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers, sums;
-  static thread_local Matrix<S> power, variance;
+  static thread_local Matrix<S> squares, own_variance;
   const bool forward = direction == ReadDirection::forward;
   std::size_t processes = 0;
   for (const MovingNoise<S>& noise : view.moving) processes += noise.times_s.size();
@@ -239,8 +238,8 @@ void ReadNoise<S>::add_moving(ReadDirection direction, const LineView<S>& view, 
   const Index count = 3 * each * static_cast<Index>(processes);
   if (numbers.size() < count) numbers.resize(count);
   fill_normal<S>(key, place, lane, std::span<S>(numbers.data(), static_cast<std::size_t>(count)));
-  power = drive.cwiseAbs2();
-  variance.resize(out.rows(), out.cols());
+  DriveProducts<S>& known = memory.drive();
+  std::size_t group = 1;
   const S* next = numbers.data();
   std::size_t process = 0;
   for (const MovingNoise<S>& noise : view.moving) {
@@ -250,22 +249,22 @@ void ReadNoise<S>::add_moving(ReadDirection direction, const LineView<S>& view, 
       average<S>(ReadAverage(duration_s / time_s), block, states, next, next + each, next + 2 * each, sums.data());
       next += 3 * each;
     }
-    const auto part = noise.variance.middleCols(columns.begin, columns.count);
-    if (forward) {
-      multiply<S>(power, part, variance);
-    } else {
-      multiply_transposed<S>(power, part, variance);
-    }
+    const auto moving_variance = [&](ConstMatrixRef<S> x, Matrix<S>& to) {
+      const auto part = noise.variance.middleCols(columns.begin, columns.count);
+      squares = x.cwiseAbs2();
+      if (forward) return multiply<S>(squares, part, to);
+      multiply_transposed<S>(squares, part, to);
+      if (noise.reference_variance.size() == 0) return;
+      for (Index n = 0; n < x.rows(); ++n)
+        to.row(n).array() += x.row(n).sum() * x.row(n).sum() * noise.reference_variance;
+    };
+    const Matrix<S>& variance = known.even(++group, drive, out.rows(), out.cols(), own_variance, moving_variance);
     for (Index n = 0; n < out.rows(); ++n) {
-      auto of_row = variance.row(n).array();
-      if (noise.reference_variance.size() > 0 && !forward) {
-        const S sum = drive.row(n).sum();
-        of_row += sum * sum * noise.reference_variance;
-      }
+      const auto of_row = variance.row(n).array();
       const Eigen::Map<const Eigen::Array<S, 1, Eigen::Dynamic>> draw(sums.data() + n * out.cols(), out.cols());
       out.row(n).array() += sign * of_row.sqrt() * draw;
       if (!block.common) continue;
-      const S common = (power.row(n).array() * noise.reference_variance).sum();
+      const S common = (drive.row(n).array().square() * noise.reference_variance).sum();
       out.row(n).array() += sign * std::sqrt(common) * sums(out.size() + n);
     }
   }

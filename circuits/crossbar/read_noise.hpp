@@ -131,7 +131,7 @@ class ReadNoise {
     return device_ > 0 || thermal_ > 0 || amplifier_[0] > 0 || amplifier_[1] > 0 || products(view);
   }
   void add_white(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S scale,
-                 const S* numbers, MatrixRef<S> out) const;
+                 const S* numbers, DriveProducts<S>& known, MatrixRef<S> out) const;
   void add_moving(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S sign,
                   const LineBlock& block, double duration_s, const RngKey& key, std::uint64_t place, std::uint32_t lane,
                   LineMemory<S>& memory, MatrixRef<S> out) const;

@@ -2,6 +2,7 @@
 #include "circuits/crossbar/read_path.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -69,6 +70,8 @@ ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, con
 
 template <class S>
 void ReadPath<S>::set_view(const LineView<S>& view, double siemens_per_weight) {
+  static std::atomic<std::uint64_t> views = 0;
+  view_ = ++views;
   siemens_per_weight_ = siemens_per_weight;
   noise_.set_scale(siemens_per_weight);
   forward_.set_loads(view.column_load, circuit_.read_voltage_V);
@@ -110,13 +113,30 @@ void ReadPath<S>::mean(ReadDirection direction, const LineView<S>& view, ConstMa
   put<S>(sum, store, out);
 }
 
+/// Product of the lines; of a drive that comes again it is known.
+template <class S>
+void ReadPath<S>::lines(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> in, MatrixRef<S> out,
+                        Columns columns, Store store, ReadContext& read) const {
+  if (read.memory == nullptr) return drive_lines<S>(direction, view, in, out, columns, store);
+  DriveProducts<S>& known = read.memory->template at<S>(noise_.id(), direction == ReadDirection::forward).drive();
+  known.look(view_, columns, in);
+  if (!known.repeated()) return drive_lines<S>(direction, view, in, out, columns, store);
+  const Matrix<S>& product = known.kept(0, out.rows(), out.cols(), [&](ConstMatrixRef<S> drive, Matrix<S>& to) {
+    drive_lines<S>(direction, view, drive, to, columns, Store::assign);
+  });
+  const bool minus = (known.sign() < 0) != (store == Store::subtract);
+  if (store == Store::assign) out = S(known.sign()) * product;
+  if (store != Store::assign && minus) out -= product;
+  if (store != Store::assign && !minus) out += product;
+}
+
 template <class S>
 void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
                             Columns columns, Store store, int reads, ReadContext& read) const {
   const bool forward = direction == ReadDirection::forward;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
   if (port.ideal() && curve_.linear() && !noise_.on_lines(direction)) {
-    drive_lines<S>(direction, view, drive, out, columns, store);
+    lines(direction, view, drive, out, columns, store, read);
     if (read.meter != nullptr) meter(direction, view, drive, columns, out.size(), reads, read);
     noise_.add(direction, view, drive, columns, store, reads, out, read);
     return;
@@ -135,7 +155,7 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
   set_levels<S>(port.dac, driven);
   noise_.add_drivers(direction, view, columns, store, reads, driven, read);
   if (!curve_.linear()) bend<S>(curve_, circuit_.read_voltage_V, driven);
-  drive_lines<S>(direction, view, driven, sensed, columns, Store::assign);
+  lines(direction, view, driven, sensed, columns, Store::assign, read);
   add_pedestal<S>(driven, view.pedestal, sensed);
   // What is summed at a node keeps its sign here, and its noise passes the pole of that node.
   noise_.add(direction, view, driven, columns, store == Store::assign ? store : Store::add, reads, sensed, read);

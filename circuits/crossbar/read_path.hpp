@@ -69,6 +69,8 @@ class ReadPath {
            MatrixRef<S> out, Columns columns, Store store) const;
   Slopes slopes(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, Columns columns) const;
   Matrix<S> clipped_direction(ReadDirection direction, ConstMatrixRef<S> at, ConstMatrixRef<S> v) const;
+  void lines(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> in, MatrixRef<S> out, Columns columns,
+             Store store, ReadContext& read) const;
   void mean(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
             Columns columns, Store store, ReadContext& read) const;
   void read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
@@ -91,6 +93,7 @@ class ReadPath {
   ReadNoise<S> noise_;
   Amplifiers<S> forward_, transposed_;
   double siemens_per_weight_ = 1;
+  std::uint64_t view_ = 0;  ///< number that no other view has; 0: none was set
 };
 
 /// Stores a read that was made beside its target there: out ← from, out + from or out − from, of one shape.
