@@ -129,6 +129,23 @@ TEST_CASE("a nudge below the noise is warned of, far below it refused unless ask
   CHECK_NOTHROW(check_nudge(of(with(tiny, {"nudge.below_noise=true"})), drowned));
 }
 
+TEST_CASE("whatever beta a nudge that noise hides has, the advised one is about the automatic one", "[hardware]") {
+  const std::vector<std::string> digits = {"estimator=ep", "network.kind=hopfield", "task.kind=classification",
+                                           "hopfield.hidden=[32]", "device.preset=ecram"};
+  const Config config = of(digits);
+  const RunParts parts = run_parts(config);
+  const double automatic = chosen_nudge(config, parts).beta;
+  // From any decade: a step of ten passes over the betas that are seen and still linear, where they span less.
+  for (const double beta : {1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3}) {
+    CAPTURE(beta);
+    const NudgeChoice choice = chosen_nudge(of(with(digits, {fmt::format("beta={}", beta)})), parts);
+    REQUIRE(choice.seen);
+    const double advised = beta * 10 / choice.signal.snr();
+    CHECK(advised > 0.5 * automatic);
+    CHECK(advised < 2 * automatic);
+  }
+}
+
 TEST_CASE("a nudge and a noise that a converter hides are told as such, and are no ratio", "[hardware]") {
   // Two bits tell four states apart: what moves by less than half of such a step is read as if it stood still, noise as well.
   const Config config =

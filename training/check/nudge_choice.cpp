@@ -25,6 +25,7 @@ constexpr double kDrowned = 1;  // a warning
 constexpr double kRefused = 0.1;
 constexpr double kSeen = 0.3;  // below, the displacement is too uncertain to go by
 constexpr double kClear = 3;   // where a nudge too small to be seen is measured, and scaled back
+constexpr double kNear = 1.3;  // two nudges as good as one
 constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
 constexpr int kLonger = 4;     // times as many states averaged, at most
 
@@ -35,7 +36,7 @@ bool physical(const Config& config) {
 double two_digits(double x) { return std::stod(fmt::format("{:.1e}", x)); }
 
 /// Measures a nudge that its noise hides: by one so much larger that it is seen, scaled back. `now`: the nudge as measured with `options`.
-/// Where none is seen before `largest`, the displacement up to which phases are linear, the largest one's is an upper bound.
+/// Where none is seen up to `largest`, the displacement up to which phases are linear, the largest one's is an upper bound.
 template <class S>
 NudgeChoice seen_through(const Network<S>& network, BatchGradientOptions options, const Batch& batch, NudgeChoice now,
                          double largest) {
@@ -43,10 +44,13 @@ NudgeChoice seen_through(const Network<S>& network, BatchGradientOptions options
   if (!now.measured() || now.signal.snr() >= kDrowned || now.signal.noise() == 0) return now;  // noise alone gives less
   now.seen = false;
   constexpr int kDecades = 20;  // from any beta to where phases end to be linear
-  for (int round = 0; round < kDecades && !now.seen; ++round) {
-    options.phases.beta *= 10;
+  double low = beta, high = 0;  // linear, and too large; 0: none was
+  for (int round = 0; round < kDecades && !now.seen && !(high > 0 && high < kNear * low); ++round) {
+    options.phases.beta = high > 0 ? std::sqrt(low * high) : 10 * low;
     const NudgeChoice next = measured_nudge<S>(network, options, batch);
-    if (!next.measured() || next.ratio > largest) break;
+    const bool linear = next.measured() && next.ratio <= largest;
+    (linear ? low : high) = options.phases.beta;
+    if (!linear) continue;
     const double back = beta / next.beta;
     now.signal = next.signal.scaled(back);
     now.ratio = next.ratio * back;
