@@ -64,6 +64,17 @@ TEST_CASE("CSV: ragged lines, no numbers, NaN, labels that are no class") {
   CHECK(csv("1\n2\n") == at + ": has 1 columns, a label and at least one feature are needed");
 }
 
+TEST_CASE("CSV: a header that names another column the label is not read as if the first were it") {
+  CHECK(csv("age,height,Label\n40,170,1\n50,180,0\n") ==
+        "data file \"t.csv\": its column \"Label\" is not the first, \"age\", which would be the labels. Set "
+        "data.labels = "
+        "\"Label\", or \"age\"");
+  CHECK_THAT(csv("x1,x2,y\n0,1,2\n", "", Target::value), Contains("Set data.labels = \"y\", or \"x1\""));
+  for (const char* text : {"age,height\n1,170\n0,180\n", "kind,x,y\n1,2,3\n0,1,2\n", "class,target\n1,2\n0,3\n"}) {
+    CHECK(csv(text) == "no error");
+  }
+}
+
 TEST_CASE("CSV: a column that is not there is answered with the nearest one") {
   CHECK(csv("species,x\n0,1\n", "specis") ==
         "data file \"t.csv\": has no column data.labels = \"specis\" (did you mean species?)");

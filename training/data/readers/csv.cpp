@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -69,6 +70,22 @@ class Table {
     return static_cast<std::size_t>(found - names.begin());
   }
 
+  /// Place of the labels where no key names them: the first column. A header that names another one so is refused.
+  std::size_t first_as_labels(const std::string& key) const {
+    const std::vector<std::string>& names = text_.header.cells;
+    const bool place = std::find(names.begin(), names.end(), "x") != names.end();  // beside which y is no label
+    const auto of_labels = [place](std::string name) {
+      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+      return name == "label" || name == "labels" || name == "class" || name == "target" || (name == "y" && !place);
+    };
+    const auto named = std::find_if(names.begin(), names.end(), of_labels);
+    if (named == names.begin() || named == names.end()) return 0;
+    throw UserError(
+        fmt::format("{}: its column \"{}\" is not the first, \"{}\", which would be the labels. Set {} = \"{}\", or "
+                    "\"{}\"",
+                    name_, *named, names.front(), key, *named, names.front()));
+  }
+
   std::size_t line(std::size_t row) const { return static_cast<std::size_t>(text_.line(row)); }
 
   /// Reads the numbers of a row: those of `chosen` columns, in that order; all of them without.
@@ -113,7 +130,7 @@ std::vector<std::size_t> named_columns(const Table& table, const std::string& li
 }
 
 std::vector<std::size_t> target_columns(const Table& table, const DataSource& source, Target target) {
-  if (source.labels.empty()) return {0};
+  if (source.labels.empty()) return {table.first_as_labels(source.labels_key)};
   if (target == Target::label) return {table.column(source.labels, source.labels_key)};
   return named_columns(table, source.labels, source.labels_key);
 }
