@@ -113,6 +113,23 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
   return found;
 }
 
+SweepFiles point_files(const std::string& out, bool resumes, const std::string& shard) {
+  SweepFiles files{out, resumes, {}};
+  if (!shard.empty()) files.shard = read_shard(shard);
+  return files;
+}
+
+/// Tells `progress` of every point that ends, and stops where Python was interrupted.
+SweepObserver point_observer(Computing& computing, const nb::object& progress) {
+  SweepObserver observer;
+  observer.stop = [&computing] { return computing.stop(); };
+  observer.finished = [&computing, &progress](const Sweep& all, const SweepPoint& point, std::size_t done) {
+    if (progress.is_none()) return;
+    computing.call([&] { return told(progress, dict_of(event_json(all, point, done))); });
+  };
+  return observer;
+}
+
 /// Runs a sweep into the file `out`. resumes: continue that file; shard: "2/4", or "" for all points. name, own,
 /// progress: as in run_train().
 nb::dict run_sweep_of(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
@@ -122,15 +139,8 @@ nb::dict run_sweep_of(const std::string& name, const std::string& text, const Te
   {
     Computing computing;
     const Lent lent(parts);
-    SweepFiles files{out, resumes, {}};
-    if (!shard.empty()) files.shard = read_shard(shard);
-    SweepObserver observer;
-    observer.stop = [&] { return computing.stop(); };
-    observer.finished = [&](const Sweep& all, const SweepPoint& point, std::size_t done) {
-      if (progress.is_none()) return;
-      computing.call([&] { return told(progress, dict_of(event_json(all, point, done))); });
-    };
-    sweep = run_sweep({name, text, settings}, files, observer);
+    const SweepFiles files = point_files(out, resumes, shard);
+    sweep = run_sweep({name, text, settings}, files, point_observer(computing, progress));
     computing.finish();
   }
   return dict_of(json_of(sweep));
@@ -142,15 +152,8 @@ nb::dict run_spec_of(const std::string& name, const std::string& text, const Tex
   nlohmann::json found;
   {
     Computing computing;
-    SweepFiles files{out, resumes, {}};
-    if (!shard.empty()) files.shard = read_shard(shard);
-    SweepObserver observer;
-    observer.stop = [&] { return computing.stop(); };
-    observer.finished = [&](const Sweep& all, const SweepPoint& point, std::size_t done) {
-      if (progress.is_none()) return;
-      computing.call([&] { return told(progress, dict_of(event_json(all, point, done))); });
-    };
-    const SpecRun run = run_spec({name, text, settings}, files, observer);
+    const SweepFiles files = point_files(out, resumes, shard);
+    const SpecRun run = run_spec({name, text, settings}, files, point_observer(computing, progress));
     found = spec_json(run, spec_sheet(run));
     found["interrupted"] = run.interrupted;
     found["waits"] = run.waits;

@@ -4,6 +4,7 @@
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -49,42 +50,9 @@ def test_summary_has_the_names_of_the_program(block, program, tmp_path):
     assert set(theirs["hardware"]) == set(ours["hardware"])
 
 
-LEARNER = """estimator = "ep"
-beta = 0.5
-threads = 1
-[network]
-kind = "hopfield"
-[task]
-kind = "classification"
-references = ["majority"]
-[data]
-test_fraction = 0.2
-[hopfield]
-hidden = [6]
-[relaxation]
-schedule = "sweep"
-step = 1.0
-free_steps = 6
-nudged_steps = 4
-[train]
-steps = 60
-batch = 16
-learning_rate = 1e-2
-evaluate_every = "end"
-[device]
-preset = "ecram"
-[crossbar]
-forward_adc_bits = 8
-[chip]
-node = "130 nm"
-[spec]
-keys = ["crossbar.forward_adc_bits"]
-metric = "loss"
-loss = 0.2
-seeds = [1, 2]
-bisections = 1
-designs = 2
-"""
+LEARNER = (pathlib.Path(__file__).parents[2] / "tests/support/toy_spec.toml").read_text()
+#: One requirement instead of two.
+SMALL = {"spec.keys": ["crossbar.forward_adc_bits"], "spec.loss": 0.2}
 
 
 def test_points_of_a_sweep_cost_what_the_card_says(program, tmp_path):
@@ -102,15 +70,17 @@ def test_points_of_a_sweep_cost_what_the_card_says(program, tmp_path):
 def test_spec_gives_the_sheet_of_the_program(program, tmp_path):
     config = tmp_path / "c.toml"
     config.write_text(LEARNER)
-    out = subprocess.run([program, "spec", config, "--json", "--out", tmp_path / "p.h5"], capture_output=True)
+    settings = [part for key, value in SMALL.items() for part in ("--set", f"{key}={json.dumps(value)}")]
+    small = {key.replace(".", "__"): value for key, value in SMALL.items()}
+    out = subprocess.run([program, "spec", config, "--json", "--out", tmp_path / "p.h5", *settings], capture_output=True)
     theirs = json.loads(out.stdout)
-    run = nudge.spec(config, out=tmp_path / "q.h5")
+    run = nudge.spec(config, out=tmp_path / "q.h5", **small)
     assert run.summary["requirements"] == theirs["requirements"] and run.summary["pareto"] == theirs["pareto"]
-    again = nudge.spec(config, out=tmp_path / "q.h5", resume=True)
+    again = nudge.spec(config, out=tmp_path / "q.h5", resume=True, **small)
     assert again.summary["requirements"] == theirs["requirements"]
     assert run.attrs["kind"] == "spec" and run["points"].sizes["point"] == theirs["runs"]
     with pytest.raises(nudge.NumericalError, match="no requirement: digital weights"):
-        nudge.spec(config, train__steps=2)  # nobody has learnt anything yet
+        nudge.spec(config, **{**small, "train__steps": 2})  # nobody has learnt anything yet
 
 
 def test_gradcheck_gives_the_rows_of_the_program(block, program, tmp_path):

@@ -14,47 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-// The shipped digits by 12 hidden units, without wires.
-const char* const kToy = R"(estimator = "ep"
-beta = 0.5
-threads = 1
-[network]
-kind = "hopfield"
-[task]
-kind = "classification"
-references = ["majority"]
-[data]
-validation_fraction = 0.1
-test_fraction = 0.2
-[hopfield]
-hidden = [12]
-[relaxation]
-schedule = "sweep"
-step = 1.0
-free_steps = 8
-nudged_steps = 5
-[train]
-steps = 80
-batch = 16
-learning_rate = 1e-2
-evaluate_every = "end"
-[device]
-preset = "ecram"
-read_noise = "1 %"
-[crossbar]
-forward_adc_bits = 8
-[circuit]
-adc_energy = "1.6 pJ"
-[chip]
-node = "130 nm"
-[spec]
-keys = ["device.read_noise", "crossbar.forward_adc_bits"]
-metric = "loss"
-loss = 0.1
-seeds = [1, 2, 3]
-bisections = 1
-designs = 2
-)";
+const std::string kToy = read_file(NUDGE_SOURCE_DIR "/tests/support/toy_spec.toml");
 
 nlohmann::json json_of_run(const Outcome& done) {
   INFO(done.errors);
