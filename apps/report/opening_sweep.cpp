@@ -27,6 +27,11 @@ std::string interval_text(const std::string& result, const PairedDifference& dif
       difference.comparisons > 1 ? fmt::format(", for all {} effects together", difference.comparisons) : "");
 }
 
+/// Text of the value that an effect is of: "device.read_noise = 0.1", with the estimator where each has its own.
+std::string value_text(const KeyEffect& effect) {
+  return fmt::format("{} = {}{}", effect.key, effect.to, effect.among.empty() ? "" : " (" + effect.among + ")");
+}
+
 /// Text of an effect with failed runs, which have no difference: "at 0.1 runs of 2 of 3 seeds fail, …".
 std::string failing_text(const KeyEffect& effect) {
   const PairedDifference& d = effect.difference;
@@ -58,7 +63,7 @@ std::string does_text(const Table& points, const std::string& result, double dif
 
 /// Title and first sentence of an effect: what it does, and over how many seeds.
 Opening effect_opening(const Table& points, const std::string& result, const KeyEffect& effect, bool largest) {
-  const std::string value = fmt::format("{} = {}", effect.key, effect.to);
+  const std::string value = value_text(effect);
   const std::string rank = largest ? "No other value matters more" : "This is the largest significant effect";
   if (effect.difference.failed > 0) {
     return {fmt::format("{} makes runs fail", value), fmt::format("{}: {}.", rank, failing_text(effect)), ""};
@@ -85,7 +90,7 @@ std::string other_keys(const Table& points, const std::string& result, const std
     told.push_back(effect.key);
     if (told.size() > most_named + 1) continue;
     const bool open = effect.difference.seeds > 1 && !effect.difference.certain();
-    out += fmt::format("{}{} = {} {}{}", out.empty() ? "" : ", ", effect.key, effect.to,
+    out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ", value_text(effect),
                        effect.difference.failed > 0 ? "(runs fail)" : difference_text(result, effect.difference.mean),
                        open ? " (the interval contains 0)" : "");
   }
@@ -179,10 +184,8 @@ Opening ranked_opening(const Table& points, const std::string& result, const std
   };
   if (first.difference.seeds < 2) {
     Opening out = effect_opening(points, result, first, true);
-    out.title = fmt::format(
-        "One seed cannot separate an effect from chance: the largest difference is that of {} = "
-        "{}",
-        first.key, first.to);
+    out.title = fmt::format("One seed cannot separate an effect from chance: the largest difference is that of {}",
+                            value_text(first));
     out.sentence += other_keys(points, result, first.key, effects);
     return out;
   }
@@ -195,11 +198,11 @@ Opening ranked_opening(const Table& points, const std::string& result, const std
   }
   if (first.difference.failed > 0) {
     return {"No significant effect on the " + words(result) + " is sure",
-            fmt::format("With {} {}.", first.key, failing_text(first)), ""};
+            fmt::format("With {} {}.", value_text(first), failing_text(first)), ""};
   }
   const std::string reach = reach_text(first.difference, text);
   return {fmt::format("No value changes the {} significantly", words(result)),
-          fmt::format("The largest difference is that of {} = {}, {}{}.{}", first.key, first.to,
+          fmt::format("The largest difference is that of {}, {}{}.{}", value_text(first),
                       difference_text(result, first.difference.mean), interval_text(result, first.difference),
                       reach.empty() ? "" : " " + reach + "."),
           ""};
@@ -210,7 +213,7 @@ Opening with_finer(const Table& points, const std::string& finer, const std::vec
   const auto sure = [](const KeyEffect& e) { return e.difference.certain() && e.difference.failed == 0; };
   const auto found = std::find_if(effects.begin(), effects.end(), sure);
   if (found == effects.end()) return out;
-  const std::string value = fmt::format("{} = {}", found->key, found->to);
+  const std::string value = value_text(*found);
   const std::string does = does_text(points, finer, found->difference.mean);
   out.sentence =
       fmt::format("{} {}{}. {}. {}", value, does, interval_text(finer, found->difference), out.title, out.sentence);
@@ -293,11 +296,13 @@ constexpr std::size_t most_rows = 24;  // beyond, the smallest effects are left 
 
 std::vector<std::vector<KeyEffect>> headline_effects(const Table& points) {
   ResultColumns results;
-  for (const std::string& name : headline_results(points.results)) {
+  for (const std::string& name : points.results) {
     const auto values = points.numbers.find(name);
-    if (values != points.numbers.end()) results.push_back({name, values->second});
+    results.push_back(
+        {name, values == points.numbers.end() ? std::vector<double>(points.rows, std::nan("")) : values->second});
   }
-  if (points.scattered || points.rows == 0) return std::vector<std::vector<KeyEffect>>(results.size());
+  if (points.scattered || points.rows == 0)
+    return std::vector<std::vector<KeyEffect>>(headline_results(points.results).size());
   std::vector<std::vector<std::string>> texts(points.keys.size());
   for (std::size_t k = 0; k < texts.size(); ++k) {
     const bool names = points.numbers.count(points.keys[k]) == 0;
@@ -333,7 +338,7 @@ std::string effects_figure(const Table& points) {
     const PairedDifference& d = effect.difference;
     const std::string failed =
         fmt::format(" (a run failed in {} of {})", d.failed, count(static_cast<std::size_t>(d.seeds), "seed"));
-    plot.rows.push_back(effect.key + " = " + effect.to + (d.failed > 0 ? failed : ""));
+    plot.rows.push_back(value_text(effect) + (d.failed > 0 ? failed : ""));
     series.add(unit * d.mean, unit * d.low, unit * d.high, !d.certain());
   }
   if (effects.size() > most_rows)

@@ -275,7 +275,7 @@ def ranking(run, result=None, ax=None, most=24):
             ax.plot([unit * one.low, unit * one.high], [row, row], color=COLORS[0], linewidth=1.5)
         ax.plot(unit * one.mean, row, "o", color=COLORS[0], markerfacecolor=COLORS[0] if one.certain else "white")
     seeds = len(set(table.seed.values))
-    ax.set_yticks(range(len(found)), [f"{one.key} = {_value(one.value, _unit(table[one.key]))}"
+    ax.set_yticks(range(len(found)), [f"{one.key} = {_value(one.value, _unit(table[one.key]))}" + (f" ({one.among})" if one.among else "")
                                       + (f" ({one.seeds} of {seeds} seeds)" if one.seeds < seeds else "")
                                       + (f" (a run failed with {one.failed} of {one.seeds})" if one.failed else "")
                                       for one in reversed(found)])

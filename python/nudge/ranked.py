@@ -21,6 +21,7 @@ class Effect:
     """What one value of a swept key does to a result.
 
     - key, start, value: the key moved from ``start`` to ``value``.
+    - among: ``"estimator = ep"`` where the points of every estimator are compared by themselves; else empty.
     - mean, low, high: mean difference over ``seeds`` seeds, and its 95 % interval (infinite for one seed). The interval holds for all ``comparisons`` effects that
       were looked at together. All three are NaN where a run failed.
     - failed, won, lost: seeds with a failed run; seeds that became better and worse. A failed run is worse than any other.
@@ -28,17 +29,18 @@ class Effect:
     """
 
     def __init__(self, found, start, value):
-        self.key, self.start, self.value = found.key, start, value
+        self.key, self.start, self.value, self.among = found.key, start, value, found.among
         for name in ("seeds", "failed", "mean", "low", "high", "won", "lost", "comparisons"):
             setattr(self, name, getattr(found.difference, name))
         #: Whether the interval leaves out 0; where runs failed or all differences are equal, whether the sign test says so at that level.
         self.certain = found.difference.certain()
 
     def __repr__(self):
+        key = self.key + (f" ({self.among})" if self.among else "")
         if self.failed:
-            return (f"<{self.key}: {self.start} -> {self.value}: a run failed with {self.failed} of {self.seeds} seeds, "
+            return (f"<{key}: {self.start} -> {self.value}: a run failed with {self.failed} of {self.seeds} seeds, "
                     f"{self.won} better, {self.lost} worse>")
-        return f"<{self.key}: {self.start} -> {self.value}: {self.mean:+.4g} [{self.low:.4g}, {self.high:.4g}], {self.seeds} seeds>"
+        return f"<{key}: {self.start} -> {self.value}: {self.mean:+.4g} [{self.low:.4g}, {self.high:.4g}], {self.seeds} seeds>"
 
 
 def results_of(run):
@@ -62,7 +64,7 @@ def effects(run, result=None):
     ``result`` is by default the first result that the file names. The report looks at that, and at the validation loss beside an accuracy.
     A value is compared with the first value of its key, in ``one_at_a_time`` with the config's. The points compared have the same seed and
     differ in this key alone. The mean over such pairs is one number per seed. The interval is Student's over seeds, for all effects
-    together (Bonferroni): those that the report looks at, and those on ``result``.
+    together (Bonferroni): those that the report looks at, and those on ``result``. Points of several estimators have effects for each.
 
     An effect with a failed run comes first. Pairs that failed at both ends are left out.
     """
@@ -71,7 +73,6 @@ def effects(run, result=None):
     if result not in results:
         raise InputError(f"no result {result!r} (the sweep has: {', '.join(results)})")
     columns = {key: points[key].values for key in keys}
-    looked_at = list(dict.fromkeys(_core.headline_results(results) + [result]))
     found = _core.key_effects(keys, [[str(one) for one in columns[key]] for key in keys], points.seed.values.tolist(),
-                              [(name, points[name].values.tolist()) for name in looked_at])
-    return [Effect(one, columns[one.key][0], columns[one.key][one.point]) for one in found[looked_at.index(result)]]
+                              [(name, points[name].values.tolist()) for name in results], result)
+    return [Effect(one, columns[one.key][0], columns[one.key][one.point]) for one in found[0]]

@@ -39,9 +39,9 @@ void bind_statistics(nb::module_& m) {
   nb::class_<KeyEffect>(m, "KeyEffect")
       .def_ro("key", &KeyEffect::key)
       .def_ro("point", &KeyEffect::point)
+      .def_ro("among", &KeyEffect::among)
       .def_ro("difference", &KeyEffect::difference);
-  m.def("headline_results", headline_results, "results"_a);
-  m.def("key_effects", key_effects, "keys"_a, "values"_a, "seeds"_a, "results"_a);
+  m.def("key_effects", key_effects, "keys"_a, "values"_a, "seeds"_a, "results"_a, "asked"_a);
 }
 
 }  // namespace nudge::python

@@ -132,6 +132,12 @@ TEST_CASE("a real effect is named among many that are none, and what seeds canno
   CHECK(both[0].front().difference.comparisons == 20);
   CHECK(both[1].front().difference.high - both[1].front().difference.mean >
         effects.front().difference.high - effects.front().difference.mean);
+  // Whoever asks for one of them gets the same interval; a third result widens the family by its own effects.
+  const ResultColumns all{{"validation_accuracy", results}, {"validation_loss", results}, {"skipped", results}};
+  const auto asked = [&](const std::string& name) { return key_effects(keys, values, seeds, all, name).front(); };
+  CHECK(key_effects(keys, values, seeds, all).size() == 2);
+  CHECK(asked("validation_loss").front().difference.low == both[1].front().difference.low);
+  CHECK(asked("skipped").front().difference.comparisons == 30);
   // d = 1, s = 1: three seeds reach 4.303/√3 = 2.48; t(.975, 6)/√7 = .925 is the first below 1.
   PairedDifference d = paired_difference({0, 1, 2}, {0, 0, 0}, "test_loss");
   CHECK(d.seeds_needed() == 7);
@@ -158,4 +164,27 @@ TEST_CASE("intervals of normal differences cover zero 95 times in 100") {
     covered += d.low <= 0 && 0 <= d.high ? 1 : 0;
   }
   CHECK(std::abs(covered - 1900) < 44);
+}
+
+TEST_CASE("of points with several estimators each has effects of its own", "[statistics]") {
+  // Noise takes 0.1 from the cosine of ep and 0.5 from that of aep; their mean, 0.3, is the effect on neither.
+  std::vector<std::vector<std::string>> values(2);
+  std::vector<double> seeds, cosine;
+  for (const char* estimator : {"ep", "aep"}) {
+    for (const char* noise : {"0", "0.1"}) {
+      for (int seed = 1; seed <= 2; ++seed) {
+        values[0].emplace_back(estimator);
+        values[1].emplace_back(noise);
+        seeds.push_back(seed);
+        const double lost = std::string(noise) == "0" ? 0 : std::string(estimator) == "ep" ? 0.1 : 0.5;
+        cosine.push_back(1 - lost - 0.001 * seed);
+      }
+    }
+  }
+  const auto effects = key_effects({"estimator", "device.read_noise"}, values, seeds, {{"cosine", cosine}}).front();
+  REQUIRE(effects.size() == 3);
+  CHECK((effects[0].among == "estimator = aep" && effects[0].difference.mean == Approx(-0.5)));
+  CHECK((effects[1].key == "estimator" && effects[1].among.empty() && effects[1].difference.mean == Approx(-0.2)));
+  CHECK((effects[2].among == "estimator = ep" && effects[2].difference.mean == Approx(-0.1)));
+  CHECK(effects[0].difference.comparisons == 3);
 }

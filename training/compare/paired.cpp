@@ -124,29 +124,60 @@ KeyEffect effect_of(const std::string& key, const std::vector<std::string>& own,
           .to_spread = cell_spread(after, result)};
 }
 
+/// Key whose values are compared each by itself.
+constexpr const char* kApart = "estimator";
+
+/// Effects of one key on a result among the points that are `in`, in the order in which its values come.
+std::vector<KeyEffect> effects_of(const std::vector<std::string>& keys, const Values& values, std::size_t key,
+                                  const std::vector<bool>& in, const std::vector<double>& seeds,
+                                  const std::pair<std::string, std::vector<double>>& result) {
+  const std::vector<std::string>& own = values[key];
+  const std::vector<double>& y = result.second;
+  std::map<std::pair<double, std::vector<std::string>>, double> start;  // the result at the first value, by place
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (in[i] && own[i] == own[0]) start.emplace(std::pair(seeds[i], place_beside(values, key, i)), y[i]);
+  }
+  std::vector<Pairs> moved;  // a value each, in the order in which they come
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!in[i] || own[i] == own[0]) continue;
+    const auto at = start.find({seeds[i], place_beside(values, key, i)});
+    if (at == start.end() || std::isnan(at->second) || std::isnan(y[i])) continue;
+    if (std::isinf(at->second) && std::isinf(y[i])) continue;
+    auto pairs = std::find_if(moved.begin(), moved.end(), [&](const Pairs& p) { return own[p.point] == own[i]; });
+    if (pairs == moved.end()) pairs = moved.insert(moved.end(), {i, {}});
+    pairs->by_seed[seeds[i]].first.push_back(at->second);
+    pairs->by_seed[seeds[i]].second.push_back(y[i]);
+  }
+  std::vector<KeyEffect> out;
+  for (const Pairs& pairs : moved) out.push_back(effect_of(keys[key], own, pairs, result.first));
+  return out;
+}
+
 /// Effects of all keys on one result, the largest first, each alone.
 std::vector<KeyEffect> effects_on(const std::vector<std::string>& keys, const Values& values,
-                                  const std::vector<double>& seeds, const std::vector<double>& results,
-                                  const std::string& result) {
+                                  const std::vector<double>& seeds,
+                                  const std::pair<std::string, std::vector<double>>& result) {
+  const std::vector<bool> all(result.second.size(), true);
+  const auto apart = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), kApart) - keys.begin());
+  std::vector<std::string> groups;
+  for (std::size_t i = 0; apart < keys.size() && i < all.size(); ++i) {
+    const std::string& own = values[apart][i];
+    if (std::find(groups.begin(), groups.end(), own) == groups.end()) groups.push_back(own);
+  }
   std::vector<KeyEffect> out;
-  for (std::size_t key = 0; key < values.size(); ++key) {
-    const std::vector<std::string>& own = values[key];
-    std::map<std::pair<double, std::vector<std::string>>, double> start;  // the result at the first value, by place
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      if (own[i] == own[0]) start.emplace(std::pair(seeds[i], place_beside(values, key, i)), results[i]);
+  for (std::size_t key = 0; key < keys.size(); ++key) {
+    if (key == apart || groups.size() < 2) {
+      for (KeyEffect& one : effects_of(keys, values, key, all, seeds, result)) out.push_back(std::move(one));
+      continue;
     }
-    std::vector<Pairs> moved;  // a value each, in the order in which they come
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      if (own[i] == own[0]) continue;
-      const auto at = start.find({seeds[i], place_beside(values, key, i)});
-      if (at == start.end() || std::isnan(at->second) || std::isnan(results[i])) continue;
-      if (std::isinf(at->second) && std::isinf(results[i])) continue;
-      auto pairs = std::find_if(moved.begin(), moved.end(), [&](const Pairs& p) { return own[p.point] == own[i]; });
-      if (pairs == moved.end()) pairs = moved.insert(moved.end(), {i, {}});
-      pairs->by_seed[seeds[i]].first.push_back(at->second);
-      pairs->by_seed[seeds[i]].second.push_back(results[i]);
+    for (const std::string& group : groups) {
+      std::vector<bool> in(all.size());
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = values[apart][i] == group;
+      for (KeyEffect& one : effects_of(keys, values, key, in, seeds, result)) {
+        one.among = fmt::format("{} = {}", kApart, group);
+        out.push_back(std::move(one));
+      }
     }
-    for (const Pairs& pairs : moved) out.push_back(effect_of(keys[key], own, pairs, result));
   }
   const auto size = [](const KeyEffect& one) {
     return one.difference.failed > 0 ? std::numeric_limits<double>::infinity() : std::abs(one.difference.mean);
@@ -165,17 +196,25 @@ std::vector<std::string> headline_results(const std::vector<std::string>& result
 }
 
 std::vector<std::vector<KeyEffect>> key_effects(const std::vector<std::string>& keys, const Values& values,
-                                                const std::vector<double>& seeds, const ResultColumns& results) {
+                                                const std::vector<double>& seeds, const ResultColumns& results,
+                                                const std::string& asked) {
+  std::vector<std::string> names;
+  for (const auto& [name, column] : results) names.push_back(name);
+  names = headline_results(names);
+  if (!asked.empty() && std::find(names.begin(), names.end(), asked) == names.end()) names.push_back(asked);
   std::vector<std::vector<KeyEffect>> out;
   int family = 0;
-  for (const auto& [result, column] : results) {
-    out.push_back(effects_on(keys, values, seeds, column, result));
+  for (const std::string& name : names) {
+    const auto result =
+        std::find_if(results.begin(), results.end(), [&](const auto& one) { return one.first == name; });
+    out.push_back(result == results.end() ? std::vector<KeyEffect>{} : effects_on(keys, values, seeds, *result));
     family += static_cast<int>(out.back().size());
   }
   for (auto& effects : out) {
     for (KeyEffect& one : effects) look_at_together(one.difference, family);
   }
-  return out;
+  if (asked.empty()) return out;
+  return {out[static_cast<std::size_t>(std::find(names.begin(), names.end(), asked) - names.begin())]};
 }
 
 }  // namespace nudge

@@ -55,6 +55,7 @@ PairedDifference paired_difference(const std::vector<double>& values, const std:
 /// `difference` is over seeds: for each seed the mean over all pairs of points that differ in this key alone.
 struct KeyEffect {
   std::string key, from, to;  ///< values as text
+  std::string among = {};     ///< "estimator = ep": the points that were compared; empty: all
   std::size_t point = 0;      ///< number of the point with the value `to`; point 0 has `from`
   PairedDifference difference;
   CellSpread from_spread, to_spread;  ///< spread of the result over the same pairs
@@ -67,12 +68,15 @@ std::vector<std::string> headline_results(const std::vector<std::string>& result
 /// Results of a sweep's points by name: infinite where the run failed, NaN where there is none.
 using ResultColumns = std::vector<std::pair<std::string, std::vector<double>>>;
 
-/// Effects of all values of all keys on each of `results`, in their order, the largest first; the effects on all results
-/// are one family. `values[k][i]`: text of keys[k] at point i; `seeds`: of the points. Pairs with a missing result are
-/// left out, and so are pairs that failed at both ends: they tell nothing of the key. A failed run is worse than any
-/// other, and effects with a failed run come before the others.
+/// Effects of all values of all keys on each of the headline_results() of `results`, in their order, the largest first. With `asked`, the
+/// effects on this result alone. What is looked at is one family: the effects on the headline results, and those on `asked`. Title,
+/// figure and Python ask here, so that an interval is the same wherever it is told.
+/// `values[k][i]`: text of keys[k] at point i; `seeds`: of the points. Pairs with a missing result are left out, and so are pairs that
+/// failed at both ends: they tell nothing of the key. A failed run is worse than any other, and effects with a failed run come before
+/// the others. Of points with several estimators each has effects of its own: a cosine of one is no scatter of another.
 std::vector<std::vector<KeyEffect>> key_effects(const std::vector<std::string>& keys,
                                                 const std::vector<std::vector<std::string>>& values,
-                                                const std::vector<double>& seeds, const ResultColumns& results);
+                                                const std::vector<double>& seeds, const ResultColumns& results,
+                                                const std::string& asked = "");
 
 }  // namespace nudge
