@@ -57,7 +57,7 @@ TEST_CASE("a decay that is not finished still falls, by what it falls", "[train]
   CHECK(found.interval.low < -0.99);
   CHECK(found.interval.high > -1.01);
   CHECK(found.slope_per_1000_steps == Approx(-0.998).margin(0.05));
-  CHECK_THAT(found.text(), Contains("still falls by 0.1") && Contains("train longer"));
+  CHECK_THAT(found.text(), Contains("still falls by 0.1") && Contains("Unfinished: train longer"));
 }
 
 TEST_CASE("a flat loss is called falling in at most 5 % of curves, with neighbours that correlate too", "[train]") {
@@ -84,7 +84,7 @@ TEST_CASE("a loss that has settled has stopped falling, one hidden by scatter is
   CHECK_THAT(settled.text(), Contains("has stopped falling"));
   const Plateau hidden = plateau(curve(flat, 2, 0, 1));
   CHECK_FALSE(hidden.reached.has_value());
-  CHECK_THAT(hidden.text(), Contains("no significant trend"));
+  CHECK_THAT(hidden.text(), Contains("no significant trend") && Contains("Unfinished"));
 }
 
 TEST_CASE("a loss that goes to 0 has stopped falling once it has little left to lose", "[train]") {
@@ -93,6 +93,22 @@ TEST_CASE("a loss that goes to 0 has stopped falling once it has little left to 
   const auto slow = [](double t) { return 3 * std::exp(-t / 500); };
   CHECK(plateau(curve(fast, 0, 0, 1)).reached == std::optional(true));
   CHECK(plateau(curve(slow, 0, 0, 1)).reached == std::optional(false));
+}
+
+TEST_CASE("a loss that stops while its rate goes to 0 is not told to have nothing left", "[train]") {
+  for (const bool cosine : {true, false}) {
+    TrainLog log(2 * kSteps);
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      log.axis("train/step");
+      log.add("train/step", static_cast<double>(i), "1", "");
+      log.add("train/loss", 2.0, "nat", "");
+      log.add("train/learning_rate", cosine ? 1 - static_cast<double>(i) / kSteps : 1.0, "1", "");
+    }
+    const Plateau found = plateau_of(log);
+    CHECK(found.reached == std::optional(true));
+    CHECK(found.rate_fell == cosine);
+    CHECK_THAT(found.text(), cosine ? Contains("is open") : Contains("a fifth more steps"));
+  }
 }
 
 TEST_CASE("a rising loss is said to rise", "[train]") {

@@ -42,6 +42,16 @@ class Intervals(unittest.TestCase):
     def test_deviation_comes_back(self):
         self.assertAlmostEqual(intervals.deviation_of(intervals.deviations(5, 7) * 0.3, 5, 7), 0.3, delta=1e-12)
 
+    def test_a_trend_has_the_words_of_the_program(self):
+        said = {intervals.trend(*case, 0.12, 2.0) for case in ((-0.3, 0.1), (0.3, 0.1), (-0.01, 0.01), (-0.1, 0.2))}
+        self.assertEqual(said, {"still falls: unfinished", "rises", "has stopped falling", "no significant trend: unfinished"})
+        program = (pathlib.Path(__file__).resolve().parents[2] / "training/train/plateau.cpp").read_text()
+        for words in said:  # also in the log, in `nudge info` and in reports, which all have Plateau::text()
+            self.assertIn(words.split(":")[0], program)
+        # 0.166 nat per 1000 steps over 120 steps are 0.02, 1 % of 2 nat.
+        self.assertTrue(intervals.trend(-0.17, 0, 0.12, 2.0).endswith("unfinished"))
+        self.assertEqual(intervals.trend(-0.16, 0, 0.12, 2.0), "has stopped falling")
+
     def test_few_seeds_are_told(self):
         self.assertIn("95 % over all 2 intervals of this table", intervals.told([intervals.held(1, 0.01, 9)] * 2))
         self.assertNotIn("too few", intervals.told([intervals.held(1, 0.01, 9)] * 2))

@@ -9,7 +9,7 @@ import statistics
 import sys
 
 import results
-from intervals import deviations
+from intervals import deviations, trend
 
 CONFIG = "examples/device_training.toml"
 SHORT = ["data.text=", "train.steps=1", "train.batch=1", "model.tokens=8", "train.evaluation_batches=1", "sweep.seeds=[11, 12]",
@@ -69,14 +69,18 @@ def against(rows, preset, lane):
     return "–" if null is None else results.paired_by_seed(by_seed(rows, preset, lane), by_seed(rows, preset, null))
 
 
-def falls(rows, preset, lane, family):
+def falls(rows, preset, lane, family, steps):
     """Whether the validation loss still falls over the last fifth, by the slopes of the seeds: all of them together at 95 %."""
     slopes = list(by_seed(rows, preset, lane, "loss_slope").values())
     if len(slopes) < 2:
-        return "too few seeds to say" if slopes else "–"
+        return "too few seeds to say: unfinished" if slopes else "–"
     middle, half = statistics.mean(slopes), deviations(len(slopes), family) * statistics.stdev(slopes)
-    word = "falls" if middle + half < 0 else "rises" if middle - half > 0 else "not told from level"
-    return f"{word}, {middle:+.2f}"
+    loss = statistics.mean(by_seed(rows, preset, lane).values())
+    return f"{trend(middle, half, steps / 5000, loss)}, {middle:+.2f}"
+
+
+def steps():
+    return results.sections.measured_configs([CONFIG])[CONFIG]["train.steps"]
 
 
 def briefly(rows, presets):
@@ -87,8 +91,8 @@ def briefly(rows, presets):
         null = strongest(rows, preset)
         lanes = [f"{mean(by_seed(rows, preset, lane).values())}: {against(rows, preset, lane)}{failed(rows, preset, lane)}" for lane in LANES]
         table.append([f"`{preset}`", *lanes, "–" if null is None else f"{mean(by_seed(rows, preset, null).values())}, {NULLS[null]}",
-                      " / ".join(falls(rows, preset, lane, family) for lane in LANES)])
-    return results.table(table) + "\n\nAfter the colon: difference to the strongest null, paired by seed. Last column: slope of the last fifth in nat per 1000 steps, in place / written."
+                      " / ".join(falls(rows, preset, lane, family, steps()) for lane in LANES)])
+    return results.table(table) + "\n\nAfter the colon: difference to the strongest null, paired by seed. Last column: slope of the last fifth in nat per 1000 steps, in place / written. Unfinished: a fifth more steps may change the loss by 1 % or more."
 
 
 def seeds(rows):
@@ -115,12 +119,12 @@ def full(rows, presets, text):
             losses = list(by_seed(rows, preset, lane).values())
             table.append([f"`{preset}`", name + (" (strongest null)" if lane == null else ""), f"{len(own)} ({len(own) - len(good)})",
                           (results.mean_deviation(losses, 3) + results.unigram_mark(statistics.mean(losses), text, "validation")) if losses else "–",
-                          against(rows, preset, lane) if lane in LANES else "–", falls(rows, preset, lane, family) if lane in LANES else "–",
+                          against(rows, preset, lane) if lane in LANES else "–", falls(rows, preset, lane, family, steps()) if lane in LANES else "–",
                           of("cosine", "{:.4f}"), of("skipped", "{:.1f}"), of("nonfinite", "{:.1f}"), of("programming_pulses", "{:.1e}"),
                           of("pulses", "{:.1e}"), of("array_energy", "{:.3g} mJ", 1e3), of("write_energy", "{:.1f} nJ", 1e9)])
     return results.table(table) + ("\n\nNat per character, mean ± standard deviation over the seeds (" + seeds(rows) + "); skipped and not finite steps: means. The strongest null "
                                    "is the one with the lowest mean. The loss falls where the slope of the last fifth of the steps is below 0 for all rows together at "
-                                   "95 %. " + results.lines(text))
+                                   "95 %; unfinished: a fifth more steps may change it by 1 % or more. " + results.lines(text))
 
 
 def main(partial):

@@ -107,3 +107,13 @@ def told(texts):
 
 def family_of(texts):
     return sum(len(HELD.findall(text)) for text in texts)
+
+
+def trend(slope, half, window, loss):
+    """What a slope ± half of a loss says of a run whose last fifth has the length `window`: the words of `nudge train` (training/train/plateau.cpp).
+    A run that as many more steps may change by 1 % of its loss or more is unfinished, as there."""
+    if max(abs(slope - half), abs(slope + half)) * window < 0.01 * loss:
+        return "has stopped falling"
+    if slope - half > 0:
+        return "rises"
+    return ("still falls" if slope + half < 0 else "no significant trend") + ": unfinished"

@@ -70,8 +70,11 @@ Plateau plateau_of(const TrainLog& log) {
     return out;
   };
   Plateau out = of("validation", "train/validation_step", "train/validation_loss");
-  if (std::isfinite(out.slope_per_1000_steps)) return out;
-  return of("training", "train/step", "train/loss");
+  if (!std::isfinite(out.slope_per_1000_steps)) out = of("training", "train/step", "train/loss");
+  const std::vector<double>& rates = log.values("train/learning_rate");
+  const auto last = static_cast<std::size_t>(kLastShare * static_cast<double>(rates.size()));
+  out.rate_fell = last > 0 && rates.back() < 0.5 * rates[rates.size() - last];
+  return out;
 }
 
 std::string Plateau::text() const {
@@ -81,14 +84,23 @@ std::string Plateau::text() const {
   if (rises() && !reached.value_or(false))
     return fmt::format("the {} loss rises by {}: it is past its minimum", of, per_100(slope_per_1000_steps));
   if (!reached) {
-    return fmt::format("the {} loss has no significant trend over its last fifth: its slope is {} [{:.2g}, {:.2g}]", of,
-                       per_100(slope_per_1000_steps), interval.low / 10, interval.high / 10);
+    return fmt::format(
+        "the {} loss has no significant trend over its last fifth: its slope is {} [{:.2g}, {:.2g}]. Unfinished: a "
+        "fifth "
+        "more steps may change it by 1 % or more",
+        of, per_100(slope_per_1000_steps), interval.low / 10, interval.high / 10);
+  }
+  if (*reached && rate_fell) {
+    return fmt::format(
+        "the {} loss has stopped falling as its learning rate fell (train.schedule): whether a run of more steps ends "
+        "lower is open",
+        of);
   }
   if (*reached)
     return fmt::format(
         "the {} loss has stopped falling: a fifth more steps lower it by less than 1 %, or 0.1 % of its fall so far",
         of);
-  return fmt::format("the {} loss still falls by {}: train longer before you compare", of,
+  return fmt::format("the {} loss still falls by {}. Unfinished: train longer before you compare", of,
                      per_100(-slope_per_1000_steps));
 }
 

@@ -24,8 +24,13 @@ struct Plateau {
   /// of the interval count. Else false where the upper end is below 0, and nothing where the scatter hides it.
   std::optional<bool> reached = {};
 
+  /// The learning rate at the end is below half of that where the last fifth begins, as train.schedule = cosine makes it. A loss then stops
+  /// falling whether or not there is more to learn: a new run of more steps may end lower.
+  bool rate_fell = false;
+
   bool rises() const { return interval.low > 0; }
-  /// "the validation loss still falls by 0.012 nat per 100 steps: train longer before you compare".
+  /// "the validation loss still falls by 0.012 nat per 100 steps. Unfinished: train longer before you compare". Log, `nudge info`
+  /// and reports say it; tables of many runs take the same words (tools/results/intervals.py).
   std::string text() const;
 };
 
