@@ -43,6 +43,7 @@ void add_run_record(H5Document& document, const RunRecord& record) {
   const MachineFacts machine = machine_facts();
   document.attribute("kind", record.kind);
   document.attribute("config", record.config);
+  if (!record.inputs.empty()) document.attribute("inputs", record.inputs);
   document.attribute("seed", record.seed);
   document.attribute("precision", record.precision);
   document.attribute("threads", std::int64_t{record.threads});

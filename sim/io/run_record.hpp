@@ -26,8 +26,9 @@ struct RunRecord {
   std::int64_t seed = 0;
   std::string precision;  ///< float or double
   int threads = 0;
-  std::string started;     ///< now_utc() at the start
-  double wall_time_s = 0;  ///< time so far, without the time between a kill and --resume
+  std::string started;      ///< now_utc() at the start
+  double wall_time_s = 0;   ///< time so far, without the time between a kill and --resume
+  std::string inputs = {};  ///< files that the config names with their digests, a line each; empty: none
 };
 
 /// Adds the record, the build and the machine as root attributes, as docs/reference/files.md lists them.

@@ -3,6 +3,7 @@
 
 #include "sim/base/parallel.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/input_files.hpp"
 #include "training/learning/estimators/registry.hpp"
 
 namespace nudge {
@@ -62,7 +63,9 @@ RunRecord record_of(const std::string& kind, const Config& config) {
           static_cast<std::int64_t>(options.seed),
           options.precision,
           thread_count(options.threads),
-          now_utc()};
+          now_utc(),
+          0,
+          input_files(config)};
 }
 
 const Section<GradcheckOptions>& gradcheck_section() {
