@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/equilibrium.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,8 +22,6 @@ constexpr int kProducts = 60;
 constexpr double kSolved = 0.01;
 /// Steps of Newton's method from a state that has not settled to the equilibrium that it has left.
 constexpr int kNewton = 6;
-/// Residual that the sentence names as the aim of a free phase: below it a gradient is exact to some 1e-3.
-constexpr double kAim = 1e-3;
 
 /// Largest real part of an eigenvalue, and whether it is one of a complex pair; largest |1 + ε λ|, by which Euler steps multiply a
 /// distance.
@@ -227,12 +223,6 @@ void seek(Dynamics<double>& dynamics, Matrix<double>& z, const Samples& samples,
   }
 }
 
-/// True if states that have not settled have a stable equilibrium near them.
-bool stable(const Equilibrium& e) { return e.abscissa < 0; }
-
-/// Residual of settled states: kAim, or less where a slow mode leaves a state far away, |F| = |abscissa| times the distance.
-double aim(const Equilibrium& e) { return std::min(kAim, Equilibrium::settled_within * std::abs(e.abscissa)); }
-
 /// Distance that is left by the phase's own contraction, where GMRES could not tell it: steps of ε |F| that shrink by ρ each add up to
 /// ε |F|/(1 − ρ), over |z|. ∞ where the phase does not contract, and beyond lost_beyond: a force beside a state that runs away shrinks
 /// too, as 1/k, and its sum stays near 1.
@@ -253,6 +243,7 @@ void Equilibrium::add(const Equilibrium& other) {
   settled = mean(settled, other.settled);
   lost = mean(lost, other.lost);
   none = mean(none, other.none);
+  distance = mean(distance, other.distance);
   unstable = mean(unstable, other.unstable);
   dead = std::isnan(dead) ? other.dead : std::isnan(other.dead) ? dead : mean(dead, other.dead);
   abscissa = std::isnan(abscissa) ? other.abscissa : std::max(abscissa, other.abscissa);
@@ -272,7 +263,7 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
   out.decay = phase.decay;
   out.steps = phase.steps;
   out.settled = out.unstable = 0;
-  out.lost = out.none = 1;
+  out.lost = out.none = out.distance = 1;
   if (!z.allFinite()) return out;
   Matrix<double> rest = z, d;
   std::vector<double> there = distances(dynamics, z, z, samples, d), off = there;
@@ -284,6 +275,8 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
     out.settled = share([](double one) { return one <= Equilibrium::settled_within; });
     out.lost = share([](double one) { return !(one <= Equilibrium::lost_beyond); });
     out.none = share([](double one) { return !std::isfinite(one); });
+    out.distance = 0;
+    for (const double one : off) out.distance += std::min(one, 1.0) / static_cast<double>(off.size());
   }
   if (dynamics.traits().feed_forward) return out;
   seek(dynamics, rest, samples, d, there);
@@ -304,67 +297,28 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
   }
   // What was measured is of few steps, on which a state may turn or grow.
   if (step > 0 && factor > 0) out.decay = factor;
-  if (out.settled < 1 && step == 0 && stable(out) && !(out.decay < 1) && phase.steps > 0) {
+  if (out.settled < 1 && step == 0 && out.stable() && !(out.decay < 1) && phase.steps > 0) {
     out.decay = std::exp(out.abscissa * phase.time / phase.steps);  // of small steps: no number of them is told
     return out;
   }
   // ‖F‖ shrinks by the decay, and ends beside the norm of the equilibrium.
   const double left = out.residual * z.norm() / rest.norm();
-  if (out.settled < 1 && stable(out) && out.decay > 0 && out.decay < 1 && std::isfinite(left) && left > aim(out))
-    out.missing_steps = static_cast<int>(std::ceil(std::log(aim(out) / left) / std::log(out.decay)));
+  if (out.settled < 1 && out.stable() && out.decay > 0 && out.decay < 1 && std::isfinite(left) && left > out.aim())
+    out.missing_steps = static_cast<int>(std::ceil(std::log(out.aim() / left) / std::log(out.decay)));
   return out;
 }
 
-namespace {
-
-/// True if more steps of the phase may bring its states to equilibria.
-bool too_short(const Equilibrium& e) { return e.decay < 1 && (stable(e) || !(e.none > 0.5)); }
-
-std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
-
-}  // namespace
-
-std::string finding(const Equilibrium& e) {
-  if (!e.known()) return "";
-  if (!e.lives()) return fmt::format("dead: {} of the units have a gradient of exactly 0", percent(e.dead));
-  if (e.unstable > 0) {
-    return fmt::format(
-        "unstable: {} of the samples end at or around an equilibrium where perturbations grow ({:+.3g} per tau)",
-        percent(e.unstable), e.abscissa);
+void confirm_steps(Equilibrium& e, const std::function<SettleResult(double, int)>& settled) {
+  constexpr int kTimes = 3;    // of what is foretold
+  constexpr int kMost = 2000;  // of some samples: as much as some steps of training
+  if (e.missing_steps == 0) return;
+  const int most = kTimes * (e.steps + e.missing_steps);
+  if (most > kMost) {
+    e.missing_steps = 0;
+    return;
   }
-  const std::string residual = std::isfinite(e.residual)
-                                   ? fmt::format("residual {:.2g} after {} steps", e.residual, e.steps)
-                                   : fmt::format("states that are not finite after {} steps", e.steps);
-  if (e.settled == 1) return "settled: " + residual;
-  return fmt::format("{}: {}, {} of the samples settle",
-                     too_short(e) ? "free phase too short"
-                     : stable(e)  ? "the steps overshoot a stable equilibrium"
-                                  : "no equilibrium found",
-                     residual, percent(e.settled));
-}
-
-std::string remedy(const Equilibrium& e) {
-  if (e.clean()) return "";
-  if (!e.lives()) {
-    return "start where activations have a slope (a bias, or sigmoid or tanh), or lower train.learning_rate if "
-           "training lost it";
-  }
-  if (e.unstable > 0) {
-    return "raise the damping or circuit.gain_bandwidth where the network has them, or start elsewhere";
-  }
-  if (e.missing_steps > 0)
-    return fmt::format("{} steps (relaxation.free_steps) reach {:.0e}", e.steps + e.missing_steps, aim(e));
-  if (too_short(e) && stable(e)) {
-    return fmt::format("its slowest mode falls by {:.2g} per tau: raise relaxation.free_steps", -e.abscissa);
-  }
-  if (too_short(e)) return "raise relaxation.free_steps: more steps tell whether there is an equilibrium";
-  if (stable(e)) return "lower relaxation.step";
-  return "lower relaxation.step, the weights or train.learning_rate";
-}
-
-std::string sentence(const Equilibrium& e) {
-  const std::string mends = remedy(e);
-  return finding(e) + (mends.empty() ? "" : "; ") + mends;
+  const SettleResult found = settled(e.aim(), most);
+  e.missing_steps = found.residual <= e.aim() ? std::max(found.steps - e.steps, 1) : 0;
 }
 
 }  // namespace nudge

@@ -69,7 +69,11 @@ Config circuit_choices(const Config& config, const RunParts& parts) {
 /// and of its comparison. Without the data, checks what does not need it. Returns the values that the user did not set.
 std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& config,
                               const std::vector<ConfigDifference>& changes) {
-  if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare")) expect_training_reads(config);
+  if (changes_section(changes, "gradcheck")) {
+    check_placed(config, expect_gradcheck);
+  } else if (!changes_section(changes, "compare")) {
+    expect_training_reads(config);
+  }
   if (const std::string key = missing_data(config); !key.empty()) {
     if (key == "data.file" && named_data(config.text(key)) != nullptr) {
       say("nudge: warning: the files of data.file = \"{}\" are not here (data.folder), so they were not checked\n",

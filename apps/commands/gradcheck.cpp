@@ -20,6 +20,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
@@ -115,7 +116,17 @@ std::string reference_text(const GradcheckReport& report) {
   return out;
 }
 
-std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
+/// How the free phases of a config go: "24 steps of 0.7 tau", or by a solver that takes none.
+std::string phase_text(const Config& config, double step) {
+  const SettleOptions free = phase_options(config).phases.free;
+  if (free.solver == SettleSolver::direct) return "a direct solution";
+  if (free.solver == SettleSolver::euler && !phase_options(config).sweeps())
+    return fmt::format("{} steps of {:.4g} tau", free.max_steps, step);
+  return fmt::format("at most {} {} of {}", free.max_steps, free.solver == SettleSolver::euler ? "sweeps" : "steps",
+                     config.text(free.solver == SettleSolver::euler ? "relaxation.schedule" : "relaxation.solver"));
+}
+
+std::string diagnostics_text(const GradcheckReport& report, const Config& config) {
   std::string out;
   if (const Equilibrium& e = report.equilibrium; e.known()) {
     out += fmt::format(
@@ -124,10 +135,9 @@ std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
         100 * e.settled, e.samples, 100 * Equilibrium::settled_within, e.residual);
   }
   out += fmt::format(
-      "free phase as read, all batches: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; "
-      "damping "
-      "c = {:.4g}; loss {:.4f}{}\n",
-      free_steps, report.step, report.residual, report.residual_max, report.damping, report.loss,
+      "free phase as read, all batches: residual |F|/|z| after {}: mean {:.2e}, max {:.2e}; {}loss {:.4f}{}\n",
+      phase_text(config, report.step), report.residual, report.residual_max,
+      network_reads(config, "model.damping") ? fmt::format("damping c = {:.4g}; ", report.damping) : "", report.loss,
       report.loss_unit == "nat" ? " nat" : "");
   const StabilityReport& s = report.stability;
   out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences,
@@ -170,21 +180,14 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
     answer("{}\n", json_text(json_of(report), 2));
   } else {
     answer("{}{}\n{}\n{}{}{:.1f} s\n", answer_of(report), rows_text(report), phases_text(report),
-           reference_text(report), diagnostics_text(report, phase_options(config).phases.free.max_steps), seconds);
+           reference_text(report), diagnostics_text(report, config), seconds);
   }
   if (!out.empty()) {
     write_gradcheck_file(report, config, started, seconds, out);
     if (!options.json) answer("{}\n", out);
   }
   if (report.finite() && report.reference_converged()) return ExitCode::ok;
-  say("nudge: {}\n",
-      report.finite()
-          ? std::string("the exact adjoint did not converge everywhere, so the table compares with its best "
-                        "estimate. Raise gradcheck.adjoint_iterations or the damping, or loosen "
-                        "gradcheck.settle_tolerance")
-          : fmt::format("a gradient is not finite, see the rows above. What helps: {}, a smaller step, or more "
-                        "damping",
-                        beta_advice(config)));
+  say("nudge: {}\n", report.failure);
   return ExitCode::numerical_failure;
 }
 

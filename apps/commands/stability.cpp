@@ -45,7 +45,7 @@ Config config_of(const StabilityArguments& options) {
   }
   const Config stored = stored_program_config(file);
   std::vector<std::string> settings = options.arguments.settings;
-  for (std::string& one : learnt_settings(file, stored, options.arguments.file)) settings.push_back(std::move(one));
+  for (std::string& one : trained_settings(stored, options.arguments.file)) settings.push_back(std::move(one));
   return config_on_top(stored, options.arguments.file, settings);
 }
 
@@ -186,7 +186,8 @@ ExitCode run_stability(const StabilityArguments& options) {
         "most. Set device.preset\n");
   }
   if (followed && followed->branch.points.empty()) {
-    say("nudge: --follow: the free phase ends near no equilibrium. Raise relaxation.free_steps\n");
+    const std::string mends = remedy(found.phases);
+    say("nudge: --follow: the free phase ends near no equilibrium{}{}\n", mends.empty() ? "" : ": ", mends);
     return ExitCode::numerical_failure;
   }
   if (found.chips.front().settles) return ExitCode::ok;

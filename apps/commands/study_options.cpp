@@ -16,6 +16,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/set_by.hpp"
+#include "training/sweep/estimate.hpp"
 #include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
@@ -216,7 +217,7 @@ ExitCode print_dropped(const StudyOptions& options, const std::string& file, con
       one.update({{"table", name}, {"seed", point.seed}, {"status", point.status}});
       std::string place;
       for (std::size_t k = 0; k < table->keys.size(); ++k) {
-        place += fmt::format("{} = {}  ", table->keys[k], value_text(*table, point, k));
+        place += axis_text(table->keys[k], value_text(*table, point, k)) + "  ";
       }
       lines += fmt::format("  {}  {}seed {}  {}\n", name, place, point.seed, point.status);
       all.push_back(std::move(one));
@@ -245,8 +246,7 @@ SweepObserver comparison_observer(StudyLog& log) {
   observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
     const bool tests = sweep.metrics.back().name.starts_with("test_");
     std::string place, text = point.status == "ok" ? "" : point.status;
-    for (std::size_t k = 0; k < sweep.keys.size(); ++k)
-      place += fmt::format("{} = {}  ", sweep.keys[k], point.values[k]);
+    for (std::size_t k = 0; k < sweep.keys.size(); ++k) place += axis_text(sweep.keys[k], point.values[k]) + "  ";
     for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
       const std::string& name = sweep.metrics[m].name;
       const bool shown = name.ends_with("_loss") || name.ends_with("_accuracy") || name.ends_with("_rmse");

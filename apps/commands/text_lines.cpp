@@ -212,30 +212,26 @@ std::string with_four_digits(const std::string& value) {
 }  // namespace
 
 std::string given_text(const std::vector<GivenValue>& values) {
-  constexpr std::size_t most_named = 6;
   const std::size_t terminal = terminal_columns(STDERR_FILENO), columns = terminal > 0 ? terminal : usual_columns;
   std::string out, by, line;
-  std::size_t of_it = 0;
   const auto end = [&] {
-    if (by.empty()) return;
-    const std::string more = of_it > most_named && by != "auto" ? fmt::format(", {} more", of_it - most_named) : "";
-    out += wrapped(line + more, columns) + "\n";
+    if (!by.empty()) out += wrapped(line, columns) + "\n";
   };
   for (const GivenValue& one : values) {
     if (one.by != by) {
       end();
       by = one.by;
-      of_it = 0;
       line = "  " + by + ": ";
+    } else {
+      line += ", ";
     }
-    if (++of_it > most_named && by != "auto") continue;
     // One without a value is a rule in words, of which a run shows the beginning.
     const std::string rule = one.value.substr(0, std::min(one.value.find(", "), one.value.find(" (")));
-    line += fmt::format("{}{} = {}", of_it > 1 ? ", " : "", one.key, with_four_digits(rule));
+    line += fmt::format("{} = {}", one.key, with_four_digits(rule));
     if (one.measured && !one.reason.empty()) line += fmt::format(" ({})", one.reason);
   }
   end();
-  return out.empty() ? out : "set for you (nudge config check prints all, with reasons):\n" + out;
+  return out.empty() ? out : "set for you (nudge config check gives reasons):\n" + out;
 }
 
 std::string auto_text(const std::vector<GivenValue>& values) {

@@ -14,6 +14,8 @@
 #include "sim/base/text.hpp"
 #include "sim/config/toml_reader.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 
 namespace nudge {
 
@@ -22,14 +24,38 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Keys that tell runs apart at a glance; `nudge report` and the attribute `config` have all.
-constexpr std::array essentials{
-    "network.kind", "task.kind",       "estimator", "beta",      "model.channels", "model.tokens", "model.memories",
-    "model.heads",  "hopfield.hidden", "data.text", "data.file", "train.steps",    "train.batch"};
+constexpr std::array essentials{"network.kind",
+                                "task.kind",
+                                "estimator",
+                                "beta",
+                                "model.channels",
+                                "model.tokens",
+                                "model.memories",
+                                "model.heads",
+                                "hopfield.hidden",
+                                "device.preset",
+                                "device.model",
+                                "hardware.level",
+                                "data.text",
+                                "data.file",
+                                "train.steps",
+                                "train.batch",
+                                "seed"};
 
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json config_essentials(const std::string& text) {
+/// Those of a config's values that its own training reads: a default that nothing reads tells nothing of a run. Of a config that this
+/// version cannot read, those that stand in it.
+Json config_essentials(const std::string& name, const std::string& text) {
   Json out = Json::object();
+  try {
+    const Config config = stored_program_config(name, text);
+    for (const char* key : essentials) {
+      if (training_reads(config, key) && !config.as_text(key).empty()) out[key] = config.as_text(key);
+    }
+    return out;
+  } catch (const UserError&) {
+  }
   try {
     const std::vector<RawEntry> entries = read_toml(text, "config");
     for (const char* key : essentials) {
@@ -131,7 +157,7 @@ Json describe(const std::filesystem::path& path) {
   const std::string kind = out["kind"];
   if (kind == "train" || kind == "gradcheck" || kind == "sweep" || kind == "spec" || kind == "compare") {
     const report::RunFile run = report::load_run_file(path);
-    out["config"] = config_essentials(run.config);
+    out["config"] = config_essentials(path.string(), run.config);
     if (kind == "train") {
       out["lanes"] = Json::array();
       for (const auto& trainee : run.trainees) out["lanes"].push_back(trainee_facts(trainee));

@@ -11,6 +11,7 @@
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 
 namespace nudge::report {
 
@@ -39,7 +40,7 @@ std::string text_of(const Score& score, const std::string& unit) {
 /// config.
 std::string device_phrase(const RunFile& run) {
   try {
-    const Config config = parse_program_config(run.name, run.config);
+    const Config config = stored_program_config(run.name, run.config);
     if (!on_devices(config)) return "on digital weights";
     const std::string &preset = config.text("device.preset"), &update = config.text("crossbar.update");
     const std::string name = preset.empty() ? fmt::format("{} devices", words(config.text("device.model"))) : preset;

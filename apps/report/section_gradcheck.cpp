@@ -10,6 +10,7 @@
 #include "apps/report/sections.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 
 namespace nudge::report {
 namespace {
@@ -82,7 +83,7 @@ Opening gradcheck_opening(const RunFile& run) {
 /// Sentence on how long the phases are; empty when this version cannot read the file's config.
 std::string schedule_text(const RunFile& run) {
   try {
-    const Config config = parse_program_config(run.name, run.config);
+    const Config config = stored_program_config(run.name, run.config);
     return fmt::format(
         "Free phase: {} steps, nudged phase: {} steps (relaxation.solver = {}, relaxation.schedule = {}).",
         config.as_text("relaxation.free_steps"), config.as_text("relaxation.nudged_steps"),

@@ -150,8 +150,10 @@ class Gradcheck:
 
 def _finite(found, run=None):
     result = Gradcheck(found, run)
-    if not found["finite"]:
-        raise NumericalError("a gradient is not finite. A smaller beta or step, or more damping, helps", result)
+    if found.get("failure"):
+        raise NumericalError(found["failure"], result)
+    if not found["finite"]:  # of a force of one's own
+        raise NumericalError("a gradient is not finite. A smaller beta or step helps", result)
     return result
 
 
@@ -215,11 +217,7 @@ def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cos
     with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides, board=board) as (source, own), watching(progress) as watcher:
         found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), own, watcher)
     image = found.pop("image")
-    result = _finite(found, Run(out, image=image or None) if out is not None or image else None)
-    if not found["diagnostics"]["reference_converged"]:
-        raise NumericalError("the exact adjoint did not converge everywhere. Raise gradcheck.adjoint_iterations or the damping, "
-                             "or loosen gradcheck.settle_tolerance", result)
-    return result
+    return _finite(found, Run(out, image=image or None) if out is not None or image else None)
 
 
 def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="", devices=None, cost=None, estimator=None, **overrides):

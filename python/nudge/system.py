@@ -35,6 +35,9 @@ def _kind_of(targets, asked):
 
 def _arrays(data, asked=None):
     """(features, targets, task.kind) as they are written; asked: the task.kind that the caller names."""
+    if isinstance(data, dict):
+        keys = ", ".join(f"{name.replace('.', '__')}={value!r}" for name, value in list(flat(data))[:2])
+        raise InputError(f"data: a dict (must be (features, targets)). Settings are keyword arguments: {keys or 'train__steps=500'}")
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise InputError("data: must be (features, targets), two arrays of as many rows (or data__file=..., task__kind=...)")
     features, targets = np.asarray(data[0]), np.asarray(data[1])

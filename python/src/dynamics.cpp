@@ -80,7 +80,20 @@ Equilibrium judged(PythonDynamics& dynamics, const Matrix<double>& state, const 
   Equilibrium out;
   const bool euler = free.solver == SettleSolver::euler && free.schedule == RelaxationSchedule::parallel;
   try {
-    out = compute([&] { return judge_point(dynamics, state, true, phase, 0, euler ? free.step : 0); });
+    out = compute([&] {
+      Equilibrium found = judge_point(dynamics, state, true, phase, 0, euler ? free.step : 0);
+      confirm_steps(found, [&](double residual, int most) {
+        SettleOptions on = free;
+        on.tolerance = residual;
+        on.max_steps = most - phase.steps;
+        Matrix<double> from = state;
+        SettleWorkspace<double> workspace;
+        SettleResult all = settle<double>(dynamics, from, on, workspace);
+        all.steps += phase.steps;
+        return all;
+      });
+      return found;
+    });
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_NotImplementedError)) throw;
     return out;

@@ -448,6 +448,8 @@ def test_what_does_not_fit_is_said(graph, hopfield):
         nudge.train(system, (x, y[:3]), **LONG)
     with pytest.raises(nudge.InputError, match="must be a nudge.Cost"):
         nudge.train(system, (x, y), cost=nudge.SquaredError(y), **LONG)
+    with pytest.raises(nudge.InputError, match="data: a dict .*keyword arguments: train__steps=3"):
+        nudge.train(system, {"train": {"steps": 3}}, **LONG)
     with pytest.raises(nudge.InputError, match="out=..."):
         nudge.train(system, "run.h5", **LONG)
 

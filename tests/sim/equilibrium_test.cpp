@@ -122,7 +122,8 @@ TEST_CASE("a circuit past its Hopf point is told unstable though its phase goes 
   auto ring = two_samples(turning(-1, 2), turning(-1, 1));
   Matrix<double> z(2, 2);
   z << 1.9, 0.4, 1, 1;  // the second has settled at 1, where it is stable up to τ_a = 1
-  const Equilibrium past = unsettled(ring, z, 0.3);
+  Equilibrium past = unsettled(ring, z, 0.3);
+  past.keys = mending_keys();
   CHECK(past.settled == 0.5);
   CHECK(past.unstable == 0.5);
   const std::complex<double> root = (std::sqrt(1.0 + 4 * 0.3 * std::complex<double>(-1, 2)) - 1.0) / 0.6;
@@ -229,6 +230,13 @@ TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") 
       sentence(e) ==
       "free phase too short: residual 0.2 after 1 steps, 25 % of the samples settle; raise relaxation.free_steps: more "
       "steps tell whether there is an equilibrium");
+  const std::vector<std::string> keys = e.keys;
+  e.keys = {};
+  CHECK_THAT(sentence(e), Catch::StartsWith("free phase too short") && !Catch::Contains("relaxation."));
+  e.keys = keys;
+  e.distance = 0.12;
+  CHECK_THAT(sentence(e), Catch::Contains("after 1 steps, 12 % from equilibrium, 25 % of the samples settle"));
+  e.distance = Equilibrium::unknown;
   e.abscissa = -1;  // there is one, and it is stable
   e.missing_steps = 8;
   CHECK(sentence(e) ==
@@ -244,6 +252,7 @@ TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") 
   CHECK(sentence(e) == "settled: residual 1e-06 after 1 steps");
   CHECK(e.clean());
   e.dead = 0.95;
+  e.keys = mending_keys();
   CHECK_THAT(sentence(e), Catch::StartsWith("dead: 95 % of the units") && Catch::Contains("bias"));
   Equilibrium other = e;
   other.samples = 12;

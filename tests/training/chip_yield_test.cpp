@@ -216,7 +216,9 @@ TEST_CASE("a ring is lost to amplifiers below its Hopf point at 11.5 MHz, by ver
     CHECK(phases.settled == (stays ? 1 : 0));
     CHECK(phases.abscissa == Approx(own).margin(1e-4));
     CHECK(phases.sound() == stays);
-    if (!stays) CHECK_THAT(sentence(phases), Catch::StartsWith("unstable: 100 %") && Catch::Contains("gain_bandwidth"));
+    if (!stays)
+      CHECK_THAT(sentence(phases),
+                 Catch::StartsWith("unstable: 100 %") && Catch::Contains("circuit.amplifier_bandwidth"));
   }
 }
 

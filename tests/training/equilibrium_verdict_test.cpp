@@ -4,9 +4,12 @@
 #include "training/train/train_run.hpp"
 
 #include "sim/equilibrium.hpp"
+#include "tests/training/network_kinds.hpp"
 #include "training/config/config_table.hpp"
+#include "training/train/train_log.hpp"
 
 using namespace nudge;
+using namespace nudge::test;
 
 namespace {
 
@@ -51,4 +54,58 @@ TEST_CASE("a free phase that is too short is told, and ends a run whose states a
   REQUIRE_FALSE(near.notes.empty());
   CHECK_THAT(near.notes.back(), Catch::StartsWith("free phase too short"));
   CHECK(trained("hidden = [16]").equilibrium.clean());
+}
+
+TEST_CASE("states that most steps leave more than a quarter away end a run, wherever it is found", "[equilibrium]") {
+  // One sweep of a trained network: 0.1 away at the start, 0.3 after some hundred steps.
+  std::vector<std::string> warned;
+  const Config config =
+      load_program_config(NUDGE_SOURCE_DIR "/examples/digits.toml", {"relaxation.free_steps=1", "train.steps=2000"});
+  const TrainSummary run = train(config, std::nullopt, [&warned](const TrainProgress& p) {
+    if (!p.warning.empty()) warned.push_back(p.warning);
+    return true;
+  });
+  CHECK(run.done < 300);  // checked every 200th step, and again at once where the check failed
+  CHECK(run.equilibrium.distance > 0.25);
+  CHECK(run.equilibrium.distance < 0.4);
+  CHECK_THAT(run.failure, Catch::Contains("free phase too short") && Catch::Contains("% from equilibrium"));
+  CHECK_THAT(run.advice, Catch::Contains("relaxation.free_steps"));
+  // Told at the first check, not after all steps, and once.
+  REQUIRE(warned.size() == 1);
+  CHECK_THAT(warned.front(), Catch::StartsWith("free phase too short"));
+}
+
+TEST_CASE("advice names keys that the network reads", "[equilibrium]") {
+  for (const NetworkKind& kind : circuit_kinds()) {
+    for (const std::string level : {"ideal", "mixed"}) {
+      std::vector<std::string> settings{"hardware.level=" + level};
+      if (level == "mixed") settings.insert(settings.begin(), "device.preset=ecram");
+      const Config config = small(kind.name, settings);
+      CAPTURE(kind.name, level);
+      Equilibrium e;
+      e.samples = 1;
+      e.settled = e.lost = e.none = e.dead = 0;
+      e.keys = advisable_keys(config);
+      for (const double unstable : {0.0, 1.0}) {
+        e.unstable = unstable;
+        for (const double decay : {0.5, 1.5}) {
+          e.decay = decay;
+          for (const std::string& key : mending_keys()) {
+            if (remedy(e).find(key) == std::string::npos) continue;
+            CAPTURE(remedy(e), key);
+            CHECK((training_reads(config, key) || key.starts_with("circuit.")));
+            CHECK(network_reads(config, key));
+          }
+        }
+      }
+    }
+  }
+  // A circuit that is solved at once has no damping, no steps and no amplifiers.
+  Equilibrium inverters;
+  inverters.samples = 1;
+  inverters.settled = 1;
+  inverters.unstable = 1;
+  inverters.lost = inverters.none = inverters.dead = 0;
+  inverters.keys = advisable_keys(small("netlist", {"relaxation.solver=direct", "estimator=adjoint"}));
+  CHECK(remedy(inverters) == "start elsewhere");
 }

@@ -2,6 +2,7 @@
 #include "training/config/set_by.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -48,10 +49,15 @@ TEST_CASE("a run tells what it measured and why, and its file keeps it", "[train
   const Config config = tiny_config({"hardware.level=mixed", "device.preset=ecram", "train.steps=2",
                                      "estimator=aep_transposed", "nudge.below_noise=true"});
   std::vector<GivenValue> told;
-  train(config, dir / "run.h5", [&told](const TrainProgress& p) {
+  const TrainSummary run = train(config, dir / "run.h5", [&told](const TrainProgress& p) {
     if (!p.given.empty()) told = p.given;
     return true;
   });
+  // Two steps are too few for a forecast of the gradient's cosine, and say so.
+  CHECK(std::isnan(run.of("expected_cosine")));
+  CHECK(std::any_of(run.notes.begin(), run.notes.end(), [](const std::string& note) {
+    return note.starts_with("no forecast of the gradient's cosine") && note.find("100 steps") != std::string::npos;
+  }));
   const auto beta = std::find_if(told.begin(), told.end(), [](const GivenValue& one) { return one.key == "beta"; });
   REQUIRE(beta != told.end());
   CHECK(std::stod(beta->value) > 0);

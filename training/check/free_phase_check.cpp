@@ -7,6 +7,7 @@
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/stability.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 namespace {
@@ -58,6 +59,19 @@ Equilibrium judge_free_phase(const Config& config, const Network<double>& networ
   });
   Equilibrium out;
   for (const Equilibrium& one : found) out.add(one);
+  out.keys = advisable_keys(config);
+  confirm_steps(out, [&](double residual, int most) {
+    options.phases.free.tolerance = residual;
+    options.phases.free.max_steps = most;
+    const BatchReport report = BatchGradient<double>(network, options).evaluate(part, 0);
+    SettleResult all;
+    all.residual = 0;
+    for (const SequenceReport& one : report.sequences) {
+      all.residual = std::max(all.residual, one.free.residual);
+      all.steps = std::max(all.steps, one.free.steps);
+    }
+    return all;
+  });
   // A cost of 0 asks nothing of any unit, and samples that are all 0 tell none anything.
   const bool told = part.features.size() == 0 || !part.features.isZero(0);
   if (at.report.loss != 0 && told) out.dead = dead_share(network, at.gradient);

@@ -194,6 +194,40 @@ bool is_forecast(const Config& config) {
          (kind->nudge != Nudge::none || kind->name == own_estimator_name);
 }
 
+namespace {
+
+/// Share of a run that a look at all parts of the circuit may cost, and least steps of a run that begins with a forecast, which costs three
+/// to five of them (docs/reference/estimators.md).
+constexpr double kForecastShare = 0.05;
+constexpr std::uint64_t kForecastSteps = 100;
+
+std::uint64_t least_steps(const Config& config) {
+  return kForecastSteps * (phase_options(config).persistent_states ? judged_visits : 1);
+}
+
+}  // namespace
+
+LookAt LookAt::of_run(const Config& config) {
+  return {kForecastShare * static_cast<double>(train_options(config).rate.steps)};
+}
+
+bool begins_with_forecast(const Config& config) {
+  return is_forecast(config) && train_options(config).rate.steps >= least_steps(config);
+}
+
+std::string no_forecast_text(const Config& config) {
+  if (!is_forecast(config) || begins_with_forecast(config)) return "";
+  return fmt::format(
+      "{}it costs up to five steps, so only runs of {} steps or more make it. `nudge config check` makes it",
+      no_forecast_begins, least_steps(config));
+}
+
+std::string forecast_warning(const Config& config, const GradientForecast& forecast) {
+  if (!begins_with_forecast(config) || !(warns(forecast) || std::isnan(forecast.cosine))) return "";
+  return forecast_text(forecast) +
+         (forecast.looked ? "" : " (`nudge config check` examines every part of the circuit)");
+}
+
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what) {
   const Compared all = measure(config, run);
   GradientForecast out;

@@ -37,6 +37,8 @@ struct LookAt {
   double steps = 0;     ///< steps of training, for all parts together
   double products = 0;  ///< products of a weight and a state, for one gradient of the run
   static const LookAt whole, quick_parts, parts;
+  /// Of a run: a twentieth of its steps.
+  static LookAt of_run(const Config& config);
 };
 inline const LookAt LookAt::whole{};
 inline const LookAt LookAt::quick_parts{0, 2e9};  // some tenths of a second each
@@ -45,6 +47,13 @@ inline const LookAt LookAt::parts{std::numeric_limits<double>::infinity()};
 /// True if the run has a forecast: it learns all by an estimator that nudges a circuit on devices, or by a program's
 /// own.
 bool is_forecast(const Config& config);
+
+/// True if a run with a forecast is long enough for one: it costs at most a twentieth of the run.
+bool begins_with_forecast(const Config& config);
+/// Says that a run is too short for one, and what makes it; empty: it begins with one, or has none at any length.
+std::string no_forecast_text(const Config& config);
+/// Warning text of a run for the forecast that it began with; empty: nothing is wrong with it.
+std::string forecast_warning(const Config& config, const GradientForecast& forecast);
 
 /// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). The network is made as the run makes
 /// it, with its devices and random numbers. The exact gradient belongs to a free phase of at most four times the steps in double, with
@@ -58,6 +67,8 @@ GradientForecast forecast_gradient(const Config& config, const RunParts& run, Lo
 std::string forecast_text(const GradientForecast& forecast);
 
 inline constexpr const char* noise_text_begins = "noise of the nudged nodes: ";
+/// Beginning of the event of a run too short for a forecast.
+inline constexpr const char* no_forecast_begins = "no forecast of the gradient's cosine: ";
 
 /// Text such as "noise of the nudged nodes: 245 uV; its variance falls by 69 % without converter of the states, ...". Empty without noise,
 /// or if parts were not looked at. The falls need not add up: other noise that moves a state makes the rounding of a converter less noisy.

@@ -160,6 +160,18 @@ double measured_decay(const Equilibrium& phases) {
   return phases.known() && phases.steps > 0 ? std::pow(phases.residual, 1.0 / phases.steps) : 0;
 }
 
+namespace {
+
+/// What mends amplifiers that are too slow: the key of their bandwidth that the network reads.
+std::string quickening(const Equilibrium& phases) {
+  for (const char* key : {"circuit.gain_bandwidth", "circuit.amplifier_bandwidth"}) {
+    if (phases.may_name(key)) return std::string("raise ") + key;
+  }
+  return steadying(phases);
+}
+
+}  // namespace
+
 std::string stability_verdict(const StabilityReport& report, const Equilibrium& phases) {
   std::string out = sentence(phases);
   if (report.feed_forward) {
@@ -170,10 +182,11 @@ std::string stability_verdict(const StabilityReport& report, const Equilibrium& 
   if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed; " + out;
   if (report.abscissa >= 0) {
     out = fmt::format("unstable: perturbations of the equilibrium grow ({:+.3g} per tau); {}", report.abscissa,
-                      report.slow_amplifiers ? "the amplifiers are too slow: raise circuit.amplifier_bandwidth"
-                                             : "a circuit leaves it: raise the damping, or start elsewhere");
+                      report.slow_amplifiers ? "the amplifiers are too slow: " + quickening(phases)
+                                             : "a circuit leaves it: " + steadying(phases));
   } else if (phases.known() && phases.settled < 1 && std::isnan(phases.abscissa) && report.decay >= 1) {
-    out += "; the equilibrium is stable, but Euler steps of this size overshoot: lower relaxation.step";
+    out += "; the equilibrium is stable, but Euler steps of this size overshoot";
+    if (phases.may_name("relaxation.step")) out += ": lower relaxation.step";
   }
   const double frequency = turning_rate(report);
   if (frequency == 0) return out;

@@ -8,6 +8,7 @@
 #include "devices/device_config.hpp"
 #include "devices/registry.hpp"
 #include "sim/config/reading.hpp"
+#include "sim/equilibrium.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/chip_options.hpp"
 #include "training/config/chip_prices.hpp"
@@ -19,6 +20,7 @@
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/spec_options.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/data_options.hpp"
 #include "training/learning/controller.hpp"
@@ -213,6 +215,18 @@ bool network_reads(const Config& config, const std::string& key) {
   return why_unread(config, key, [](const Condition& one) { return one.key != "network.kind"; }).empty();
 }
 
+std::vector<std::string> advisable_keys(const Config& config) {
+  const std::string gain = "circuit.gain_bandwidth", bandwidth = "circuit.amplifier_bandwidth";
+  std::vector<std::string> keys;
+  for (const std::string& key : mending_keys()) {
+    if (key != gain && key != bandwidth && training_reads(config, key)) keys.push_back(key);
+  }
+  if (!network_reads(config, bandwidth)) return keys;
+  const bool follows = leaves_bandwidth_open(config) || config.origin(bandwidth).where.starts_with(gain);
+  if (follows || config.real(bandwidth) > 0) keys.push_back(follows ? gain : bandwidth);
+  return keys;
+}
+
 const ConfigSchema& program_schema() {
   static const ConfigSchema schema{
       all_rows(),
@@ -233,12 +247,12 @@ const Config& standard_program_config() {
 }
 
 Config load_program_config(const std::string& path, const std::vector<std::string>& settings) {
-  return load_config(program_schema(), path, settings);
+  return with_learnt_damping(load_config(program_schema(), path, settings));
 }
 
 Config parse_program_config(const std::string& name, const std::string& text,
                             const std::vector<std::string>& settings) {
-  return parse_config(program_schema(), name, text, settings);
+  return with_learnt_damping(parse_config(program_schema(), name, text, settings));
 }
 
 ParamTable network_rows() {

@@ -31,13 +31,21 @@ bool training_reads(const Config& config, const std::string& key);
 /// True if the kind of network reads the key, whatever else decides.
 bool network_reads(const Config& config, const std::string& key);
 
+/// Keys that the advice of a verdict on this config's states may name (mending_keys): those that a training of it reads. Of
+/// the bandwidth of amplifiers it is the key that decides it.
+std::vector<std::string> advisable_keys(const Config& config);
+
+/// Throws UserError, a line each, for what [gradcheck] asks of a network that cannot do it. Other commands do not read it.
+void expect_gradcheck(const Config& config);
+
 /// Preset: its name and its purpose.
 struct Preset {
   std::string name, doc, toml;
 };
 const std::vector<Preset>& program_presets();
 
-/// Reads the config of a file and the values after --set.
+/// Reads the config of a file and the values after --set. A network that begins with the weights of a run begins with its
+/// damping (with_learnt_damping), unless a setting says another.
 Config load_program_config(const std::string& path, const std::vector<std::string>& settings = {});
 
 /// Reads a config from a text, such as the dump in an HDF5 file (to resume). `name` stands for the file in messages.

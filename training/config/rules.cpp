@@ -347,11 +347,15 @@ std::string unrecordable(const Config& c) {
   return nudges ? "" : "must be [] unless gradcheck.estimators has one that nudges, as ep does";
 }
 
+/// Of the command `gradcheck` alone: the same file may train.
+std::vector<ConfigRule> gradcheck_needs() {
+  return {{{"gradcheck.estimators"}, compared_misfit}, {{"gradcheck.record"}, unrecordable}};
+}
+
 std::vector<ConfigRule> gradcheck_rules() {
   return {
       must({"gradcheck.estimators"}, "must name one, or all",
            [](const Config& c) { return !c.texts("gradcheck.estimators").empty(); }),
-      {{"gradcheck.estimators"}, compared_misfit},
       must({"gradcheck.reference", "gradcheck.weights"},
            "must be circuit or device unless gradcheck.weights = programmed",
            [](const Config& c) {
@@ -360,13 +364,20 @@ std::vector<ConfigRule> gradcheck_rules() {
       must({"gradcheck.age", "gradcheck.weights"},
            "must be 0 unless gradcheck.weights = programmed: only programmed devices wait",
            [](const Config& c) { return c.real("gradcheck.age") == 0 || c.text("gradcheck.weights") == "programmed"; }),
-      {{"gradcheck.record", "gradcheck.estimators", "relaxation.solver", "relaxation.schedule", "network.kind",
-        "nudge.form", "train.batch"},
-       unrecordable},
   };
 }
 
 }  // namespace
+
+void expect_gradcheck(const Config& config) {
+  std::vector<std::string> problems;
+  for (const ConfigRule& rule : gradcheck_needs()) {
+    const std::string& key = rule.keys.front();
+    if (const std::string broken = rule.broken(config); !broken.empty())
+      problems.push_back(fmt::format("{} = {} ({})", key, config.as_text(key), broken));
+  }
+  if (!problems.empty()) throw UserError(fmt::format("{}", fmt::join(problems, "\n")));
+}
 
 std::vector<ConfigRule> program_rules() {
   std::vector<ConfigRule> rules;

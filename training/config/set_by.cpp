@@ -13,6 +13,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
@@ -120,7 +121,9 @@ GivenValue decided(const Config& made, const Config& asked, const std::string& k
 std::vector<GivenValue> given_values(const Config& asked, const Config& made, const RunParts* parts) {
   std::vector<GivenValue> given, open;
   for (const std::string& key : asked.keys()) {
-    const bool is_preset = asked.origin(key).layer == Layer::preset && !asked.at_default(key);
+    const Origin& origin = asked.origin(key);
+    const bool is_learnt = origin.where.starts_with(learnt_damping_origin);
+    const bool is_preset = is_learnt || (origin.layer == Layer::preset && !asked.at_default(key));
     const bool is_open = asked.as_text(key) != made.as_text(key) || asked.as_text(key) == "auto";
     if (!(is_preset || is_open) || varies(asked, key) || !training_reads(asked, key)) continue;
     const bool of_train_alone = key == "train.null" && parts == nullptr;  // studies have none

@@ -2,13 +2,17 @@
 #include "training/config/stored_config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/hardware.hpp"
+#include "training/config/input_files.hpp"
 
 namespace nudge {
 namespace {
@@ -100,7 +104,7 @@ Config stored_program_config(const std::string& name, const std::string& stored)
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
   if (has_own_cost(text)) settings.emplace_back("network.cost=own");
-  Config config = parse_program_config(name + " (stored config)", text, settings);
+  Config config = parse_config(program_schema(), name + " (stored config)", text, settings);
   if (older) fill_in(config, written(text, "data", "split_seed"));
   return config;
 }
@@ -141,14 +145,35 @@ Config config_on_top(const Config& stored, const std::string& name, const std::v
   return parse_program_config(name + " (stored config)", text, all);
 }
 
-std::vector<std::string> learnt_settings(const H5Reader& run, const Config& stored, const std::string& weights) {
+namespace {
+
+/// Damping that control had come to in the run of a weights file; nothing where the file is of no such run.
+std::optional<double> learnt_damping(const std::string& weights) {
+  const bool other = weights.ends_with(".npz") || weights.ends_with(".safetensors");
+  if (weights.empty() || other || !std::filesystem::exists(weights)) return std::nullopt;  // or what reads them says so
+  const H5Reader run(weights);
+  if (!run.has("train/damping") || !run.has_attribute("config")) return std::nullopt;
+  const std::vector<double> damping = run.reals<double>("train/damping");
+  if (damping.empty() || !stored_program_config(run).flag("damping.control")) return std::nullopt;
+  return damping.back();
+}
+
+}  // namespace
+
+Config with_learnt_damping(Config config) {
+  const std::string key = "model.damping", weights = config.text("model.weights");
+  if (config.origin(key).layer == Layer::option || !network_reads(config, key)) return config;
+  const std::optional<double> damping = learnt_damping(weights);
+  if (!damping) return config;
+  config.set_from_text(key, fmt::format("{}", *damping), learnt_damping_origin + weights);
+  if (const auto broken = broken_rules(program_schema(), config); !broken.empty())
+    throw UserError(fmt::format("{}", fmt::join(broken, "\n")));
+  return config;
+}
+
+std::vector<std::string> trained_settings(const Config& stored, const std::string& weights) {
   std::vector<std::string> settings = {"model.weights=" + weights};
-  const std::vector<double> damping =
-      run.has("train/damping") ? run.reals<double>("train/damping") : std::vector<double>{};
-  if (stored.flag("damping.control") && !damping.empty()) {
-    settings.push_back(fmt::format("model.damping={}", damping.back()));
-    settings.emplace_back("damping.control=false");
-  }
+  if (stored.flag("damping.control")) settings.emplace_back("damping.control=false");
   return settings;
 }
 
@@ -161,6 +186,7 @@ void expect_kind(const H5Reader& file, const std::string& kind, const std::strin
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,
                           const std::function<bool(const std::string& key)>& may_differ) {
   expect_kind(file, kind, "can be resumed by nudge " + kind);
+  expect_same_inputs(file, config);
   const Config stored = stored_program_config(file);
   std::string problems;
   for (const auto& d : difference(stored, config)) {

@@ -20,9 +20,16 @@ Config stored_program_config(const std::string& name, const std::string& text);
 /// old ones is kept. A run of numbers had no circuit: it keeps only the settings that were asked for.
 Config config_on_top(const Config& stored, const std::string& name, const std::vector<std::string>& settings);
 
-/// Settings that put the learnt numbers of a run on top of its config. These are the weights of a file, and the run's own damping if
-/// control has changed it.
-std::vector<std::string> learnt_settings(const H5Reader& run, const Config& stored, const std::string& weights);
+/// Config whose model.damping is that at which the weights of model.weights were learnt, where these are of a run whose control had
+/// changed it: the same numbers at another damping are another equilibrium. Unchanged where a setting (--set) says the damping,
+/// and for files that record a whole config.
+Config with_learnt_damping(Config config);
+/// Settings under which the config of a run is one of its trained network, which learns no more: the weights of a file, without
+/// control of the damping.
+std::vector<std::string> trained_settings(const Config& stored, const std::string& weights);
+
+/// Beginning of the origin of such a damping (set_by()), before the name of the file.
+inline constexpr const char* learnt_damping_origin = "learnt in ";
 
 /// Throws UserError unless the file is of this kind ("sweep"). `use` says what only such a file is good for ("can be
 /// resumed").

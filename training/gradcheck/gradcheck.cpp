@@ -13,7 +13,9 @@
 #include "training/check/choices.hpp"
 #include "training/check/free_phase_check.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
+#include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -324,15 +326,40 @@ std::vector<std::string> gradcheck_estimators(const Config& config, Index unknow
   return names;
 }
 
+namespace {
+
+/// Why a report is no result, with what helps of the keys that are read.
+std::string gradcheck_failure(const Config& config, const GradcheckReport& report) {
+  if (report.finite() && report.reference_converged()) return "";
+  const std::vector<std::string> keys = advisable_keys(config);
+  const auto has = [&keys](const char* key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); };
+  const std::string damping = has("model.damping") ? "model.damping" : "";
+  if (report.finite()) {
+    return fmt::format(
+        "the exact adjoint did not converge everywhere, so the table compares with its best estimate. Raise "
+        "gradcheck.adjoint_iterations{}, or loosen gradcheck.settle_tolerance",
+        damping.empty() ? "" : " or " + damping);
+  }
+  std::string helps = beta_advice(config);
+  if (has("relaxation.step")) helps += ", a smaller relaxation.step";
+  if (!damping.empty()) helps += ", a larger " + damping;
+  return fmt::format("a gradient is not finite, see the rows. What helps: {}", helps);
+}
+
+}  // namespace
+
 GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
                           const std::function<void(const std::string&)>& say) {
+  if (scope.estimators.empty()) check_placed(config, expect_gradcheck);
   use_product_kernel(config);
   expect_as_on_rank_0("build and products", version_and_revision() + ", " + product_kernel_name());
   const bool programs = gradcheck_section().read(config).weights == "programmed";  // and chooses when it has
   const Config placed =
       programs || !leaves_circuit_open(config) ? config : chosen_circuit(config, circuit_parts(config));
-  if (run_options(placed).double_precision()) return Check<double>(placed, scope, say).run();
-  return Check<float>(placed, scope, say).run();
+  GradcheckReport report = run_options(placed).double_precision() ? Check<double>(placed, scope, say).run()
+                                                                  : Check<float>(placed, scope, say).run();
+  report.failure = gradcheck_failure(placed, report);
+  return report;
 }
 
 }  // namespace nudge

@@ -74,6 +74,7 @@ struct GradcheckReport {
   StabilityReport stability;               ///< of the first batch
   Equilibrium equilibrium;                 ///< of its free phases
   std::string verdict;
+  std::string failure;                    ///< why it is no result, and what helps; empty: it is one
   MultistabilityReport multistability;    ///< of the first batch, where gradcheck.starts asks for it
   double loss = 0;                        ///< cost per token or sample after T1 steps
   std::string loss_unit;                  ///< of the cost: Network::loss_unit()

@@ -190,7 +190,8 @@ nlohmann::json json_of(const GradcheckReport& report) {
             {"multistability", starts},
             {"equilibrium", json_of(report.equilibrium)},
             {"verdict", report.verdict}}},
-          {"finite", report.finite()}};
+          {"finite", report.finite()},
+          {"failure", report.failure}};
 }
 
 }  // namespace nudge

@@ -24,6 +24,11 @@
 #include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
+
+std::string axis_text(const std::string& key, const std::string& value) {
+  return find_row(program_table(), key) == nullptr ? value : key + " = " + value;
+}
+
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -55,9 +60,9 @@ std::string kind_of(const Sweep& sweep, const SweepPoint& point) {
   std::string name;
   for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
     if (alone && point.values[k] == baseline[k]) continue;
-    const ParamRow* row = find_row(program_table(), sweep.keys[k]);  // null: of the study itself
+    const ParamRow* row = find_row(program_table(), sweep.keys[k]);
     const bool real = row != nullptr && row->kind == ParamKind::real && point.numbers[k] != 0;
-    name += (name.empty() ? "" : ", ") + sweep.keys[k] + (real ? " not 0" : " = " + point.values[k]);
+    name += (name.empty() ? "" : ", ") + (real ? sweep.keys[k] + " not 0" : axis_text(sweep.keys[k], point.values[k]));
   }
   return alone && name.empty() ? "baseline" : name;
 }

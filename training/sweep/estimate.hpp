@@ -19,6 +19,10 @@ struct PointKind {
   std::string problem = {};  ///< reason why the short run failed; its points are then taken to need nothing
 };
 
+/// Text of a value of an axis: "train.steps = 200". Of an axis that is no key of a config, as the methods of a comparison, the value
+/// alone.
+std::string axis_text(const std::string& key, const std::string& value);
+
 /// Estimate of the time and memory that a study will take.
 struct StudyEstimate {
   std::size_t points = 0, left = 0, invalid = 0;

@@ -148,7 +148,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   if (out.reprogrammed) {
     const std::string weights = options.weights.empty() ? run.string() : options.weights;
     std::vector<std::string> settings = options.settings;
-    for (std::string& one : learnt_settings(file, config, weights)) settings.push_back(std::move(one));
+    for (std::string& one : trained_settings(config, weights)) settings.push_back(std::move(one));
     config = config_on_top(config, run.string(), settings);
   }
   if (!on_devices(config)) {

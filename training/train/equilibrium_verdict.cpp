@@ -11,6 +11,7 @@
 #include "training/check/free_phase_check.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/stability.hpp"
+#include "training/config/config_table.hpp"
 #include "training/train/equilibrium_run.hpp"
 
 namespace nudge {
@@ -26,12 +27,19 @@ namespace {
 
 /// Steps between checks. One settles and differentiates some samples, about the work of two steps: 1 % of the time.
 constexpr std::uint64_t kJudgedEvery = 200, kJudgedFirst = 5;
+/// Steps after which a check that failed is repeated: time for the control of the damping to answer, some steps of each raise.
+constexpr std::uint64_t kJudgedAgain = 20;
 
 }  // namespace
 
 bool is_judged(std::uint64_t step, std::uint64_t steps) {
   return step % kJudgedEvery == 0 || step + 1 == steps ||
          (step < hopeless_checks * kJudgedFirst && step % kJudgedFirst == 0);
+}
+
+bool is_doubted(std::uint64_t step, const TrainLog& log) {
+  const double last = log.last("train/equilibrium_step");
+  return static_cast<double>(step) >= last + kJudgedAgain && !logged_verdict(log).sound();
 }
 
 Equilibrium logged_verdict(const TrainLog& log, std::size_t before) {
@@ -45,6 +53,7 @@ Equilibrium logged_verdict(const TrainLog& log, std::size_t before) {
   out.settled = at("settled");
   out.lost = at("lost");
   out.none = at("none");
+  out.distance = at("distance");
   out.unstable = at("unstable");
   out.dead = at("dead");
   out.abscissa = at("abscissa");
@@ -65,6 +74,7 @@ void log_verdict(std::uint64_t step, const Equilibrium& verdict, TrainLog& log) 
   add("settled", verdict.settled, "1", "share of them within 1 % of the state from an equilibrium");
   add("lost", verdict.lost, "1", "share of them farther than 30 % from one, or without any");
   add("none", verdict.none, "1", "share of them without any");
+  add("distance", verdict.distance, "1", "mean distance of their states to it, relative; 1 without any");
   add("unstable", verdict.unstable, "1", "share of them that end where perturbations grow");
   add("dead", verdict.dead, "1", "share of the units, columns of parameters, whose gradient is exactly 0");
   add("abscissa", verdict.abscissa, "1", "largest real part of an eigenvalue of J that was found, per tau");
@@ -81,7 +91,7 @@ Equilibrium EquilibriumRun<S>::verdict(const Batch& batch) const {
 
 template <class S>
 void EquilibriumRun<S>::judge(std::uint64_t step, const Batch& batch) {
-  if (!is_judged(step, options_.rate.steps)) return;
+  if (!is_judged(step, options_.rate.steps) && !is_doubted(step, log_)) return;
   const Equilibrium found = verdict(batch);
   if (!found.known()) return;
   const bool clean = logged_verdict(log_).clean();
@@ -136,7 +146,9 @@ std::string EquilibriumRun<S>::stuck() const {
     for (std::size_t k = 0; k < hopeless_checks; ++k) {
       if (logged_verdict(log_, k).sound()) return "";
     }
-    return sentence(logged_verdict(log_));
+    Equilibrium last = logged_verdict(log_);
+    last.keys = advisable_keys(config_);
+    return sentence(last);
   }
   return fmt::format("the gradient was not finite {} steps in a row{}{}", kHopeless, unsolved_.empty() ? "" : ": ",
                      unsolved_);

@@ -80,6 +80,8 @@ class LearningRun {
   /// Logs the expected cosine of the first step's gradient (forecast_gradient) and the origin of its nodes' noise, if they are known,
   /// before this step.
   void expect(double cosine, const std::string& noise);
+  /// Logs an event before the first step.
+  void note(const std::string& what) { log_.event(0, what); }
 
   /// Losses on a part of the data of the best constant answer (best_constant()). This answer costs the least on the
   /// training batches, in the cost of this run. Empty: not known.

@@ -25,6 +25,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
 #include "training/config/hardware.hpp"
+#include "training/config/input_files.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
@@ -34,6 +35,7 @@
 #include "training/data/data_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/train/equilibrium_run.hpp"
+#include "training/train/equilibrium_verdict.hpp"
 #include "training/train/tape_run.hpp"
 
 namespace nudge {
@@ -98,6 +100,10 @@ class TrainRun {
 
   void expect(const GradientForecast& forecast) { loop_.main_run().expect(forecast.cosine, noise_text(forecast)); }
 
+  void note(const std::string& what) {
+    if (!what.empty()) loop_.main_run().note(what);
+  }
+
   void warn(const std::string& what, const TrainObserver& observer) {
     if (what.empty() || !observer) return;
     TrainProgress p = progress();
@@ -134,6 +140,7 @@ class TrainRun {
     };
     loop_.run(save, [&] {
       if (written_) add_references(observer);
+      warn(new_finding(), observer);
       return agreed(!observer || observer(progress()));
     });
     if (output && loop_.finished() && !loop_.stopped()) {
@@ -145,6 +152,17 @@ class TrainRun {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// What the free phases were found to lack, the first time that it is found.
+  std::string new_finding() {
+    const std::size_t judged = log().values("train/equilibrium_step").size();
+    if (warned_ || judged == judged_) return "";
+    judged_ = judged;
+    Equilibrium last = logged_verdict(log());
+    last.keys = advisable_keys(config_);
+    warned_ = !last.clean();
+    return warned_ ? sentence(last) : "";
+  }
 
   TrainSummary summary() const {
     TrainSummary result = summarise(config_, loop_, plan_.get());
@@ -234,7 +252,9 @@ class TrainRun {
   std::vector<GivenValue> given_, untold_;
   /// Reference scores, made after the first file: a sweep's points need none.
   std::optional<ReferenceScores> references_;
-  bool asked_ = false;  ///< true: the references are there, or there are none
+  bool asked_ = false;      ///< true: the references are there, or there are none
+  std::size_t judged_ = 0;  ///< verdicts on free phases that were looked at
+  bool warned_ = false;     ///< of one that is not clean
   /// Flags of files. written_: there is a file; references_later_: references came after the last file.
   bool written_ = false, references_later_ = false;
   double earlier_ = 0;  ///< s of the runs before, without what was no part of the run
@@ -264,6 +284,7 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
 
 /// Config of the file's run, or the caller's where it is the same.
 Config resumed_config(const H5Reader& file, const std::filesystem::path& path, const Config* config) {
+  expect_same_inputs(file, stored_program_config(file));
   Config stored = stored_program_config(file);
   // Of a file of an older version, which has no such lane.
   if (stored.text("train.null") == "auto") stored.set_from_text("train.null", "off");
@@ -275,23 +296,6 @@ Config resumed_config(const H5Reader& file, const std::filesystem::path& path, c
     return given;
   }
   return stored;
-}
-
-/// Share of a run that a look at all parts of the circuit may cost, and least steps of a run that begins with a forecast, which costs three
-/// to five of them (docs/reference/estimators.md).
-constexpr double kForecastShare = 0.05;
-constexpr std::uint64_t kForecastSteps = 100;
-
-bool begins_with_forecast(const Config& config) {
-  const std::uint64_t visits = phase_options(config).persistent_states ? judged_visits : 1;
-  return is_forecast(config) && train_options(config).rate.steps >= kForecastSteps * visits;
-}
-
-/// Says what is wrong with a forecast, or nothing.
-std::string forecast_warning(const Config& config, const GradientForecast& forecast) {
-  if (!begins_with_forecast(config) || !(warns(forecast) || std::isnan(forecast.cosine))) return "";
-  return forecast_text(forecast) +
-         (forecast.looked ? "" : " (`nudge config check` examines every part of the circuit)");
 }
 
 /// Begins a new run of the config, with the choices that are left to the program made.
@@ -310,7 +314,7 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
   const Config chosen = with_nudge(placed, nudge);
-  const LookAt what{kForecastShare * static_cast<double>(train_options(chosen).rate.steps)};
+  const LookAt what = LookAt::of_run(chosen);
   const GradientForecast forecast =
       begins_with_forecast(chosen) ? forecast_gradient(chosen, parts, what) : GradientForecast{};
   check_placed(chosen, [&forecast](const Config& c) { check_forecast(c, forecast); });
@@ -320,6 +324,7 @@ TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserv
   circuit.warn(fast, observer);
   circuit.warn(nudge_warning(chosen, nudge), observer);
   circuit.expect(forecast);
+  circuit.note(no_forecast_text(chosen));
   circuit.warn(forecast_warning(chosen, forecast), observer);
   return run(circuit);
 }

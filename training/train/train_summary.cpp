@@ -13,6 +13,7 @@
 #include "training/check/choices.hpp"
 #include "training/check/gradient_forecast.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/train_options.hpp"
@@ -77,7 +78,9 @@ std::string failure_advice(const Config& config, bool circuit, const Equilibrium
   if (!equilibrium.sound()) return remedy(equilibrium);
   const char* transposed = "aep_transposed";
   const bool fits = config.text("estimator") != transposed && estimator_misfit(config, transposed).empty();
-  return beta_advice(config) + (fits ? fmt::format(", {}, or estimator = \"{}\"", rate, transposed) : " or " + rate);
+  const std::string beta = training_reads(config, "beta") ? beta_advice(config) : "";
+  if (fits) return fmt::format("{}{}{}, or estimator = \"{}\"", beta, beta.empty() ? "" : ", ", rate, transposed);
+  return beta.empty() ? rate : beta + " or " + rate;
 }
 
 }  // namespace
@@ -109,7 +112,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
            config, {step_s * static_cast<double>(loop.done()), simulated_s * static_cast<double>(loop.done())}))
     s.notes.push_back(std::move(note));
   for (const std::string& event : log.events()) {
-    if (event.starts_with(noise_text_begins)) s.notes.push_back(event);
+    if (event.starts_with(noise_text_begins) || event.starts_with(no_forecast_begins)) s.notes.push_back(event);
   }
   const double snr = s.of("nudge_snr");
   if (snr < 1) s.notes.push_back(drowned_note(snr));
@@ -119,6 +122,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   }
   s.stopped = loop.stopped();
   s.equilibrium = logged_verdict(log);
+  s.equilibrium.keys = advisable_keys(config);
   if (!s.equilibrium.clean()) s.notes.push_back(sentence(s.equilibrium));
   s.failure = loop.stuck().empty() ? failure_of(s) : "stopped: " + loop.stuck();
   if (s.failure.empty() && loop.finished()) s.failure = unlearnt(log, constant);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a verdict on free phases, and what mends it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/equilibrium.hpp"
+
+namespace nudge {
+
+/// Residual that the sentence names: below it a gradient is exact to some 1e-3. Less where a slow mode leaves a state far away: |F| =
+/// |abscissa| times the distance.
+double Equilibrium::aim() const {
+  constexpr double enough = 1e-3;
+  return std::min(enough, settled_within * std::abs(abscissa));
+}
+
+namespace {
+
+/// True if more steps of the phase may bring its states to equilibria.
+bool too_short(const Equilibrium& e) { return e.decay < 1 && (e.stable() || !(e.none > 0.5)); }
+
+std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+}  // namespace
+
+std::string finding(const Equilibrium& e) {
+  if (!e.known()) return "";
+  if (!e.lives()) return fmt::format("dead: {} of the units have a gradient of exactly 0", percent(e.dead));
+  if (e.unstable > 0) {
+    return fmt::format(
+        "unstable: {} of the samples end at or around an equilibrium where perturbations grow ({:+.3g} per tau)",
+        percent(e.unstable), e.abscissa);
+  }
+  const std::string away =
+      e.distance > Equilibrium::settled_within ? fmt::format(", {:.2g} % from equilibrium", 100 * e.distance) : "";
+  const std::string residual = std::isfinite(e.residual)
+                                   ? fmt::format("residual {:.2g} after {} steps", e.residual, e.steps)
+                                   : fmt::format("states that are not finite after {} steps", e.steps);
+  if (e.settled == 1) return "settled: " + residual;
+  return fmt::format("{}: {}{}, {} of the samples settle",
+                     too_short(e) ? "free phase too short"
+                     : e.stable() ? "the steps overshoot a stable equilibrium"
+                                  : "no equilibrium found",
+                     residual, e.none > 0 ? "" : away, percent(e.settled));
+}
+
+const std::vector<std::string>& mending_keys() {
+  static const std::vector<std::string> all = {
+      "relaxation.free_steps",       "relaxation.step",    "model.damping", "circuit.gain_bandwidth",
+      "circuit.amplifier_bandwidth", "hopfield.activation"};
+  return all;
+}
+
+bool Equilibrium::may_name(const std::string& key) const {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+std::string steadying(const Equilibrium& e) {
+  std::string raised;
+  for (const char* key : {"model.damping", "circuit.gain_bandwidth", "circuit.amplifier_bandwidth"}) {
+    if (e.may_name(key)) raised += (raised.empty() ? "raise " : " or ") + std::string(key);
+  }
+  return (raised.empty() ? "" : raised + ", or ") + "start elsewhere";
+}
+
+std::string remedy(const Equilibrium& e) {
+  if (e.clean()) return "";
+  if (!e.lives()) {
+    return std::string(e.may_name("hopfield.activation")
+                           ? "start where activations have a slope (a bias, or sigmoid or tanh)"
+                           : "start with other weights (seed)") +
+           ", or lower train.learning_rate if training lost it";
+  }
+  if (e.unstable > 0) return steadying(e);
+  if (e.may_name("relaxation.free_steps")) {
+    if (e.missing_steps > 0)
+      return fmt::format("{} steps (relaxation.free_steps) reach {:.0e}", e.steps + e.missing_steps, e.aim());
+    if (too_short(e) && e.stable())
+      return fmt::format("its slowest mode falls by {:.2g} per tau: raise relaxation.free_steps", -e.abscissa);
+    if (too_short(e)) return "raise relaxation.free_steps: more steps tell whether there is an equilibrium";
+  }
+  const bool steps = e.may_name("relaxation.step");
+  if (e.stable() && steps) return "lower relaxation.step";
+  return std::string("lower ") + (steps ? "relaxation.step, " : "") + "the weights or train.learning_rate";
+}
+
+std::string sentence(const Equilibrium& e) {
+  const std::string mends = remedy(e);
+  return finding(e) + (mends.empty() ? "" : "; ") + mends;
+}
+
+}  // namespace nudge

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands say of a run is true of this run: its keys, its phases, what was decided for it.
+#include <nlohmann/json.hpp>
+
+#include "sim/io/h5_reader.hpp"
+#include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+
+namespace {
+
+const std::string kDigits = NUDGE_SOURCE_DIR "/examples/digits.toml";
+const std::string kDiodes = NUDGE_SOURCE_DIR "/examples/netlist_diodes.toml";
+const std::string kShort = " --set train.steps=2 --set train.evaluate_every=end --set train.null=off";
+
+}  // namespace
+
+TEST_CASE("the values that were decided for a run are told once, all of them", "[train]") {
+  const Folder folder;
+  const Outcome run = run_nudge(folder, "train " + kDigits + kShort + " --set device.preset=ecram --out run.h5");
+  REQUIRE(run.exit_code == 0);
+  const std::string told = run.errors.substr(0, run.errors.find("\nstep "));
+  for (const std::string& key : H5Reader(folder.file("run.h5")).texts("given/key", H5Shape{-1})) {
+    CAPTURE(key);
+    CHECK_THAT(told, Contains(key));
+  }
+  CHECK_THAT(told, !Contains(" more"));
+}
+
+TEST_CASE("info shows keys that the run read, and its devices", "[info]") {
+  const Folder folder;
+  REQUIRE(run_nudge(folder, "train " + kDigits + kShort + " --set device.preset=ecram --out run.h5").exit_code == 0);
+  const auto config = nlohmann::json::parse(run_nudge(folder, "info run.h5 --json").output)["config"];
+  CHECK(config["device.preset"] == "ecram");
+  CHECK(config["hopfield.hidden"] == "[128]");
+  for (const char* key : {"model.channels", "model.tokens", "model.heads", "data.text"})
+    CHECK_FALSE(config.contains(key));
+}
+
+TEST_CASE("gradcheck tells how free phases go: a direct solution takes no steps of tau", "[gradcheck]") {
+  const Folder folder;
+  const std::string quick = " --set gradcheck.finite_difference_entries=0 --set gradcheck.batches=1";
+  const std::string examples = NUDGE_SOURCE_DIR "/examples/";
+  const Outcome solved = run_nudge(folder, "gradcheck " + kDiodes + quick + " --set netlist.file=" + examples +
+                                               "resistive_diodes.cir --set data.file=" + examples + "grid.csv");
+  INFO(solved.errors);
+  CHECK_THAT(solved.output, Contains("after a direct solution") && !Contains(" tau: mean") && !Contains("damping"));
+  const Outcome swept = run_nudge(folder, "gradcheck " + kDigits + quick);
+  CHECK_THAT(swept.output, Contains("after at most 10 sweeps"));
+}
+
+TEST_CASE("what only gradcheck asks hinders no training", "[train]") {
+  const Folder folder;
+  const std::string asked = " --set 'gradcheck.estimators=[\"dyadic\"]'";
+  CHECK(run_nudge(folder, "train " + kDigits + kShort + asked + " --out run.h5").exit_code == 0);
+  const Outcome refused = run_nudge(folder, "gradcheck " + kDigits + asked);
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.errors, Contains("--set: gradcheck.estimators") && Contains("names dyadic, which does not fit"));
+  CHECK(run_nudge(folder, "config check " + kDigits + asked).exit_code == 2);
+}
+
+TEST_CASE("a dry run of advise speaks of rules, not of columns of its file", "[advise]") {
+  const Folder folder;
+  const Outcome dry = run_nudge(folder, "advise " + kDigits + kShort +
+                                            " --set device.preset=ecram --set 'compare.tuning_seeds=[1]' --set "
+                                            "'compare.test_seeds=[11]' --dry-run");
+  INFO(dry.errors);
+  REQUIRE(dry.exit_code == 0);
+  CHECK_THAT(dry.output, Contains("write_verify") && !Contains("entrant"));
+}
+
+TEST_CASE("one free step stops before its steps are over, with the key that mends it", "[train]") {
+  const Folder folder;
+  const Outcome run =
+      run_nudge(folder, "train " + kDigits + " --set relaxation.free_steps=1 --set train.steps=2000 --out run.h5");
+  CHECK(run.exit_code == 3);
+  CHECK_THAT(run.errors, Contains("warning: free phase too short") && Contains("raise relaxation.free_steps"));
+  CHECK(H5Reader(folder.file("run.h5")).shape("train/step").front() < 300);
+}
