@@ -15,25 +15,8 @@ Matrix<S> coupling_matrix(const Matrix<S>& pattern, double symmetric, double ant
 }
 
 template <class S>
-Coupling<S>::Coupling(Columns at)
-    : pass_(SharedArray<S>::kProjections, at, SharedArray<S>::kState, {0, at.count}, S(1)) {}
-
-template <class S>
-TermTraits Coupling<S>::traits() const {
-  TermTraits traits = pass_.traits();
-  traits.name = "coupling";
-  traits.keeps_points = true;
-  return traits;
-}
-
-#define NUDGE_COUPLING(S)                                                  \
-  template Matrix<S> coupling_matrix<S>(const Matrix<S>&, double, double); \
-  template class Coupling<S>;
-NUDGE_BOTH_PRECISIONS(NUDGE_COUPLING)
-
-template <class S>
-NodeCoupling<S>::NodeCoupling(int source, Columns from, int target, Columns to, S gain)
-    : source_(source), target_(target), from_(from), to_(to), gain_(gain) {
+NodeCoupling<S>::NodeCoupling(int source, Columns from, int target, Columns to, S gain, std::string_view name)
+    : source_(source), target_(target), from_(from), to_(to), gain_(gain), name_(name) {
   NUDGE_EXPECT(from.count == to.count && source != target);
 }
 
@@ -71,6 +54,14 @@ std::unique_ptr<TermSystem<S>> NodeCoupling<S>::make_system(Index /*rows*/, Inde
   return std::make_unique<System>(*this);
 }
 
-NUDGE_BOTH_PRECISIONS_OF(NodeCoupling)
+template <class S>
+Coupling<S>::Coupling(Columns at)
+    : NodeCoupling<S>(SharedArray<S>::kProjections, at, SharedArray<S>::kState, {0, at.count}, S(1), "coupling") {}
+
+#define NUDGE_COUPLING(S)                                                  \
+  template Matrix<S> coupling_matrix<S>(const Matrix<S>&, double, double); \
+  template class NodeCoupling<S>;                                          \
+  template class Coupling<S>;
+NUDGE_BOTH_PRECISIONS(NUDGE_COUPLING)
 
 }  // namespace nudge

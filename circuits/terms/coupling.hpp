@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "circuits/terms/term.hpp"
 
 namespace nudge {
@@ -8,12 +10,12 @@ namespace nudge {
 /// Coupling by which one node drives another of the same width one to one, through a resistor or amplifier without weights:
 /// F_target += g z_source. Not conservative: nothing comes back.
 template <class S>
-class NodeCoupling final : public Term<S> {
+class NodeCoupling : public Term<S> {
  public:
-  NodeCoupling(int source, Columns from, int target, Columns to, S gain);
+  NodeCoupling(int source, Columns from, int target, Columns to, S gain, std::string_view name = "node_coupling");
 
   TermTraits traits() const override {
-    return {.name = "node_coupling", .nonconservative = true, .sources = {source_}, .targets = {target_}};
+    return {.name = name_, .nonconservative = true, .sources = {source_}, .targets = {target_}, .keeps_points = true};
   }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
@@ -23,6 +25,7 @@ class NodeCoupling final : public Term<S> {
   int source_, target_;
   Columns from_, to_;
   S gain_;
+  std::string_view name_;
 };
 
 /// Matrix W = S (P + Pᵀ)/2 + A (P − Pᵀ)/2 of a pattern P (N, N): reciprocal and non-reciprocal coupling, each with its own
@@ -35,18 +38,10 @@ Matrix<S> coupling_matrix(const Matrix<S>& pattern, double symmetric, double ant
 /// whole, since devices break the symmetry even of a reciprocal W. Settles when every eigenvalue of W has a real part below the
 /// leak 1 + s c.
 template <class S>
-class Coupling final : public Term<S> {
+class Coupling final : public NodeCoupling<S> {
  public:
   /// Makes the term; z W_c are columns `at` of the terms' view of the array.
   explicit Coupling(Columns at);
-
-  TermTraits traits() const override;
-  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override {
-    return pass_.make_system(rows, max_copies);
-  }
-
- private:
-  NodeCoupling<S> pass_;  ///< passes the sums of the array to the channels unchanged
 };
 
 }  // namespace nudge

@@ -4,73 +4,44 @@
 #include <vector>
 
 #include "circuits/terms/shared_array.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 
 template <class S>
+HopfieldMemory<S>::HopfieldMemory(Columns at) : UnitForce<S>("memory", {SharedArray<S>::kProjections}, at) {}
+
+template <class S>
 TermTraits HopfieldMemory<S>::traits() const {
-  return {.name = "memory",
-          .conservative = true,
-          .sources = {SharedArray<S>::kProjections},
-          .targets = {SharedArray<S>::kProjections},
-          .assigns = true,
-          .keeps_points = true};
-}
-
-template <class S>
-class HopfieldMemory<S>::System final : public TermSystem<S> {
- public:
-  System(Columns at, Index rows) : at_(at), twice_rectified_(rows, at.count) {}
-
-  void force(ConstMatrixRef<S> x, MatrixRef<S> f, Part part, int /*node*/, Store store,
-             ReadContext& /*read*/) override {
-    if (part == Part::nonconservative) return;
-    const auto rectified = S(2) * own(x).array().max(S(0));
-    if (store == Store::assign) {
-      own(f).array() = rectified;
-    } else {
-      own(f).array() += rectified;
-    }
-  }
-  void linearize(ConstMatrixRef<S> x, MatrixRef<S> conservative, MatrixRef<S> /*rest*/,
-                 ReadContext& /*read*/) override {
-    twice_rectified_.array() = S(2) * own(x).array().max(S(0));
-    own(conservative) += twice_rectified_;
-  }
-  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
-    if (part != Part::nonconservative) add_gated<S>(twice_rectified_, own(v), scale, own(f));
-  }
-  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override { jvp(u, S(1), f, part, read); }
-  void accumulate(ConstMatrixRef<S> u, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
-                  MatrixRef<S> f, ReadContext& read) override {
-    if (f.size() > 0) vjp(u, f, Part::all, read);
-  }
-  void swap_point(std::size_t number) override {
-    if (kept_.size() <= number) kept_.resize(number + 1);
-    if (kept_[number].size() == 0) kept_[number].resize(twice_rectified_.rows(), at_.count);
-    twice_rectified_.swap(kept_[number]);
-  }
-  std::optional<double> energy(ConstMatrixRef<S> x, const ReadContext& /*read*/) override {
-    return -own(x).array().max(S(0)).template cast<double>().square().sum();
-  }
-
- private:
-  template <class Ref>
-  auto own(Ref&& x) const {
-    return x.middleCols(at_.begin, at_.count);
-  }
-
-  Columns at_;
-  Matrix<S> twice_rectified_;  ///< 2 relu(u) at the point; its sign is the gate D
-  std::vector<Matrix<S>> kept_;
-};
-
-template <class S>
-std::unique_ptr<TermSystem<S>> HopfieldMemory<S>::make_system(Index rows, Index /*max_copies*/) const {
-  return std::make_unique<System>(at_, rows);
+  TermTraits traits = UnitForce<S>::traits();
+  traits.takes_difference = traits.assigns = true;
+  return traits;
 }
 
 NUDGE_BOTH_PRECISIONS_OF(HopfieldMemory)
+
+namespace {
+
+/// Adds 2 scale D ∘ h to g, with the gate D = [u > 0], the derivative of 2 relu(u). `twice_rectified` is 2 relu(u) at the
+/// point (T, M); h and g (k·T, M) are copies stacked by rows.
+template <class S>
+void add_gate(const Matrix<S>& twice_rectified, ConstMatrixRef<S> h, S scale, MatrixRef<S> g) {
+  const Index tokens = twice_rectified.rows();
+  NUDGE_EXPECT(h.rows() % tokens == 0);
+  const S open = S(2) * scale;
+  // A plain loop, which compilers turn into vectors; select() of Eigen 3.4 branches on every element.
+  for (Index row = 0; row < h.rows(); ++row) {
+    const S* at = twice_rectified.row(row % tokens).data();
+    const S* in = h.row(row).data();
+    S* out = g.row(row).data();
+    for (Index j = 0; j < h.cols(); ++j) {
+      const S gate = at[j] > S(0) ? open : S(0);  // a mask: no arithmetic that might trap stands behind the comparison
+      out[j] += gate * in[j];
+    }
+  }
+}
+
+}  // namespace
 
 template <class S>
 TwoArrayMemory<S>::TwoArrayMemory(Columns at, int parameter, const LinearMap<S>& back, CorrectionScope scope)
@@ -113,7 +84,7 @@ class TwoArrayMemory<S>::System final : public TermSystem<S> {
     if (!in(part)) return;
     auto drive = drive_.topRows(v.rows());
     drive.setZero();
-    add_gated<S>(twice_rectified_, own(v), scale, drive);
+    add_gate<S>(twice_rectified_, own(v), scale, drive);
     back().derivative(ReadDirection::forward, Derivative::jvp, twice_rectified_, drive, state(f), back().all_columns(),
                       Store::add, read);
   }
@@ -122,7 +93,7 @@ class TwoArrayMemory<S>::System final : public TermSystem<S> {
     auto through = drive_.topRows(u.rows());
     back().derivative(ReadDirection::forward, Derivative::vjp, twice_rectified_, state(u), through,
                       back().all_columns(), Store::assign, read);
-    add_gated<S>(twice_rectified_, through, S(1), own(f));
+    add_gate<S>(twice_rectified_, through, S(1), own(f));
   }
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> /*input_gradient*/, MatrixRef<S> f,
                   ReadContext& read) override {
@@ -143,7 +114,7 @@ class TwoArrayMemory<S>::System final : public TermSystem<S> {
     }
     auto both = drive_.topRows(x.rows());
     both.array() = S(2) * own(x).array().max(S(0));
-    add_gated<S>(twice_rectified_, own(v), S(-1), both);
+    add_gate<S>(twice_rectified_, own(v), S(-1), both);
     back().forward(both, state(f), back().all_columns(), Store::add, read);
     vjp(v, f, Part::nonconservative, read);
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/terms/term.hpp"
-#include "sim/base/errors.hpp"
-#include "sim/base/matrix.hpp"
+#include "circuits/terms/unit_force.hpp"
 
 namespace nudge {
 
@@ -13,17 +11,22 @@ namespace nudge {
 /// devices. The Jacobian 2 W_m D W_mᵀ with gates D = [u > 0] is symmetric; relu'(0) = 0. E_mem is unbounded below: a
 /// fixed point needs 2 ‖W_m‖₂² below the clamp and damping (training/memory_bound).
 template <class S>
-class HopfieldMemory final : public Term<S> {
+class HopfieldMemory final : public UnitForce<S> {
  public:
   /// Makes the term; u are columns `at` of the terms' view of the array.
-  explicit HopfieldMemory(Columns at) : at_(at) {}
+  explicit HopfieldMemory(Columns at);
 
+  /// Traits; the array has what a difference of states drives (SharedArray).
   TermTraits traits() const override;
-  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
  private:
-  class System;
-  Columns at_;
+  void add_force(ConstMatrixRef<S> u, MatrixRef<S> f) const override { f.array() += S(2) * u.array().max(S(0)); }
+  void slope(ConstMatrixRef<S> u, MatrixRef<S> slope) const override {
+    slope.array() = S(2) * (u.array() > S(0)).template cast<S>();
+  }
+  double energy(ConstMatrixRef<S> u) const override {
+    return -u.array().max(S(0)).template cast<double>().square().sum();
+  }
 };
 
 /// Terms that the antisymmetric correction of the nudged phase covers.
@@ -54,24 +57,5 @@ class TwoArrayMemory final : public Term<S> {
   const LinearMap<S>* back_;
   CorrectionScope scope_;
 };
-
-/// Adds 2 scale D ∘ h to g, with the gate D = [u > 0], the derivative of 2 relu(u). `twice_rectified` is 2 relu(u) at the
-/// point (T, M); h and g (k·T, M) are copies stacked by rows.
-template <class S>
-void add_gated(const Matrix<S>& twice_rectified, ConstMatrixRef<S> h, S scale, MatrixRef<S> g) {
-  const Index tokens = twice_rectified.rows();
-  NUDGE_EXPECT(h.rows() % tokens == 0);
-  const S open = S(2) * scale;
-  // A plain loop, which compilers turn into vectors; select() of Eigen 3.4 branches on every element.
-  for (Index row = 0; row < h.rows(); ++row) {
-    const S* at = twice_rectified.row(row % tokens).data();
-    const S* in = h.row(row).data();
-    S* out = g.row(row).data();
-    for (Index j = 0; j < h.cols(); ++j) {
-      const S gate = at[j] > S(0) ? open : S(0);  // a mask: no arithmetic that might trap stands behind the comparison
-      out[j] += gate * in[j];
-    }
-  }
-}
 
 }  // namespace nudge

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/unit_force.hpp"
 
+#include <utility>
+
 namespace nudge {
 
 template <class S>
@@ -8,9 +10,11 @@ class UnitForce<S>::System final : public WeightlessSystem<S> {
  public:
   explicit System(const UnitForce& term) : term_(&term) {}
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store store,
              ReadContext& /*read*/) override {
-    if (part != Part::nonconservative) term_->add_force(own(z), own(f));
+    if (part == Part::nonconservative) return;
+    if (store == Store::assign) own(f).setZero();
+    term_->add_force(own(z), own(f));
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> /*rest*/,
@@ -35,6 +39,12 @@ class UnitForce<S>::System final : public WeightlessSystem<S> {
     return term_->energy(own(z));
   }
 
+  void swap_point(std::size_t number) override {
+    if (kept_.size() <= number) kept_.resize(number + 1);
+    z0_.swap(kept_[number].first);
+    slope_.swap(kept_[number].second);
+  }
+
   void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
            ReadContext& read) override {
     if (drive == NudgedDrive::state || form == NudgedForm::corrected) {
@@ -57,6 +67,7 @@ class UnitForce<S>::System final : public WeightlessSystem<S> {
 
   const UnitForce* term_;
   Matrix<S> z0_, slope_;  ///< of the point
+  std::vector<std::pair<Matrix<S>, Matrix<S>>> kept_;
 };
 
 template <class S>

@@ -20,7 +20,12 @@ class UnitForce : public Term<S> {
       : name_(name), nodes_(std::move(nodes)), columns_(columns) {}
 
   TermTraits traits() const override {
-    return {.name = name_, .conservative = true, .sources = nodes_, .targets = nodes_, .takes_difference = false};
+    return {.name = name_,
+            .conservative = true,
+            .sources = nodes_,
+            .targets = nodes_,
+            .takes_difference = false,
+            .keeps_points = true};
   }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const final;
 

@@ -45,15 +45,9 @@ class Binary final : public Operation<S> {
 
   void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
     const bool keeps = kind_ == Kind::add || kind_ == Kind::subtract;
-    dy.setZero();
-    if (dx[0] != nullptr) {
-      for_rows(*x[1], y.rows(), [&](Index t, const auto& b) {
-        const auto in = dx[0]->row(t).array();
-        if (keeps) dy.row(t).array() = in;
-        if (kind_ == Kind::multiply) dy.row(t).array() = in * b;
-        if (kind_ == Kind::divide) dy.row(t).array() = in / b;
-      });
-    }
+    if (dx[0] == nullptr) dy.setZero();
+    if (dx[0] != nullptr && keeps) dy = *dx[0];
+    if (dx[0] != nullptr && !keeps) scale_by(*x[1], *dx[0], dy, Store::assign);
     if (dx[1] == nullptr) return;
     for_rows(*dx[1], y.rows(), [&](Index t, const auto& db) {
       if (kind_ == Kind::add) dy.row(t).array() += db;
@@ -68,15 +62,8 @@ class Binary final : public Operation<S> {
     const bool repeats = x[1]->rows() != y.rows() || x[1]->cols() != y.cols();
     if (dx[0] != nullptr && keeps) dx[0].add(dy);
     if (dx[0] != nullptr && !keeps) {
-      for_rows(*x[1], y.rows(), [&](Index t, const auto& b) {
-        auto out = dx[0]->row(t).array();
-        const auto u = dy.row(t).array();
-        if (kind_ == Kind::multiply) {
-          out += u * b;
-        } else {
-          out += u / b;
-        }
-      });
+      const Store store = dx[0].take();
+      scale_by(*x[1], dy, *dx[0], store);
     }
     if (dx[1] == nullptr) return;
     if (keeps && !repeats) {
@@ -95,6 +82,20 @@ class Binary final : public Operation<S> {
   }
 
  private:
+  /// Puts d ∘ b or d / b into out: the derivative with respect to the first argument, its own transpose.
+  void scale_by(const Matrix<S>& b, const Matrix<S>& d, Matrix<S>& out, Store store) const {
+    for_rows(b, out.rows(), [&](Index t, const auto& by) {
+      const auto put = [&](const auto& row) {
+        if (store == Store::assign) {
+          out.row(t).array() = row;
+        } else {
+          out.row(t).array() += row;
+        }
+      };
+      if (kind_ == Kind::multiply) return put(d.row(t).array() * by);
+      put(d.row(t).array() / by);
+    });
+  }
   /// Adds a row to the cotangent of a repeated argument.
   template <class Row>
   static void add_row(Matrix<S>& db, Index t, const Row& row) {
@@ -133,29 +134,17 @@ class Affine final : public Operation<S> {
   S shift_;
 };
 
-enum class Over { columns, everything };
-
 template <class S>
-class Sum final : public Operation<S> {
+class RowSum final : public Operation<S> {
  public:
-  explicit Sum(Over over) : over_(over) {}
-  std::string_view name() const override { return "sum"; }
-  void forward(Arguments<S> x, Matrix<S>& y) override { sum(*x[0], y); }
+  std::string_view name() const override { return "row_sum"; }
+  void forward(Arguments<S> x, Matrix<S>& y) override { y = x[0]->rowwise().sum(); }
   void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
-    sum(*dx[0], dy);
+    dy = dx[0]->rowwise().sum();
   }
   void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
-    if (dx[0] == nullptr) return;
-    for (Index i = 0; i < dx[0]->rows(); ++i) dx[0]->row(i).array() += dy(over_ == Over::columns ? i : 0, 0);
+    if (dx[0] != nullptr) dx[0]->colwise() += dy.col(0);
   }
-
- private:
-  void sum(const Matrix<S>& x, Matrix<S>& y) const {
-    y.setZero(over_ == Over::columns ? x.rows() : 1, 1);
-    for (Index i = 0; i < x.rows(); ++i) y(over_ == Over::columns ? i : 0, 0) += x.row(i).sum();
-  }
-
-  Over over_;
 };
 
 template <class S>
@@ -188,11 +177,7 @@ Value<S> affine(Value<S> x, double scale, double shift) {
 }
 template <class S>
 Value<S> row_sum(Value<S> x) {
-  return x.tape->record(std::make_unique<Sum<S>>(Over::columns), {x});
-}
-template <class S>
-Value<S> total(Value<S> x) {
-  return x.tape->record(std::make_unique<Sum<S>>(Over::everything), {x});
+  return x.tape->record(std::make_unique<RowSum<S>>(), {x});
 }
 
 #define NUDGE_ARITHMETIC(S)                              \
@@ -201,8 +186,7 @@ Value<S> total(Value<S> x) {
   template Value<S> operator*<S>(Value<S>, Value<S>);    \
   template Value<S> operator/<S>(Value<S>, Value<S>);    \
   template Value<S> affine<S>(Value<S>, double, double); \
-  template Value<S> row_sum<S>(Value<S>);                \
-  template Value<S> total<S>(Value<S>);
+  template Value<S> row_sum<S>(Value<S>);
 NUDGE_BOTH_PRECISIONS(NUDGE_ARITHMETIC)
 
 }  // namespace nudge

@@ -43,6 +43,7 @@ S slope(Function function, S x, S y) {
     case Function::logarithm: return S(1) / x;
     case Function::sine: return std::cos(x);
     case Function::square: return S(2) * x;
+    case Function::inverse_root: return S(-0.5) * y / x;
     case Function::squared_relu: return S(2) * std::max(x, S(0));
     case Function::bit_information: return x * sigmoid(x) * sigmoid(-x);
   }
@@ -75,6 +76,7 @@ bool evaluate_all(Function function, const X& x, Y& y) {
     case Function::logarithm: y = x.log(); return true;
     case Function::sine: y = x.sin(); return true;
     case Function::square: y = x.square(); return true;
+    case Function::inverse_root: y = x.sqrt().inverse(); return true;
     case Function::squared_relu: y = x.max(S(0)).square(); return true;
     case Function::gelu:
     case Function::bit_information: return false;
@@ -98,6 +100,7 @@ bool add_slope_all(Function function, const X& x, const X& y, const X& d, Y& out
     case Function::logarithm: out += d / x; return true;
     case Function::sine: out += d * x.cos(); return true;
     case Function::square: out += S(2) * d * x; return true;
+    case Function::inverse_root: out += S(-0.5) * d * y / x; return true;
     case Function::squared_relu: out += S(2) * d * x.max(S(0)); return true;
     case Function::gelu:
     case Function::bit_information: return false;
@@ -177,6 +180,7 @@ S evaluate(Function function, S x) {
     case Function::logarithm: return std::log(x);
     case Function::sine: return std::sin(x);
     case Function::square: return x * x;
+    case Function::inverse_root: return S(1) / std::sqrt(x);
     case Function::squared_relu: return std::max(x, S(0)) * std::max(x, S(0));
     // log 2 + σ log σ + (1 − σ) log(1 − σ) with log σ = −softplus(−x), log(1 − σ) = −softplus(x); even in x.
     case Function::bit_information: {

@@ -41,6 +41,7 @@ enum class Function {
   logarithm,        ///< log x, for x > 0
   sine,             ///< sin x
   square,           ///< x²
+  inverse_root,     ///< 1/√x, for x > 0
   squared_relu,     ///< max(x, 0)², slope 2 max(x, 0) (So et al., "Primer", arXiv:2109.08668)
   bit_information,  ///< log 2 − H_b(sigmoid(x)): information of a bit with logit x beyond a fair coin, in nats
 };

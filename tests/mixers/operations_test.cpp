@@ -59,6 +59,7 @@ std::map<std::string, Differentiable> examples() {
   all["logarithm"] = of_function(Function::logarithm, positive(3, 4, 6));
   all["sine"] = of_function(Function::sine, normal(3, 4, 6));
   all["square"] = of_function(Function::square, normal(3, 4, 6));
+  all["inverse_root"] = of_function(Function::inverse_root, positive(3, 4, 6));
   all["squared_relu"] = of_function(Function::squared_relu, normal(3, 4, 6));
   all["bit_information"] = of_function(Function::bit_information, 3 * normal(3, 4, 6));
   all["columns"] = {{normal(3, 5, 7)}, [](const X& v) { return X{columns(v[0], 1, 3)}; }};
