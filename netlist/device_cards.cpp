@@ -27,9 +27,16 @@ struct Heat {
 /// Card of a device with a model.
 class DeviceCard {
  public:
-  DeviceCard(ElementCard& of, std::size_t model_at, const char* form) : of_(of), form_(form) {
+  /// Reads the model, a word of the card, of one of these `types`, which `must` names.
+  DeviceCard(ElementCard& of, ElementKind kind, std::size_t model_at, const char* form,
+             std::initializer_list<std::string_view> types, const char* must)
+      : of_(of), form_(form) {
+    of.element.kind = kind;
     if (of.card.size() <= model_at) of.fail(model_at, fmt::format("its model is missing: {}", form));
     model_ = &of.context.model(of.card[model_at]);
+    if (std::find(types.begin(), types.end(), model_->type) == types.end()) {
+      of.fail(model_at, fmt::format("its model {} is {} (must be {})", of.card[model_at].raw, model_->type, must));
+    }
     const ElementOptions& options = of.context.options;
     heat_ = {options.celsius, model_->at("tnom", options.nominal_C)};
   }
@@ -71,19 +78,16 @@ class DeviceCard {
     of_.context.add(std::move(resistor));
   }
   /// Adds a capacitance between two nodes, which may be a junction's.
-  void capacitance(int plus, int minus, double farad, const char* name) {
+  void capacitance(int plus, int minus, double farad, const char* name,
+                   std::shared_ptr<const JunctionCharge> charge = nullptr) {
     if (!(farad > 0) || plus == minus) return;
     Element capacitor = part(name, ElementKind::capacitor, farad);
     capacitor.nodes = {plus, minus};
+    capacitor.charge = std::move(charge);
     of_.context.add(std::move(capacitor));
   }
   void capacitance(int plus, int minus, const JunctionCharge& charge, const char* name) {
-    const double at_rest = charge.farads(0);
-    if (!(at_rest > 0) || plus == minus) return;
-    Element capacitor = part(name, ElementKind::capacitor, at_rest);
-    capacitor.nodes = {plus, minus};
-    capacitor.charge = std::make_shared<const JunctionCharge>(charge);
-    of_.context.add(std::move(capacitor));
+    capacitance(plus, minus, charge.farads(0), name, std::make_shared<const JunctionCharge>(charge));
   }
 
   /// Refuses a junction whose saturation current vanishes, or whose current or slope overflows at some voltage.
@@ -144,12 +148,10 @@ void set_breakdown(const ModelCard& model, double parallel, double thermal_V, Ju
 
 void read_diode(ElementCard& of) {
   Element& e = of.element;
-  e.kind = ElementKind::diode;
   const char* form = "Dname anode cathode MODEL [AREA] [m= area= temp= dtemp=]";
   of.nodes(2, form);
-  DeviceCard card(of, 3, form);
+  DeviceCard card(of, ElementKind::diode, 3, form, {"d"}, "D");
   const ModelCard& model = card.model();
-  if (model.type != "d") of.fail(3, fmt::format("its model {} is {} (must be D)", of.card[3].raw, model.type));
   const double area = card.area_at(4), emission = model.at("n", 1);
   JunctionLaw& law = e.junction;
   law.saturation_A = area * model.at("is", model.at("js", 1e-14)) * card.heat().saturation(model, emission);
@@ -225,13 +227,10 @@ void add_charges(ElementCard& of, DeviceCard& card, const Geometry& g) {
 
 void read_mosfet(ElementCard& of) {
   Element& e = of.element;
-  e.kind = ElementKind::mosfet;
   const char* form = "Mname drain gate source bulk MODEL [W=… L=… m=…]";
   of.nodes(4, form);
-  DeviceCard card(of, 5, form);
+  DeviceCard card(of, ElementKind::mosfet, 5, form, {"nmos", "pmos"}, "NMOS or PMOS");
   const ModelCard& model = card.model();
-  if (model.type != "nmos" && model.type != "pmos")
-    of.fail(5, fmt::format("its model {} is {} (must be NMOS or PMOS)", of.card[5].raw, model.type));
   const Geometry g = read_geometry(of, card);
   const ElementOptions& options = of.context.options;
   if (card.heat().celsius != options.nominal_C) {
@@ -290,16 +289,13 @@ BipolarLaw bipolar_law(const ModelCard& model, const Heat& heat, double area) {
 
 void read_bipolar(ElementCard& of) {
   Element& e = of.element;
-  e.kind = ElementKind::bipolar;
   const char* form = "Qname collector base emitter [substrate] MODEL [AREA] [m= area= temp= dtemp=]";
   of.nodes(3, form);
   const bool substrate = of.card.size() > 5 && !assigns(of.card, 5) && !of.context.has_model(of.card[4]);
   const std::size_t at = substrate ? 5 : 4;
   if (substrate) static_cast<void>(of.context.node(of.card[4]));
-  DeviceCard card(of, at, form);
+  DeviceCard card(of, ElementKind::bipolar, at, form, {"npn", "pnp"}, "NPN or PNP");
   const ModelCard& model = card.model();
-  if (model.type != "npn" && model.type != "pnp")
-    of.fail(at, fmt::format("its model {} is {} (must be NPN or PNP)", of.card[at].raw, model.type));
   const double area = card.area_at(at + 1);
   const auto law = std::make_shared<const BipolarLaw>(bipolar_law(model, card.heat(), area));
   e.bipolar = law;

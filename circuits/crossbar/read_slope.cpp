@@ -22,6 +22,20 @@ void add_row_sums(ConstMatrixRef<S> x, S c, Matrix<S>& y) {
   y.colwise() += c * x.rowwise().sum();
 }
 
+/// Computes what the lines make of x with the devices that a read of this direction sees, or of u with their transpose (vjp), y.
+template <class S>
+void pass_lines(ReadDirection direction, Derivative which, const LineView<S>& view, Columns columns,
+                ConstMatrixRef<S> x, Matrix<S>& y) {
+  const Matrix<S>& seen = direction == ReadDirection::forward ? view.weights : view.transposed_weights();
+  const auto w = seen.middleCols(columns.begin, columns.count);
+  if (way_of(direction, which) == ReadDirection::forward) {
+    multiply<S>(x, w, y, Store::assign);
+  } else {
+    multiply_transposed<S>(x, w, y, Store::assign);
+  }
+  add_row_sums<S>(x, view.pedestal, y);
+}
+
 }  // namespace
 
 template <class S>
@@ -39,12 +53,7 @@ typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection direction, const 
   }
   const Index outputs = forward ? columns.count : view.weights.rows();
   Matrix<S> y(at.rows(), outputs);
-  if (forward) {
-    multiply<S>(s.p, view.weights.middleCols(columns.begin, columns.count), y, Store::assign);
-  } else {
-    multiply_transposed<S>(s.p, view.transposed_weights().middleCols(columns.begin, columns.count), y, Store::assign);
-  }
-  add_row_sums<S>(s.p, view.pedestal, y);
+  pass_lines<S>(direction, Derivative::jvp, view, columns, s.p, y);
   s.out.resize(at.rows(), outputs);
   (forward ? forward_ : transposed_).apply_with_slope(y, s.out, forward ? columns.begin : 0);
   convert_with_slope<S>(port.adc, y, s.out);
@@ -54,17 +63,11 @@ typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection direction, const 
 template <class S>
 void ReadPath<S>::jvp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> v,
                       MatrixRef<S> out, Columns columns, Store store) const {
-  const bool forward = direction == ReadDirection::forward;
   const Slopes s = slopes(direction, view, at, columns);
   Matrix<S> bent = v;
   scale_copies<S>(s.in, bent);
   Matrix<S> y(v.rows(), s.out.cols());
-  if (forward) {
-    multiply<S>(bent, view.weights.middleCols(columns.begin, columns.count), y, Store::assign);
-  } else {
-    multiply_transposed<S>(bent, view.transposed_weights().middleCols(columns.begin, columns.count), y, Store::assign);
-  }
-  add_row_sums<S>(bent, view.pedestal, y);
+  pass_lines<S>(direction, Derivative::jvp, view, columns, bent, y);
   scale_copies<S>(s.out, y);
   if (view.pedestal != S(0)) add_row_sums<S>(clipped_direction(direction, at, v), -view.pedestal, y);
   put<S>(y, store, out);
@@ -73,17 +76,11 @@ void ReadPath<S>::jvp(ReadDirection direction, const LineView<S>& view, ConstMat
 template <class S>
 void ReadPath<S>::vjp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
                       MatrixRef<S> out, Columns columns, Store store) const {
-  const bool forward = direction == ReadDirection::forward;
   const Slopes s = slopes(direction, view, at, columns);
   Matrix<S> r = u;
   scale_copies<S>(s.out, r);
   Matrix<S> x(u.rows(), at.cols());
-  if (forward) {
-    multiply_transposed<S>(r, view.weights.middleCols(columns.begin, columns.count), x, Store::assign);
-  } else {
-    multiply<S>(r, view.transposed_weights().middleCols(columns.begin, columns.count), x, Store::assign);
-  }
-  add_row_sums<S>(r, view.pedestal, x);
+  pass_lines<S>(direction, Derivative::vjp, view, columns, r, x);
   scale_copies<S>(s.in, x);
   if (view.pedestal != S(0)) {
     Matrix<S> direct = Matrix<S>::Zero(x.rows(), x.cols());

@@ -59,6 +59,39 @@ class ColumnTransfer {
 template <class S>
 void send_chopped(const WeightUpdate<S>& update, S gain, const Matrix<S>* chopper, Crossbar<S>& array);
 
+/// Rule with one transfer of columns, from the fast array to the slow one.
+template <class S>
+class TransferRule : public UpdateRule<S> {
+ public:
+  explicit TransferRule(const CrossbarSpec& spec)
+      : spec_(spec.rule), transfer_(spec, static_cast<std::uint64_t>(spec.rule.every)) {}
+
+  std::vector<StateArray<S>> state() override {
+    std::vector<StateArray<S>> all;
+    transfer_.append_state(all);
+    return all;
+  }
+  void restored(const RuleArrays<S>& arrays) override { transfer_.restored(arrays.all.front()->outputs()); }
+  std::vector<MapReading> readings() const override {
+    std::vector<MapReading> all;
+    transfer_.append_readings(all);
+    return all;
+  }
+
+ protected:
+  /// Sends the change to the fast array at a constant rate, each column times its sign in `chopper` (or null). Returns the columns of
+  /// the fast array that are due with it.
+  std::optional<ColumnRead<S>> take(const WeightUpdate<S>& update, const Matrix<S>* chopper, RuleArrays<S>& arrays) {
+    send_chopped<S>(update, static_cast<S>(spec_.fast_gain) / update.schedule, chopper, arrays.fast());
+    return transfer_.after_update(arrays.fast(), arrays.seed);
+  }
+  /// Learning rate of the transfer, λ s.
+  S rate(const WeightUpdate<S>& update) const { return static_cast<S>(spec_.rate) * update.schedule; }
+
+  RuleSpec spec_;
+  ColumnTransfer<S> transfer_;
+};
+
 /// Buffer with a number per weight that gathers changes until they are worth pulses: H += δ. Where |H| ≥ θ q, n = trunc(H/q) pulses are
 /// due and H −= (1 − m) n q; q is the change of a weight by one pulse. With m = 0 no request is lost: requests that add up to Σ have sent
 /// trunc-wise all of it but a rest below θ q. Mixed precision: Nandakumar et al., Front. Neurosci. 14:406 (2020),

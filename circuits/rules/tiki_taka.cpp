@@ -14,41 +14,23 @@ namespace nudge {
 namespace {
 
 template <class S>
-class TikiTaka final : public UpdateRule<S> {
+class TikiTaka final : public TransferRule<S> {
  public:
-  explicit TikiTaka(const CrossbarSpec& spec)
-      : spec_(spec.rule), transfer_(spec, static_cast<std::uint64_t>(spec.rule.every)) {}
+  using TransferRule<S>::TransferRule;
 
   void begin(RuleArrays<S>& arrays) override {
-    arrays.zero.back() = find_symmetry_point(arrays.fast(), spec_.zero_shift);
-    transfer_.begin();
+    arrays.zero.back() = find_symmetry_point(arrays.fast(), this->spec_.zero_shift);
+    this->transfer_.begin();
   }
 
   void learn(const WeightUpdate<S>& update, RuleArrays<S>& arrays) override {
-    send_chopped<S>(update, static_cast<S>(spec_.fast_gain) / update.schedule, nullptr, arrays.fast());
-    const auto read = transfer_.after_update(arrays.fast(), arrays.seed);
+    const auto read = this->take(update, nullptr, arrays);
     if (!read) return;
     Crossbar<S>& slow = arrays.slow();
     Matrix<S> delta = Matrix<S>::Zero(slow.inputs(), slow.outputs());
-    read->add_to(delta, static_cast<S>(spec_.rate) * update.schedule, arrays.zero.back());
+    read->add_to(delta, this->rate(update), arrays.zero.back());
     slow.apply_update(delta);
   }
-
-  std::vector<StateArray<S>> state() override {
-    std::vector<StateArray<S>> all;
-    transfer_.append_state(all);
-    return all;
-  }
-  void restored(const RuleArrays<S>& arrays) override { transfer_.restored(arrays.all.front()->outputs()); }
-  std::vector<MapReading> readings() const override {
-    std::vector<MapReading> all;
-    transfer_.append_readings(all);
-    return all;
-  }
-
- private:
-  RuleSpec spec_;
-  ColumnTransfer<S> transfer_;
 };
 
 }  // namespace

@@ -86,18 +86,17 @@ std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const M
   return text + "quit 0\n.endc\n.end\n";
 }
 
-namespace {
-
-/// Linear combination of the node voltages prefix<row>_<k> as text, "(0.5)*v(z0_0)+(-0.2)*v(z0_1)".
-std::string combination(const std::string& prefix, Index row, const Eigen::VectorXd& weights) {
-  std::string sum;
-  for (Index k = 0; k < weights.size(); ++k) {
-    sum += fmt::format("{}({:.17g})*v({}{}_{})", k > 0 ? "+" : "", weights(k), prefix, row, k);
-  }
-  return sum;
+std::string combination(const std::string& stem, const Eigen::VectorXd& weights) {
+  return sum_of(0, weights.size(), [&](Index k) { return fmt::format("({:.17g})*v({}{})", weights(k), stem, k); });
 }
 
-}  // namespace
+std::string transient_end(double print_step_s, double stop_s, const std::string& data_file, const std::string& voltages,
+                          const char* options) {
+  return fmt::format(
+      ".options {}reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
+      "tran {:.17g} {:.17g} uic\nwrdata {}{}\nquit 0\n.endc\n.end\n",
+      options, print_step_s, stop_s, data_file, voltages);
+}
 
 std::string block_netlist(const Circuit<double>& block, Index heads, const LinearMap<double>& output,
                           const BlockNetlist& spec, const std::string& data_file) {
@@ -127,41 +126,39 @@ std::string block_netlist(const Circuit<double>& block, Index heads, const Linea
     source(bent, fmt::format("({0}+{1:.17g}*{2}*{2}*{2})/{3:.17g}", odd, spec.curve.cubic_per_V2, volts,
                              spec.read_voltage_V));
   };
-  const std::string z = curved ? "y" : "z", r = curved ? "s" : "r", o = curved ? "p" : "o";
   for (Index t = 0; t < tokens; ++t) {
+    const auto stem = [&](char straight, char bent) { return fmt::format("{}{}_", curved ? bent : straight, t); };
+    const std::string z = stem('z', 'y'), r = stem('r', 's'), o = stem('o', 'p');
     for (Index k = 0; k < channels; ++k) bend(fmt::format("z{}_{}", t, k), fmt::format("y{}_{}", t, k));
     for (Index k = 0; k < channels; ++k) {
-      source(fmt::format("q{}_{}", t, k), combination(z, t, w.col(k)));
-      source(fmt::format("k{}_{}", t, k), combination(z, t, w.col(channels + k)));
-      source(fmt::format("v{}_{}", t, k), combination(z, t, w.col(2 * channels + k)));
+      source(fmt::format("q{}_{}", t, k), combination(z, w.col(k)));
+      source(fmt::format("k{}_{}", t, k), combination(z, w.col(channels + k)));
+      source(fmt::format("v{}_{}", t, k), combination(z, w.col(2 * channels + k)));
     }
     for (Index m = 0; m < memories; ++m) {
-      source(fmt::format("r{}_{}", t, m), fmt::format("2*max({},0)", combination(z, t, w.rightCols(memories).col(m))));
+      source(fmt::format("r{}_{}", t, m), fmt::format("2*max({},0)", combination(z, w.rightCols(memories).col(m))));
       bend(fmt::format("r{}_{}", t, m), fmt::format("s{}_{}", t, m));
     }
     for (Index h = 0; h < heads; ++h) {
-      std::string total;
+      const auto exponential = [&](Index s) { return fmt::format("e{}_{}_{}", h, t, s); };
       for (Index s = 0; s <= t; ++s) {
-        std::string score;
-        for (Index k = h * width; k < (h + 1) * width; ++k) {
-          score += fmt::format("{}v(q{}_{})*v(k{}_{})", k > h * width ? "+" : "", t, k, s, k);
-        }
-        source(fmt::format("e{}_{}_{}", h, t, s), fmt::format("exp(({})/{:.17g})", score, root));
-        total += fmt::format("{}v(e{}_{}_{})", s > 0 ? "+" : "", h, t, s);
+        const std::string score =
+            sum_of(h * width, (h + 1) * width, [&](Index k) { return fmt::format("v(q{}_{})*v(k{}_{})", t, k, s, k); });
+        source(exponential(s), fmt::format("exp(({})/{:.17g})", score, root));
       }
+      const std::string total = sum_of(0, t + 1, [&](Index s) { return fmt::format("v({})", exponential(s)); });
       for (Index k = h * width; k < (h + 1) * width; ++k) {
-        std::string mixed;
-        for (Index s = 0; s <= t; ++s)
-          mixed += fmt::format("{}v(e{}_{}_{})*v(v{}_{})", s > 0 ? "+" : "", h, t, s, s, k);
+        const std::string mixed =
+            sum_of(0, t + 1, [&](Index s) { return fmt::format("v({})*v(v{}_{})", exponential(s), s, k); });
         source(fmt::format("o{}_{}", t, k), fmt::format("({:.17g})*({})/({})", gain, mixed, total));
         bend(fmt::format("o{}_{}", t, k), fmt::format("p{}_{}", t, k));
       }
     }
     for (Index c = 0; c < channels; ++c) {
       const Eigen::VectorXd back = w.row(c).rightCols(memories).transpose();
-      std::string linear = memories > 0 ? fmt::format("+{}", combination(r, t, back)) : std::string();
-      if (coupled) linear += fmt::format("+{}", combination(z, t, w.col(3 * channels + c)));
-      const std::string attention = combination(o, t, output.weights().col(c));
+      std::string linear = memories > 0 ? fmt::format("+{}", combination(r, back)) : std::string();
+      if (coupled) linear += fmt::format("+{}", combination(z, w.col(3 * channels + c)));
+      const std::string attention = combination(o, output.weights().col(c));
       const double constant = spec.drive(t, c) + (spec.nudge.size() > 0 ? spec.nudge(t, c) : 0.0);
       text += fmt::format("cz{0}_{1} z{0}_{1} 0 {2:.17g} ic={3:.17g}\n", t, c, spec.capacitance_F, spec.start(t, c));
       text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6}))\n", t, c,
@@ -169,14 +166,11 @@ std::string block_netlist(const Circuit<double>& block, Index heads, const Linea
                           linear, attention);
     }
   }
-  text += fmt::format(
-      ".options reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
-      "tran {:.17g} {:.17g} uic\nwrdata {}",
-      spec.print_step_s, spec.stop_s, data_file);
+  std::string voltages;
   for (Index t = 0; t < tokens; ++t) {
-    for (Index c = 0; c < channels; ++c) text += fmt::format(" v(z{}_{})", t, c);
+    for (Index c = 0; c < channels; ++c) voltages += fmt::format(" v(z{}_{})", t, c);
   }
-  return text + "\nquit 0\n.endc\n.end\n";
+  return text + transient_end(spec.print_step_s, spec.stop_s, data_file, voltages);
 }
 
 namespace {

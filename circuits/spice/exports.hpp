@@ -16,6 +16,25 @@
 
 namespace nudge {
 
+/// Formula text(begin) + … + text(end − 1), for a dependent source.
+template <class Text>
+std::string sum_of(Index begin, Index end, Text text) {
+  std::string sum;
+  for (Index k = begin; k < end; ++k) {
+    if (k > begin) sum += '+';
+    sum += text(k);
+  }
+  return sum;
+}
+
+/// Formula Σ_k w_k v(<stem><k>).
+std::string combination(const std::string& stem, const Eigen::VectorXd& weights);
+
+/// End of a netlist whose transient begins at the capacitors' voltages: wrdata writes time and the `voltages` " v(a) v(b) …" to
+/// `data_file`. `options`: further ones of ngspice, as "method=gear ".
+std::string transient_end(double print_step_s, double stop_s, const std::string& data_file, const std::string& voltages,
+                          const char* options = "");
+
 /// Crossbar with its wires as an ngspice netlist. The source vin<i> (volts (1, N)) drives row i. Column j ends in the 0 V source
 /// vs<j>; its current is the output, positive into the amplifier. The control block prints "i(vs<j>) = ..." for every column with 15
 /// digits: run with `ngspice -b FILE`. Devices of conductance 0 are left out. Devices of a curved characteristic are behavioural

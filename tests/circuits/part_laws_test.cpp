@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "circuits/chip/tile_lines.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "circuits/chip/part_laws.hpp"
-#include "circuits/chip/tile_lines.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "devices/pulse_effects.hpp"

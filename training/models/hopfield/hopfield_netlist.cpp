@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "circuits/spice/exports.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/settle.hpp"
 
@@ -162,8 +163,7 @@ class Writer {
     }
     const Matrix<double>& w = network_.map(plan_.readout().parameter).weights();
     const Matrix<double>& b = network_.map(plan_.readout().bias).weights();
-    std::string total;
-    for (Index k = 0; k < shape_.classes; ++k) total += fmt::format("{}v(e{})", k > 0 ? "+" : "", k);
+    const std::string total = sum_of(0, shape_.classes, [](Index k) { return fmt::format("v(e{})", k); });
     for (Index k = 0; k < shape_.classes; ++k) {
       line("rl{0} l{0} 0 1", k);
       line("il{0} 0 l{0} dc {1:.17g}", k, b(0, k));
@@ -178,14 +178,11 @@ class Writer {
   }
 
   void control(const std::string& data_file) {
-    out_ += fmt::format(
-        ".options method=gear reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
-        "tran {:.17g} {:.17g} uic\nwrdata {}",
-        spec_.print_step_s, spec_.stop_s, data_file);
+    std::string voltages;
     for (int l = 1; l <= shape_.layers(); ++l) {
-      for (Index j = 0; j < width(l); ++j) out_ += fmt::format(" v(s{}_{})", l, j);
+      for (Index j = 0; j < width(l); ++j) voltages += fmt::format(" v(s{}_{})", l, j);
     }
-    out_ += "\nquit 0\n.endc\n.end\n";
+    out_ += transient_end(spec_.print_step_s, spec_.stop_s, data_file, voltages, "method=gear ");
   }
 
   const Network<double>& network_;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "circuits/spice/exports.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/row_norm.hpp"
 
@@ -49,22 +50,11 @@ class Writer {
     out_ += fmt::format("b{0} {0} 0 v={1}\n", node, value);
   }
 
-  /// Formula Σ_k w_k v(name_row_k).
-  static std::string combination(const std::string& name, Index row, const Eigen::VectorXd& w) {
-    std::string sum;
-    for (Index k = 0; k < w.size(); ++k) {
-      sum += fmt::format("{}({:.17g})*v({})", k > 0 ? "+" : "", w(k), at(name, row, k));
-    }
-    return sum;
-  }
-
   /// Writes m = u (mean u² + ε)^(−1/2) of the drive of node j.
   void norms(Index j) {
     for (Index t = 0; t < s_.tokens; ++t) {
-      std::string squares;
-      for (Index c = 0; c < s_.channels; ++c) {
-        squares += fmt::format("{0}v({1})*v({1})", c > 0 ? "+" : "", at(below(j), t, c));
-      }
+      const std::string squares =
+          sum_of(0, s_.channels, [&](Index c) { return fmt::format("v({0})*v({0})", at(below(j), t, c)); });
       source(fmt::format("r{}_{}", j, t),
              fmt::format("1/sqrt(({})/{}+{:.17g})", squares, s_.channels, RowNorm<double>::epsilon));
       for (Index c = 0; c < s_.channels; ++c) {
@@ -80,7 +70,7 @@ class Writer {
     const std::string name = fmt::format("{}{}", "qkv"[k], j), straight = turned ? "p" + name : name;
     for (Index t = 0; t < s_.tokens; ++t) {
       for (Index i = 0; i < c; ++i) {
-        source(at(straight, t, i), combination(fmt::format("m{}", j), t, weights(parameter).col(k * c + i)));
+        source(at(straight, t, i), combination(fmt::format("m{}_{}_", j, t), weights(parameter).col(k * c + i)));
       }
       for (Index i = 0; turned && i < c; ++i) {
         const Index pair = i % d % half;
@@ -100,21 +90,17 @@ class Writer {
     const auto name = [j](const char* prefix) { return fmt::format("{}{}", prefix, j); };
     for (Index t = 0; t < s_.tokens; ++t) {
       for (Index h = 0; h < s_.heads; ++h) {
-        std::string total;
+        const auto exponential = [&](Index u) { return fmt::format("e{}_{}_{}_{}", j, h, t, u); };
         for (Index u = 0; u <= t; ++u) {
-          std::string score;
-          for (Index i = h * d; i < (h + 1) * d; ++i) {
-            score += fmt::format("{}v({})*v({})", i > h * d ? "+" : "", at(name("q"), t, i), at(name("k"), u, i));
-          }
-          const std::string e = fmt::format("e{}_{}_{}_{}", j, h, t, u);
-          source(e, fmt::format("exp(({})/{:.17g})", score, std::sqrt(static_cast<double>(d))));
-          total += fmt::format("{}v({})", u > 0 ? "+" : "", e);
+          const std::string score = sum_of(h * d, (h + 1) * d, [&](Index i) {
+            return fmt::format("v({})*v({})", at(name("q"), t, i), at(name("k"), u, i));
+          });
+          source(exponential(u), fmt::format("exp(({})/{:.17g})", score, std::sqrt(static_cast<double>(d))));
         }
+        const std::string total = sum_of(0, t + 1, [&](Index u) { return fmt::format("v({})", exponential(u)); });
         for (Index i = h * d; i < (h + 1) * d; ++i) {
-          std::string mixed;
-          for (Index u = 0; u <= t; ++u) {
-            mixed += fmt::format("{}v(e{}_{}_{}_{})*v({})", u > 0 ? "+" : "", j, h, t, u, at(name("v"), u, i));
-          }
+          const std::string mixed = sum_of(
+              0, t + 1, [&](Index u) { return fmt::format("v({})*v({})", exponential(u), at(name("v"), u, i)); });
           source(at(name("o"), t, i), fmt::format("({})/({})", mixed, total));
         }
       }
@@ -127,7 +113,7 @@ class Writer {
     for (Index t = 0; t < s_.tokens; ++t) {
       const bool memory = s_.feed_forward == FeedForward::memory;
       for (Index i = 0; i < s_.hidden; ++i) {
-        const std::string drive = combination(fmt::format("m{}", j), t, weights(layer.first).col(i));
+        const std::string drive = combination(fmt::format("m{}_{}_", j, t), weights(layer.first).col(i));
         source(at(h, t, i), memory ? fmt::format("2*max({},0)", drive) : fmt::format("max({},0)^2", drive));
       }
       charge(j, t, h, memory ? Matrix<double>(weights(layer.first).transpose()) : weights(layer.second));
@@ -138,7 +124,8 @@ class Writer {
   void charge(Index j, Index t, const std::string& name, const Matrix<double>& w) {
     for (Index c = 0; c < s_.channels; ++c) {
       const std::string z = at(state(j), t, c);
-      std::string force = fmt::format("v({})-v({})+{}", at(below(j), t, c), z, combination(name, t, w.col(c)));
+      std::string force =
+          fmt::format("v({})-v({})+{}", at(below(j), t, c), z, combination(fmt::format("{}_{}_", name, t), w.col(c)));
       if (s_.feedback > 0 && j + 1 < s_.nodes()) {
         force += fmt::format("+({:.17g})*(v({})-v({}))", s_.feedback, at(state(j + 1), t, c), z);
       }
@@ -149,16 +136,13 @@ class Writer {
   }
 
   void control(const std::string& data_file) {
-    out_ += fmt::format(
-        ".options reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
-        "tran {:.17g} {:.17g} uic\nwrdata {}",
-        spec_.print_step_s, spec_.stop_s, data_file);
+    std::string voltages;
     for (Index t = 0; t < s_.tokens; ++t) {
       for (Index j = 0; j < s_.nodes(); ++j) {
-        for (Index c = 0; c < s_.channels; ++c) out_ += fmt::format(" v({})", at(state(j), t, c));
+        for (Index c = 0; c < s_.channels; ++c) voltages += fmt::format(" v({})", at(state(j), t, c));
       }
     }
-    out_ += "\nquit 0\n.endc\n.end\n";
+    out_ += transient_end(spec_.print_step_s, spec_.stop_s, data_file, voltages);
   }
 
   const Network<double>& network_;
