@@ -32,9 +32,10 @@ void add_charges(const NodalEquations& equations, const std::vector<double>& x, 
     const int a = e.nodes[0], b = e.nodes[1];
     if (e.kind == ElementKind::inductor) add(equations.branch(k), equations.branch(k), -e.value);
     if (e.kind != ElementKind::capacitor) continue;
-    const double farad = e.charge ? e.charge->farads(across(e, x)) : e.value;
+    const double farad = farads_at(e, x.data());
+    const auto [plus, minus] = moved_by(e);
     for (const auto& [row, column, sign] :
-         {std::tuple(a, a, 1), std::tuple(b, b, 1), std::tuple(a, b, -1), std::tuple(b, a, -1)})
+         {std::tuple(a, plus, 1), std::tuple(b, minus, 1), std::tuple(a, minus, -1), std::tuple(b, plus, -1)})
       add(row, column, sign * farad);
   }
   for (const CoupledInductors& of : netlist.couplings) {

@@ -29,18 +29,30 @@ struct ElementCard {
 
   /// Count of elements in parallel: m of the element and of the instances around it.
   double parallel() const { return multiplier * context.instances; }
-  void add() { context.add(std::move(element)); }
+  /// Adds the element, and its parasitic parts before it.
+  void add();
 
   const Card& card;
   const CardContext& context;
   Element element;
   double multiplier = 1;  ///< m of the card
+  /// Parasitic parts that LTspice has in a card, Rser Lser Rpar Cpar: the first two in series, the others across all of it.
+  struct Parasitics {
+    double series_Ohm = 0, series_H = 0, parallel_Ohm = 0, parallel_F = 0;
+  };
+  Parasitics parasitics = {};
 };
 
 /// Read the cards of diodes, transistors and bipolar transistors.
 void read_diode(ElementCard& card);
 void read_mosfet(ElementCard& card);
 void read_bipolar(ElementCard& card);
+/// Reads a junction field-effect transistor, J.
+void read_jfet(ElementCard& card);
+/// Reads a resistor, capacitor or inductor, with its model and its parasitic parts.
+void read_passive(ElementCard& card);
+/// Takes a setting of LTspice's parts that adds an element, Rser Rpar Lser Cpar; false: another setting.
+bool take_parasitic(ElementCard& card, const Assignment& one);
 /// Reads a B source.
 void read_behavioural(ElementCard& card);
 /// Reads an E or G with VALUE, vol, cur, TABLE or POLY, or an F or H with POLY. False: the card has none of these.

@@ -72,13 +72,14 @@ double ElementCard::value_at(std::size_t at, const char* name, const char* form,
 
 namespace {
 
-/// What LTspice says of a part that is bought: its tolerance, ratings and names.
-const std::set<std::string> kOfBoughtPart = {"tol", "pwr", "irms", "mfg", "pn", "type"};
-
 const std::map<char, const char*>& unknown_letters() {
-  static const std::map<char, const char*> letters = {
-      {'a', "XSPICE code models"}, {'j', "JFETs"}, {'n', "Verilog-A models"}, {'o', "lossy lines"},
-      {'p', "coupled lines"},      {'t', "lines"}, {'u', "RC lines"},         {'z', "MESFETs"}};
+  static const std::map<char, const char*> letters = {{'a', "XSPICE code models"},
+                                                      {'n', "Verilog-A models"},
+                                                      {'o', "lossy lines"},
+                                                      {'p', "coupled lines"},
+                                                      {'t', "lines"},
+                                                      {'u', "RC lines"},
+                                                      {'z', "MESFETs"}};
   return letters;
 }
 
@@ -89,17 +90,18 @@ class PlainCard : public ElementCard {
 
   void read() {
     switch (card.front().text.front()) {
-      case 'r': return resistor();
-      case 'c': return capacitor();
+      case 'r':
+      case 'c':
+      case 'l': return read_passive(*this);
       case 'v': return source(ElementKind::voltage);
       case 'i': return source(ElementKind::current);
-      case 'l': return inductor();
       case 'b': return read_behavioural(*this);
       case 's':
       case 'w': return read_switch(*this);
       case 'd': return read_diode(*this);
       case 'q': return read_bipolar(*this);
       case 'm': return read_mosfet(*this);
+      case 'j': return read_jfet(*this);
       case 'y': return read_memristor(*this);
       case 'e': return by_voltage(ElementKind::vcvs);
       case 'g': return by_voltage(ElementKind::vccs);
@@ -109,70 +111,11 @@ class PlainCard : public ElementCard {
     }
     const auto known = unknown_letters().find(card.front().text.front());
     refuse(card.front().place,
-           fmt::format("{}: {} are not simulated (R C L K V I D E F G H B S W M Q X Y are)", card.front().raw,
+           fmt::format("{}: {} are not simulated (R C L K V I D E F G H B S W M J Q X Y are)", card.front().raw,
                        known == unknown_letters().end() ? "such elements" : known->second));
   }
 
  private:
-  /// Factors of the temperature on a resistance or capacitance, 1 + TC1 (T − TNOM) + TC2 (T − TNOM)² (ngspice manual, "Resistors").
-  struct Thermal {
-    double linear = 0, square = 0, celsius = 0, scale = 1;
-    double factor(double nominal_C) const {
-      const double change = celsius - nominal_C;
-      return scale * (1 + linear * change + square * change * change);
-    }
-  };
-
-  /// Value with its temperature coefficients and scale.
-  double thermal_value(const char* name, const char* form) {
-    Thermal thermal;
-    thermal.celsius = context.options.celsius;
-    const double value = value_at(3, name, form, [&](const Assignment& one) {
-      const std::string& what = one.name.text;
-      if (kOfBoughtPart.count(what) > 0) return true;
-      const bool known = what == "tc1" || what == "tc2" || what == "tc" || what == "temp" || what == "dtemp" ||
-                         what == "scale" || what == "ac";
-      if (!known) return false;
-      const double number = context.scope.number(one.value);
-      if (what == "tc1" || what == "tc") thermal.linear = number;
-      if (what == "tc2") thermal.square = number;
-      if (what == "temp") thermal.celsius = above_zero_kelvin(number, one.value.place);
-      if (what == "dtemp") thermal.celsius = above_zero_kelvin(context.options.celsius + number, one.value.place);
-      if (what == "scale") thermal.scale = number;
-      return true;
-    });
-    const double at_temperature = value * thermal.factor(context.options.nominal_C);
-    if (!std::isfinite(at_temperature)) fail(3, "its value is not finite");
-    return at_temperature;
-  }
-
-  void resistor() {
-    const char* form = "Rname n1 n2 VALUE [m= tc1= tc2= temp= dtemp= scale=]";
-    element.kind = ElementKind::resistor;
-    nodes(2, form);
-    element.value = thermal_value("r", form) / parallel();
-    if (element.value == 0) fail(3, "a resistance of 0 (take a voltage source of 0 V, or leave it out)");
-    if (!std::isfinite(element.value)) fail(3, "its resistance is not finite");
-    add();
-  }
-
-  void capacitor() {
-    const char* form = "Cname n1 n2 VALUE [m= tc1= tc2= temp= dtemp= scale=]";
-    element.kind = ElementKind::capacitor;
-    nodes(2, form);
-    element.value = thermal_value("c", form) * parallel();
-    add();
-  }
-
-  void inductor() {
-    const char* form = "Lname n1 n2 VALUE [m= tc1= tc2= temp= dtemp= scale=]";
-    element.kind = ElementKind::inductor;
-    nodes(2, form);
-    element.value = thermal_value("l", form) / parallel();
-    if (!(element.value > 0)) fail(3, fmt::format("an inductance of {:g} H (must be > 0)", element.value));
-    add();
-  }
-
   /// Reads a source: its DC value; else the first value of its function of time; else 0. "AC amplitude phase" is for small signals.
   void source(ElementKind kind) {
     element.kind = kind;
@@ -185,7 +128,7 @@ class PlainCard : public ElementCard {
       if (i >= card.size() || assigns(card, i)) return false;
       return card[i].expression || read_spice_number(card[i].text, 0, value, used) || context.scope.has(card[i].text);
     };
-    const std::set<std::string> shapes = {"pulse", "sin", "exp", "pwl"};
+    const std::set<std::string> shapes = {"pulse", "sin", "sine", "exp", "pwl"};
     while (at < card.size()) {
       const std::string& word = card[at].text;
       if (word == "dc" || (shapes.count(word) == 0 && word != "ac" && is_number(at))) {
@@ -206,8 +149,15 @@ class PlainCard : public ElementCard {
         const std::size_t first = at + (word == "pwl" ? 2 : 1);
         if (!is_number(first)) fail(at, fmt::format("{} has no value at time 0", card[at].raw));
         if (!direct) element.value = context.scope.number(card[first]);
-        direct = true;
         at = waveform(at, is_number);
+      } else if (word == "distof1" || word == "distof2") {  // amplitudes of a distortion analysis
+        while (is_number(++at)) {
+        }
+      } else if (kind == ElementKind::voltage && assigns(card, at)) {  // as the last words of a card
+        settings(at, "Vname n+ n- [DC] VALUE [Rser= Cpar=]",
+                 [this](const Assignment& one) { return take_parasitic(*this, one); });
+        if (multiplier != 1) fail(at, "m of a voltage source is not simulated");
+        at = card.size();
       } else {
         fail(at, fmt::format("\"{}\" is not simulated (DC VALUE, PULSE, SIN, EXP, PWL and AC are understood)",
                              card[at].raw));
@@ -231,10 +181,10 @@ class PlainCard : public ElementCard {
   std::size_t waveform(std::size_t at, const std::function<bool(std::size_t)>& is_number) {
     using Kind = Waveform::Kind;
     const std::string& word = card[at].text;
-    element.wave.kind = word == "pulse" ? Kind::pulse
-                        : word == "sin" ? Kind::sine
-                        : word == "exp" ? Kind::exponential
-                                        : Kind::lines;
+    element.wave.kind = word == "pulse"           ? Kind::pulse
+                        : word.starts_with("sin") ? Kind::sine
+                        : word == "exp"           ? Kind::exponential
+                                                  : Kind::lines;
     std::vector<double>& numbers = element.wave.numbers;
     numbers.clear();
     const std::size_t begin = at + 1;

@@ -130,9 +130,11 @@ struct FlickerLaw {
 /// Default of TOX for model cards without it (ngspice's level 1).
 inline constexpr double kDefaultOxide_m = 1e-7;
 
+/// Permittivity of a gate's oxide as ngspice has it (to 4e-6 of CODATA's).
+inline constexpr double kOxide_F_per_m = 3.9 * 8.854214871e-12;
+
 /// Product W L C_ox² of a gate, F²/m².
 inline double gate_F2(double width_m, double length_m, double oxide_m) {
-  constexpr double kOxide_F_per_m = 3.9 * 8.854214871e-12;  // as ngspice has it (to 4e-6 of CODATA's)
   const double per_area = kOxide_F_per_m / oxide_m;
   return width_m * length_m * per_area * per_area;
 }

@@ -110,6 +110,24 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     row(-p.collector_by_be - p.base_by_be, -p.collector_by_bc - p.base_by_bc);
     branch(base, emitter, gmin * vbe, gmin);
     branch(base, collector, gmin * vbc, gmin);
+    if (law.spreads()) base_resistance(e, p, vbe - be, vbc - bc);
+  }
+
+  /// Adds the resistance between the base and the inner one, which the voltages of its junctions change; from the point of their
+  /// linearisation the junctions are off by `be` and `bc`.
+  void base_resistance(const Element& e, const BipolarLaw::Point& p, double be, double bc) {
+    const int inner = e.nodes[1], outer = e.nodes[3];
+    const double siemens = 1 / p.base_Ohm, volts = at(outer) - at(inner), by_ohm = -siemens * siemens * volts;
+    const double by_be = by_ohm * p.base_Ohm_by_be, by_bc = by_ohm * p.base_Ohm_by_bc;
+    const double amperes = siemens * volts + by_be * be + by_bc * bc;
+    current(outer, amperes);
+    current(inner, -amperes);
+    for (const double sign : {1.0, -1.0}) {  // by the outer and inner base, emitter and collector
+      slope(sign * siemens);
+      slope(sign * (by_be + by_bc - siemens));
+      slope(-sign * by_be);
+      slope(-sign * by_bc);
+    }
   }
 
   /// Voltage of a junction of a bipolar transistor that a step may reach.

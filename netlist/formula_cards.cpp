@@ -71,11 +71,21 @@ class FormulaCard {
       e.value = linear->back();
     } else {
       e.kind = voltage ? ElementKind::formula_voltage : ElementKind::formula_current;
-      e.formula = std::make_shared<const FormulaLaw>(FormulaLaw{std::move(builder_.formula), std::move(inputs_)});
+      e.formula = std::make_shared<const FormulaLaw>(
+          FormulaLaw{std::move(builder_.formula), std::move(inputs_), std::move(switched)});
     }
     if (e.formula == nullptr && !std::isfinite(e.value)) of_.fail(0, "its value is not finite");
     of_.add();
   }
+
+  int inputs() const { return static_cast<int>(inputs_.size()); }
+  /// Number of an operand among the inputs.
+  int input_of(const Operand& operand) const {
+    const auto same = [&](const Operand& one) { return one.operation == operand.operation; };
+    return static_cast<int>(std::find_if(operands_.begin(), operands_.end(), same) - operands_.begin());
+  }
+
+  std::shared_ptr<const SwitchLaw> switched;  ///< of a switch
 
  private:
   struct Pair {
@@ -88,12 +98,14 @@ class FormulaCard {
   };
   Operand input(int which) {
     inputs_.push_back(which);
-    return builder_.formula.variable(static_cast<int>(inputs_.size()) - 1);
+    operands_.push_back(builder_.formula.variable(static_cast<int>(inputs_.size()) - 1));
+    return operands_.back();
   }
 
   ElementCard& of_;
   FormulaBuilder builder_;
   std::vector<int> inputs_;
+  std::vector<Operand> operands_;  ///< of the inputs
   std::vector<Pair> pairs_;
   std::vector<Source> sources_;
 };
@@ -141,17 +153,30 @@ void read_poly(ElementCard& of, bool voltage, bool by_current) {
   made.finish(voltage, polynomial(made, x, p));
 }
 
+/// Adds a source with a table: its points stand from word `from` on.
+void finish_table(ElementCard& of, FormulaCard& made, bool voltage, const Operand& x, std::size_t from) {
+  std::vector<Operand> points = {x};
+  for (std::size_t k = from; k < of.card.size(); ++k) points.emplace_back(of.number(of.card[k]));
+  for (std::size_t k = 3; k < points.size(); k += 2) {
+    if (!(points[k].value > points[k - 2].value)) of.fail(from - 1 + k, "the first numbers of a TABLE must rise");
+  }
+  made.finish(voltage, made.apply(*find_function("table", true), points));
+}
+
 /// Reads "TABLE {expression} = (x1, y1) (x2, y2) …" from word 3 on.
 void read_table(ElementCard& of, bool voltage) {
   FormulaCard made(of);
   if (of.card.size() < 10 || of.card.size() % 2 == 1 || of.card[5].text != "=")
     of.fail(3, "TABLE {expression} = (x1, y1) (x2, y2) … is expected, two points or more");
-  std::vector<Operand> points = {made.expression(of.card[4])};
-  for (std::size_t k = 6; k < of.card.size(); ++k) points.emplace_back(of.number(of.card[k]));
-  for (std::size_t k = 3; k < points.size(); k += 2) {
-    if (!(points[k].value > points[k - 2].value)) of.fail(k + 5, "the first numbers of a TABLE must rise");
-  }
-  made.finish(voltage, made.apply(*find_function("table", true), points));
+  finish_table(of, made, voltage, made.expression(of.card[4]), 6);
+}
+
+/// Reads LTspice's "nc+ nc- TABLE=(x1, y1, x2, y2, …)" from word 3 on.
+void read_control_table(ElementCard& of, bool voltage) {
+  if (of.card.size() < 11 || of.card.size() % 2 == 0)
+    of.fail(5, "TABLE=(x1, y1, x2, y2, …) is expected, two points or more");
+  FormulaCard made(of);
+  finish_table(of, made, voltage, made.voltage(of.context.node(of.card[3]), of.context.node(of.card[4])), 7);
 }
 
 }  // namespace
@@ -181,6 +206,12 @@ bool read_nonlinear_source(ElementCard& of) {
   if (of.card.size() < 5) return false;
   const std::string& word = of.card[3].text;
   if (word == "laplace") of.fail(3, "LAPLACE is not simulated");
+  if (!by_current && of.card[4].text != "=" && assigns(of.card, 5) &&
+      (of.card[5].text == "table" || of.card[5].text == "tbl")) {
+    of.nodes(2, "Ename n+ n- nc+ nc- TABLE=(x1, y1, …)");
+    read_control_table(of, voltage);
+    return true;
+  }
   const bool expression = !by_current && (word == "value" || word == (voltage ? "vol" : "cur"));
   if (!expression && word != "poly" && (by_current || word != "table")) return false;
   of.nodes(2, "Ename n+ n- VALUE={expression}");
@@ -214,11 +245,15 @@ void read_switch(ElementCard& of) {
   const Operand across = made.voltage(of.element.nodes[0], of.element.nodes[1]);
   const Operand control =
       by_current ? made.current(of.card[3]) : made.voltage(of.context.node(of.card[3]), of.context.node(of.card[4]));
+  const int input = by_current ? made.inputs() - 1 : made.input_of(control);
   // Between the two thresholds a switch keeps its state: at rest the one that the card says, off where it says none.
   const double middle = model.at("vt", model.at("it", 0)), half = model.at("vh", model.at("ih", 0));
+  const double on_S = 1 / model.at("ron", 1), off_S = 1 / model.at("roff", 1e12), n = of.parallel();
   const Operand closed = made.combine(">=", control, on ? middle - half : middle + half);
-  const Operand siemens =
-      made.apply(*find_function("ternary_fcn", true), {closed, 1 / model.at("ron", 1), 1 / model.at("roff", 1e12)});
+  const Operand siemens = made.apply(*find_function("ternary_fcn", true), {closed, on_S, off_S});
+  const double share = by_current ? 1 / of.context.instances : 1;
+  made.switched =
+      std::make_shared<const SwitchLaw>(SwitchLaw{middle + half, middle - half, n * on_S, n * off_S, on, share, input});
   made.finish(false, made.combine("*", siemens, across));
 }
 

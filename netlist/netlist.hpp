@@ -4,8 +4,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "netlist/bipolar_laws.hpp"
 #include "netlist/element_laws.hpp"
 #include "netlist/formula.hpp"
 #include "netlist/transistor_laws.hpp"
@@ -70,13 +72,26 @@ enum class ElementKind {
 /// Number of SPICE's node 0, ground.
 inline constexpr int kGround = -1;
 
+/// Switch whose control closes it from on_at on and opens it below off_at ≤ on_at. Between the two it keeps its state.
+struct SwitchLaw {
+  double on_at = 0, off_at = 0;  ///< VT ± VH in V, or IT ± IH in A
+  double on_S = 1, off_S = 1e-12;
+  bool on = false;   ///< state at the beginning, where the control lies between
+  double scale = 1;  ///< share of the control that counts
+  int input = 0;     ///< number of the control among FormulaLaw::inputs
+};
+
 /// Voltage or current of a source as a formula of the circuit: B sources, E and G with expressions, POLY, and switches.
 struct FormulaLaw {
   Formula formula;
   std::vector<int>
       inputs;  ///< by variable: number k ≥ 0 of a pair of controlling nodes, nodes[2 + 2 k] and the next; or −1 − k, the
                ///< current of the source Element::sources[k]
+  std::shared_ptr<const SwitchLaw> switched = {};  ///< switch, whose formula is its current at rest
 };
+
+/// Law of a capacitance that follows voltages.
+using ChargeLaw = std::variant<JunctionCharge, GateCharge, TransitCharge>;
 
 /// Device that a memristor of a netlist is: a resistor whose conductance its pulses move. The program that has devices makes it
 /// (MemristorSource).
@@ -93,7 +108,8 @@ struct Element {
   std::string name;  ///< name in lower case, within instances "x1.x2.r3"
   std::vector<int>
       nodes;  ///< node numbers; of sources then their controlling pairs; mosfet: drain, gate, source, bulk; bipolar: collector,
-              ///< base and emitter, those within its resistances
+      ///< base and emitter, those within its resistances, and the base outside if its resistance spreads; capacitor with
+      ///< the charge of a transistor: its plates, the pair of nodes whose voltage moves it, and the transistor's nodes
   double value = 0;      ///< Ohm, F, H, V, A; of controlled sources the gain, S or Ohm
   int control = -1;      ///< cccs, ccvs: number of the voltage source whose current controls
   JunctionLaw junction;  ///< diode
@@ -103,8 +119,8 @@ struct Element {
   std::vector<int> sources = {};                   ///< numbers of the voltage sources whose currents a formula takes
   std::shared_ptr<const BipolarLaw> bipolar = {};  ///< bipolar
   std::shared_ptr<const MemristorLaw> memristor = {};  ///< resistor that is a memristor
-  std::shared_ptr<const JunctionCharge> charge =
-      {};                         ///< capacitor that is a junction's; `value` is its capacitance at 0 V
+  std::shared_ptr<const ChargeLaw> charge =
+      {};                         ///< capacitor of a junction, gate or base; `value` is its capacitance at 0 V
   double ac = 0, ac_degrees = 0;  ///< amplitude and phase of an independent source in a small-signal analysis
   Waveform wave = {};             ///< waveform of an independent source over time, beside its value at direct current
   Place place;
@@ -127,6 +143,21 @@ inline double across(const Element& e, const std::vector<double>& v) {
   return at(e.nodes[0]) - at(e.nodes[1]);
 }
 
+/// Capacitance of a capacitor at the voltages v of the nodes.
+double farads_at(const Element& e, const double* v);
+/// Pair of nodes whose voltage moves the charge of a capacitor.
+inline std::pair<int, int> moved_by(const Element& e) {
+  const std::size_t first = e.nodes.size() > 2 ? 2 : 0;
+  return {e.nodes[first], e.nodes[first + 1]};
+}
+
+/// Switch over time: a resistor, number `element` of a netlist, that the voltage between two nodes switches (with_switch_states).
+struct TimedSwitch {
+  std::size_t element;
+  int plus, minus;
+  SwitchLaw law;
+};
+
 /// Two inductors that share flux, M = k √(L₁ L₂).
 struct CoupledInductors {
   std::string name;
@@ -144,6 +175,7 @@ struct Netlist {
   double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
   std::vector<std::pair<int, double>> starts;  ///< nodes and voltages of .nodeset and .ic
   std::vector<CoupledInductors> couplings;
+  std::vector<TimedSwitch> switches;               ///< only of with_switch_states()
   std::vector<std::vector<std::string>> analyses;  ///< words of the .tran and .ac cards
   std::vector<std::string> notes;  ///< sentences on what was left aside, or is read otherwise than by ngspice
 };

@@ -14,6 +14,12 @@ namespace {
 /// Options of ngspice that change elements or add some, and are not simulated.
 const std::set<std::string> kNotSimulated = {"scalm", "cshunt", "rseries", "defad", "defas", "wnflag", "parhier"};
 
+const std::set<std::string> kLeftOut = {
+    ".tran",    ".dc",   ".ac",    ".noise", ".tf",      ".sens",    ".pz",           ".disto", ".four", ".print",
+    ".plot",    ".save", ".probe", ".meas",  ".measure", ".width",   ".backanno",     ".sp",    ".pss",  ".probe64",
+    ".fourier", ".wave", ".fft",   ".net",   ".hb",      ".csparam", ".autoconverge", ".step"};
+const std::set<std::string> kNotChosen = {".param", ".func", ".global", ".temp", ".options", ".option", ".opt"};
+
 /// Reads one option that has a value; false: it says nothing of the circuit.
 class OptionReader {
  public:
@@ -63,6 +69,9 @@ class OptionReader {
 };
 
 }  // namespace
+
+bool is_left_out(const std::string& command) { return kLeftOut.count(command) > 0; }
+bool is_never_chosen(const std::string& command) { return kNotChosen.count(command) > 0; }
 
 bool is_options(const std::string& command) {
   return command == ".options" || command == ".option" || command == ".opt";

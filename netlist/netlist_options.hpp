@@ -8,6 +8,10 @@
 
 namespace nudge {
 
+/// True for commands that change no circuit, as .tran and .print.
+bool is_left_out(const std::string& command);
+/// True for commands that ngspice does not choose by .if (ngspice manual, "Conditional syntax"), or that concern the whole netlist.
+bool is_never_chosen(const std::string& command);
 /// True for ".options" and its other names.
 bool is_options(const std::string& command);
 

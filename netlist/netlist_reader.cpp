@@ -19,14 +19,6 @@
 namespace nudge {
 namespace {
 
-/// Commands that do not affect the circuit at direct current.
-const std::set<std::string> kLeftOut = {
-    ".tran",  ".dc",      ".ac",      ".noise", ".tf",   ".sens",    ".pz",    ".disto",    ".four",
-    ".print", ".plot",    ".save",    ".probe", ".meas", ".measure", ".width", ".backanno", ".sp",
-    ".pss",   ".probe64", ".fourier", ".wave",  ".fft",  ".net",     ".hb",    ".csparam",  ".autoconverge"};
-/// Commands that ngspice does not choose by .if (ngspice manual, "Conditional syntax"), or that concern the whole netlist.
-const std::set<std::string> kNotChosen = {".param", ".func", ".global", ".temp", ".options", ".option", ".opt"};
-
 bool is_ground(const std::string& name) { return name == "0" || name == "gnd"; }
 
 std::set<std::string> global_nodes(const std::vector<Card>& cards) {
@@ -106,7 +98,7 @@ class Expansion {
     for (const Card& card : cards) {
       const std::string& word = card.front().text;
       within += word == ".if" ? 1 : word == ".endif" ? -1 : 0;
-      if (within > 0 && kNotChosen.count(word) > 0) {
+      if (within > 0 && is_never_chosen(word)) {
         refuse(
             card.front().place,
             fmt::format("{} within .if: it would count in any case (write .param name={{condition ? a : b}})", word));
@@ -150,7 +142,7 @@ class Expansion {
   void command(const Card& card, const Level& level) {
     const std::string& word = card.front().text;
     if (word == ".param" || word == ".func" || word == ".model" || word == ".global" || word == ".op") return;
-    if (kLeftOut.count(word) > 0) return analysis(card);
+    if (is_left_out(word)) return analysis(card);
     if (word == ".nodeset" || word == ".ic") return start_voltages(card, level);
     if (!is_options(word) && word != ".temp")
       refuse(card.front().place, fmt::format("{} is not understood", card.front().raw));
@@ -264,7 +256,10 @@ class Expansion {
     inner.instances *= set_parameters(card, given, definition, *level.scope, scope);
     define_parameters(definition.body, scope);
     expand(definition.body, inner);
-    for (const Assignment& one : given) compare_scopes(card, one, *level.scope, scope);
+    const std::vector<std::string>& names = parameters_of(definition).names;
+    for (const Assignment& one : given) {
+      if (!level.scope->lacks(one.value, names)) compare_scopes(card, one, *level.scope, scope);
+    }
   }
 
   static std::vector<Assignment> arguments(const Card& card, std::size_t from) {
@@ -283,13 +278,6 @@ class Expansion {
     return found->second;
   }
 
-  /// Value of an argument, a number or an expression of the caller.
-  static double argument(const Word& word, ParameterScope& caller) {
-    const char first = word.text.empty() ? ' ' : word.text.front();
-    return !word.expression && std::isdigit(static_cast<unsigned char>(first)) != 0 ? caller.number(word)
-                                                                                    : caller.assigned(word);
-  }
-
   /// Sets the parameters of an instance: values given in its card, evaluated by the caller's scope, then the defaults. Returns m, the count of
   /// instances in parallel, where it is no parameter of the .subckt.
   double set_parameters(const Card& card, const std::vector<Assignment>& given, const Definition& definition,
@@ -297,7 +285,8 @@ class Expansion {
     const Parameters& known = parameters_of(definition);
     double parallel = 1;
     for (const Assignment& one : given) {
-      const double value = argument(one.value, caller);
+      if (caller.lacks(one.value, known.names)) continue;
+      const double value = caller.argument(one.value);
       scope.set(one.name.text, value);
       if (std::find(known.names.begin(), known.names.end(), one.name.text) != known.names.end()) continue;
       if (one.name.text != "m") {
@@ -310,6 +299,9 @@ class Expansion {
       parallel = value;
     }
     for (const Assignment& one : known.defaults) scope.define(one);
+    for (const Assignment& one : given) {
+      if (caller.lacks(one.value, known.names)) scope.set(one.name.text, scope.assigned(one.value));
+    }
     return parallel;
   }
 
@@ -318,7 +310,7 @@ class Expansion {
     const bool names = std::any_of(one.value.text.begin(), one.value.text.end(),
                                    [](char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; });
     if (!names || std::isdigit(static_cast<unsigned char>(one.value.text.front())) != 0) return;
-    const double here = argument(one.value, caller);
+    const double here = caller.argument(one.value);
     try {
       if (caller.assigned_within(one.value, one.name.text, inner) == here) return;
     } catch (const UserError&) {

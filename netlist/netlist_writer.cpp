@@ -16,7 +16,7 @@ class CardWriter {
  public:
   explicit CardWriter(const Netlist& netlist) : netlist_(&netlist) {
     for (const Element& e : netlist.elements) {
-      if (e.charge) charges_[e.name] = e.charge.get();
+      if (e.charge) charges_[e.name] = &e;
       if (e.kind == ElementKind::mosfet && e.mosfet.ekv) thermal_V_ = e.mosfet.thermal_V;
     }
   }
@@ -45,14 +45,19 @@ class CardWriter {
   /// Name of an element in the file; its first letter tells the kind.
   static std::string name_of(const Element& e) {
     static const char letters[] = {'r', 'c', 'v', 'i', 'd', 'e', 'g', 'f', 'h', 'm', 'b', 'b', 'l', 'q'};
-    const char letter = letters[static_cast<std::size_t>(e.kind)];
+    char letter = letters[static_cast<std::size_t>(e.kind)];
+    if (e.formula && e.formula->switched)
+      letter = e.formula->inputs[static_cast<std::size_t>(e.formula->switched->input)] < 0 ? 'w' : 's';
     const bool plain = e.name.front() == letter && e.name.find_first_of(".#") == std::string::npos;
     return plain ? e.name : fmt::format("{}_{}", letter, e.name);
   }
   std::string node_name(int node) const { return node < 0 ? "0" : netlist_->nodes[static_cast<std::size_t>(node)]; }
   std::string nodes_of(const Element& e) const {
     std::string text;
-    for (std::size_t k = 0; k < (e.formula ? 2 : e.nodes.size()); ++k) text += " " + node_name(e.nodes[k]);
+    std::vector<int> nodes = e.nodes;
+    if (e.formula) nodes.resize(2);
+    if (e.bipolar) nodes = {nodes[0], nodes.size() > 3 ? nodes[3] : nodes[1], nodes[2]};
+    for (const int node : nodes) text += " " + node_name(node);
     return text;
   }
   /// " NAME=value", or nothing for a value that is the default.
@@ -69,7 +74,13 @@ class CardWriter {
   const JunctionCharge& charge_of(const Element& e, const char* name) const {
     static const JunctionCharge none;
     const auto found = charges_.find(e.name + name);
-    return found == charges_.end() ? none : *found->second;
+    return found == charges_.end() ? none : std::get<JunctionCharge>(*found->second->charge);
+  }
+  /// Law of an element's charge of that name; null: it has none.
+  template <class Law>
+  const Law* law_of(const Element& e, const char* name) const {
+    const auto found = charges_.find(e.name + name);
+    return found == charges_.end() ? nullptr : std::get_if<Law>(found->second->charge.get());
   }
   double emission(const JunctionLaw& law) const { return law.thermal_V / thermal_V_; }
 
@@ -100,7 +111,15 @@ class CardWriter {
     if (bottom.zero_bias_F > 0) text += given("MJ", bottom.grading, 0.5);
     if (side.zero_bias_F > 0) text += " CJSW=1" + given("MJSW", side.grading, 0.5);
     if (bottom.zero_bias_F > 0 || side.zero_bias_F > 0) text += given("PB", potential, 0.8) + given("FC", corner, 0.5);
-    return text + flicker(e.flicker.factor * gate_F2(kWritten_m, kWritten_m, kDefaultOxide_m), e.flicker.power) + ")";
+    double oxide_m = kDefaultOxide_m;
+    for (const char* name : {"#gs", "#gd", "#gb"}) {
+      const auto* gate = law_of<GateCharge>(e, name);
+      if (gate == nullptr) continue;
+      oxide_m = kOxide_F_per_m * kWritten_m * kWritten_m / gate->oxide_F;
+      text += fmt::format(" TOX={}", oxide_m);
+      break;
+    }
+    return text + flicker(e.flicker.factor * gate_F2(kWritten_m, kWritten_m, oxide_m), e.flicker.power) + ")";
   }
 
   std::string bipolar(const Element& e) const {
@@ -115,13 +134,44 @@ class CardWriter {
       text += fmt::format(" ISE={} NE={}", law.emitter_leak.saturation_A, emission(law.emitter_leak));
     if (law.collector_leak.saturation_A > 0)
       text += fmt::format(" ISC={} NC={}", law.collector_leak.saturation_A, emission(law.collector_leak));
-    const JunctionCharge &emitter = charge_of(e, "#cje"), &collector = charge_of(e, "#cjc");
+    if (law.spreads()) {
+      text += fmt::format(" RB={} RBM={}", law.least_base_Ohm + law.spread_Ohm, law.least_base_Ohm);
+      text += given("IRB", law.base_knee_A);
+    }
+    return text + base_charges(e) + ")";
+  }
+
+  std::string base_charges(const Element& e) const {
+    const JunctionCharge &emitter = charge_of(e, "#cje"), &inner = charge_of(e, "#cjc"), &outer = charge_of(e, "#cjx");
+    const JunctionCharge& collector = inner.zero_bias_F > 0 ? inner : outer;
+    const double whole_F = inner.zero_bias_F + outer.zero_bias_F;
+    std::string text;
     if (emitter.zero_bias_F > 0)
       text += fmt::format(" CJE={} VJE={} MJE={}", emitter.zero_bias_F, emitter.potential_V, emitter.grading);
-    if (collector.zero_bias_F > 0)
-      text += fmt::format(" CJC={} VJC={} MJC={}", collector.zero_bias_F, collector.potential_V, collector.grading);
-    text += given("FC", emitter.zero_bias_F > 0 ? emitter.corner : collector.corner, 0.5);
-    return text + ")";
+    if (whole_F > 0) text += fmt::format(" CJC={} VJC={} MJC={}", whole_F, collector.potential_V, collector.grading);
+    if (outer.zero_bias_F > 0) text += fmt::format(" XCJC={}", inner.zero_bias_F / whole_F);
+    text +=
+        given("FC", emitter.zero_bias_F > 0 ? emitter.corner : collector.corner, 0.5) + given("TR", inner.transit_s);
+    const auto* transit = law_of<TransitCharge>(e, "#tf");
+    if (transit == nullptr) return text;
+    return text + fmt::format(" TF={}", transit->transit_s) + given("XTF", transit->growth) +
+           given("VTF", transit->growth_per_V > 0 ? 1 / (1.44 * transit->growth_per_V) : 0) +
+           given("ITF", transit->growth_A);
+  }
+
+  /// Control and model of a switch: of its voltage or current.
+  std::string switched(const Element& e) {
+    const SwitchLaw& law = *e.formula->switched;
+    const int input = e.formula->inputs[static_cast<std::size_t>(law.input)];
+    const double middle = (law.on_at + law.off_at) / 2 / law.scale, half = (law.on_at - law.off_at) / 2 / law.scale;
+    const char letter = input < 0 ? 'I' : 'V';
+    const std::string& name = model(fmt::format("{}({}T={} {}H={} RON={} ROFF={})", input < 0 ? "CSW" : "SW", letter,
+                                                middle, letter, half, 1 / law.on_S, 1 / law.off_S));
+    const std::string control = input < 0
+                                    ? name_of(element(e.sources[static_cast<std::size_t>(-1 - input)]))
+                                    : fmt::format("{} {}", node_name(e.nodes[static_cast<std::size_t>(2 + 2 * input)]),
+                                                  node_name(e.nodes[static_cast<std::size_t>(3 + 2 * input)]));
+    return fmt::format(" {} {}{}", control, name, law.on ? " ON" : "");
   }
 
   std::string formula(const Element& e) const {
@@ -149,7 +199,7 @@ class CardWriter {
         break;
       case ElementKind::bipolar: out_ += " " + model(bipolar(e)); break;
       case ElementKind::formula_voltage:
-      case ElementKind::formula_current: out_ += formula(e); break;
+      case ElementKind::formula_current: out_ += e.formula->switched ? switched(e) : formula(e); break;
       case ElementKind::cccs:
       case ElementKind::ccvs: out_ += fmt::format(" {} {}", name_of(element(e.control)), e.value); break;
       case ElementKind::voltage:
@@ -165,9 +215,9 @@ class CardWriter {
 
   const Netlist* netlist_;
   std::string out_;
-  std::map<std::string, std::string> models_;             ///< names by their laws
-  std::map<std::string, const JunctionCharge*> charges_;  ///< of junctions, by the name of their capacitor
-  double thermal_V_ = kSpiceThermal_V;                    ///< kT/q of the file that is written
+  std::map<std::string, std::string> models_;      ///< names by their laws
+  std::map<std::string, const Element*> charges_;  ///< capacitors of junctions, gates and bases, by their names
+  double thermal_V_ = kSpiceThermal_V;             ///< kT/q of the file that is written
 };
 
 }  // namespace

@@ -90,6 +90,10 @@ void NodalEquations::entries_of(const Element& e, int branch, Entries& entries) 
       }
       square_entries(node(1), node(2), entries);
       square_entries(node(1), node(0), entries);
+      if (!e.bipolar->spreads()) return;
+      for (const std::size_t row : {3, 1}) {
+        for (const std::size_t column : {3, 1, 2, 0}) entries.emplace_back(node(row), node(column));
+      }
       return;
     case ElementKind::capacitor:
     case ElementKind::current: return;

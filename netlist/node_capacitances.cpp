@@ -10,6 +10,34 @@
 #include "sim/config/suggest.hpp"
 
 namespace nudge {
+namespace {
+
+/// Capacitance by a law of a transistor between nodes, from number `from` of the element's on.
+struct FaradsOf {
+  const Element* element;
+  const double* v;
+  double at(std::size_t i) const {
+    const int node = element->nodes[i];
+    return node < 0 ? 0 : v[node];
+  }
+  static constexpr std::size_t kDevice = 4;  // its transistor's first node
+
+  double operator()(const JunctionCharge& charge) const { return charge.farads(at(0) - at(1)); }
+  double operator()(const GateCharge& charge) const {
+    const double source = at(kDevice + 2);
+    return charge.farads(at(kDevice + 1) - source, at(kDevice) - source, at(kDevice + 3) - source);
+  }
+  double operator()(const TransitCharge& charge) const {
+    const double base = at(kDevice + 1);
+    return charge.farads(base - at(kDevice + 2), base - at(kDevice));
+  }
+};
+
+}  // namespace
+
+double farads_at(const Element& e, const double* v) {
+  return e.charge ? std::visit(FaradsOf{&e, v}, *e.charge) : e.value;
+}
 
 std::vector<double> node_capacitances(const Netlist& netlist, double everywhere_F,
                                       const std::vector<std::string>& entries, const std::string& key) {

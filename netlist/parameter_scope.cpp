@@ -123,6 +123,24 @@ double ParameterScope::assigned(const Word& word) {
   return evaluated(word, [this](const std::string& name, const Place& place) { return value(name, place); }).value;
 }
 
+double ParameterScope::argument(const Word& word) {
+  const char first = word.text.empty() ? ' ' : word.text.front();
+  return !word.expression && std::isdigit(static_cast<unsigned char>(first)) != 0 ? number(word) : assigned(word);
+}
+
+bool ParameterScope::lacks(const Word& value, const std::vector<std::string>& names) const {
+  const std::string& text = value.text;
+  const auto of_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && of_name(text[end])) ++end;
+    const std::string name = text.substr(begin, end - begin);
+    if (std::find(names.begin(), names.end(), name) != names.end() && !has(name)) return true;
+    begin = std::max(end, begin + 1);
+  }
+  return false;
+}
+
 Operand ParameterScope::built(const Word& word, FormulaBuilder& builder) {
   const LookUp look_up = [this](const std::string& name, const Place& place) -> Operand {
     if (name == "pi" && !has(name)) return std::numbers::pi;

@@ -46,7 +46,11 @@ class ParameterScope {
   double number(const Word& word);
   /// Number that the value of an assignment stands for; the marks {} or '' may be left out.
   double assigned(const Word& word);
-  /// Same with the parameters of `inner`, an instance within this one, but for the name `own`.
+  /// Value of an argument of an instance that stands in this scope, a number or an expression.
+  double argument(const Word& word);
+  /// True if a value names one of `names`, parameters of a .subckt, that this scope does not have: xschem writes ad='W/nf*0.29'.
+  bool lacks(const Word& value, const std::vector<std::string>& names) const;
+  /// Value of an assignment with the parameters of `inner`, an instance within this one, but for the name `own`.
   double assigned_within(const Word& word, const std::string& own, ParameterScope& inner);
   /// Makes an expression of the circuit's quantities into operations of the builder's formula.
   Operand built(const Word& word, FormulaBuilder& builder);

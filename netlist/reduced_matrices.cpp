@@ -21,24 +21,29 @@ ReducedMatrices::ReducedMatrices(const NodalEquations& equations, const NodeCoor
                                  const std::vector<double>& node_capacitance_F) {
   std::map<Entry, double> capacitance;
   const auto join = [&](int of, int by, double farad) {
-    if (of < 0 || by < 0 || farad == 0) return;
+    if (of < 0 || by < 0) return;
     between.push_back({of, by, farad});
     for (const auto& [row, n] : at.carried(of)) {
       for (const auto& [column, p] : at.set_by(by)) capacitance[{column, row}] += n * farad * p;
     }
   };
-  for (int i = 0; i < equations.nodes(); ++i) join(i, i, node_capacitance_F[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < equations.nodes(); ++i) {
+    if (const double farad = node_capacitance_F[static_cast<std::size_t>(i)]; farad != 0) join(i, i, farad);
+  }
   const std::vector<Element>& elements = equations.netlist().elements;
   for (std::size_t k = 0; k < elements.size(); ++k) {
     const Element& e = elements[k];
-    if (e.kind != ElementKind::capacitor) continue;
-    const std::size_t first = between.size();
+    if (e.kind != ElementKind::capacitor || (!e.charge && e.value == 0)) continue;
+    if (e.charge) curved.push_back({k, e.value});
+    const auto [plus, minus] = moved_by(e);
     for (const std::size_t of : {0, 1}) {
-      for (const std::size_t by : {0, 1}) join(e.nodes[of], e.nodes[by], of == by ? e.value : -e.value);
+      for (const bool positive : {true, false}) {
+        const double sign = (of == 0) == positive ? 1 : -1;
+        const std::size_t place = between.size();
+        join(e.nodes[of], positive ? plus : minus, sign * e.value);
+        if (e.charge && between.size() > place) curved.back().between.emplace_back(place, sign);
+      }
     }
-    if (!e.charge) continue;
-    curved.push_back({k, e.value});
-    for (std::size_t i = first; i < between.size(); ++i) curved.back().between.push_back(i);
   }
   std::map<Entry, std::vector<Part>> all;
   const SparsePattern& nodal = equations.pattern();
@@ -75,11 +80,11 @@ void ReducedMatrices::share_junctions(const NodeCoordinates& at) {
   std::map<Entry, std::size_t> entries;
   for (std::size_t e = 0; e < columns.size() && !curved.empty(); ++e) entries[{columns[e], pattern.row[e]}] = e;
   for (Curved& one : curved) {
-    for (const std::size_t place : one.between) {
+    for (const auto& [place, sign] : one.between) {
       const Between& of = between[place];
       for (const auto& [row, n] : at.carried(of.of)) {
         for (const auto& [column, p] : at.set_by(of.by))
-          one.shares.emplace_back(entries.at({column, row}), n * p * (of.farad < 0 ? -1 : 1));
+          one.shares.emplace_back(entries.at({column, row}), n * p * sign);
       }
     }
   }
@@ -87,11 +92,9 @@ void ReducedMatrices::share_junctions(const NodeCoordinates& at) {
 
 void ReducedMatrices::set_junctions(const NodalEquations& equations, const double* v) {
   for (Curved& one : curved) {
-    const Element& e = equations.netlist().elements[one.element];
-    const auto volts = [v](int node) { return node < 0 ? 0 : v[node]; };
-    const double farad = e.charge->farads(volts(e.nodes[0]) - volts(e.nodes[1]));
+    const double farad = farads_at(equations.netlist().elements[one.element], v);
     for (const auto& [entry, weight] : one.shares) farads[entry] += weight * (farad - one.farad);
-    for (const std::size_t place : one.between) between[place].farad = std::copysign(farad, between[place].farad);
+    for (const auto& [place, sign] : one.between) between[place].farad = sign * farad;
     one.farad = farad;
   }
 }

@@ -29,14 +29,14 @@ struct ReducedMatrices {
     int of, by;
     double farad;
   };
-  /// Capacitor of a junction: its element, its capacitance as it is set, its places in `between`, and its shares of M.
+  /// Capacitor whose charge follows voltages: its element, its capacitance as it is set, its places in `between`, and its shares of M.
   struct Curved {
     std::size_t element;
     double farad;
-    std::vector<std::size_t> between = {};
-    std::vector<std::pair<std::size_t, double>> shares = {};  ///< entry and weight
+    std::vector<std::pair<std::size_t, double>> between = {};  ///< place and sign
+    std::vector<std::pair<std::size_t, double>> shares = {};   ///< entry and weight
   };
-  /// Sets the capacitances of junctions to those at the voltages v of the nodes; they are made at 0 V.
+  /// Sets the capacitances of junctions, gates and bases to those at the voltages v of the nodes; they are made at 0 V.
   void set_junctions(const NodalEquations& equations, const double* v);
 
   std::vector<Curved> curved;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "netlist/operating_point.hpp"
+#include "netlist/switch_states.hpp"
 
 namespace nudge {
 namespace {
@@ -21,11 +22,17 @@ constexpr std::size_t kMostJumps = 100000;
       "between");
 }
 
-std::vector<double> operating_point(const NodalEquations& equations, const std::vector<double>& values) {
+std::vector<double> operating_point(const NodalEquations& equations, std::vector<double> values) {
   OperatingPointSolver solver(equations);
   std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
-  const OperatingPoint found = solver.solve(values, {}, x);
-  if (found.status != Status::converged) throw NumericalFailure(describe_failure(equations, found));
+  SwitchStates switches(equations.netlist());
+  for (std::size_t turns = 0; turns <= 2 * switches.size() + 1; ++turns) {
+    switches.set(values);
+    const OperatingPoint found = solver.solve(values, {}, x);
+    if (found.status != Status::converged) throw NumericalFailure(describe_failure(equations, found));
+    if (!switches.follow(x.data())) break;
+    switches.rest();
+  }
   x.resize(static_cast<std::size_t>(equations.nodes()));
   return x;
 }

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
+#include "netlist/transient_problem.hpp"
 #include "sim/base/out_of_memory.hpp"
 
 namespace nudge {
@@ -24,8 +24,8 @@ constexpr double kFirst = 1e-9;
 constexpr double kStuck = 1e-9;
 /// Number of moments given of a stretch without a jump where nodes follow sources and nothing is integrated: a choice, for drawing.
 constexpr int kShown = 100;
-/// Distance from a jump at which its side is evaluated, as a share of the stretch.
-constexpr double kInside = 1e-9;
+/// Limit on the switchings of a stretch: a switch that opens itself at once as often as it closes never comes to rest.
+constexpr int kMostSwitchings = 100000;
 
 void require_made(bool made, const char* what) {
   if (!made) throw NumericalFailure(fmt::format("the transient cannot be set up: {}", what));
@@ -42,74 +42,6 @@ void silence(SUNContext /*context*/, void* memory) { IDASetErrHandlerFn(memory, 
 #endif
 
 }  // namespace
-
-/// Equations in the form that IDA asks for.
-struct Transient::Problem {
-  Problem(const NodalEquations& e, const NodeCoordinates& of, const ReducedMatrices& m)
-      : equations(&e), at(&of), matrices(&m), at_rest(&m), values(e.values()) {
-    x.assign(static_cast<std::size_t>(e.unknowns()), 0.0);
-    rest();
-  }
-
-  /// Gives junctions their capacitance at 0 V.
-  void rest() {
-    if (at_rest->curved.empty()) return;
-    own = *at_rest;
-    matrices = &*own;
-  }
-
-  const double* voltages(const double* z) {
-    at->voltages(z, values, x.data());
-    return x.data();
-  }
-  /// Sets the sources to their values at time t; they do not change within a step.
-  void set_time(double t) {
-    for (const std::size_t k : waves) values[k] = equations->netlist().elements[k].wave.at(t);
-  }
-  /// Adds Nᵀ C Q de/dt to f: the charge that changing sources move, within the break that t lies in.
-  void add_moved_charge(double t, double* f) {
-    if (waves.empty()) return;
-    const double inside = std::clamp(t, begin + kInside * (end - begin), end - kInside * (end - begin));
-    std::vector<double> rates(values.size(), 0.0), rest(static_cast<std::size_t>(at->columns()), 0.0), v(x.size(), 0.0),
-        charge;
-    for (const std::size_t k : waves) rates[k] = equations->netlist().elements[k].wave.slope(inside);
-    at->voltages(rest.data(), rates, v.data());
-    v.resize(static_cast<std::size_t>(equations->nodes()));
-    matrices->charge(*at, v, charge);
-    for (std::size_t i = 0; i < charge.size(); ++i) f[i] += charge[i];
-  }
-  /// Computes r and ∂r/∂v at z, and the capacitances of junctions.
-  void evaluate(const double* z) {
-    voltages(z);
-    if (own) own->set_junctions(*equations, x.data());
-    equations->evaluate(x, values, {}, {}, nullptr, residual, jacobian);
-  }
-  bool held(int column) const {
-    const int k = column - at->inner();
-    return k >= 0 && !actions.empty() && actions[static_cast<std::size_t>(k)].held;
-  }
-  /// Sets f of the columns that actions are on: the current that flows in, or the law of the source that holds them.
-  void add_actions(const double* z, double* f) const {
-    for (std::size_t k = 0; k < actions.size(); ++k) {
-      const auto [is_held, value, load] = actions[k];
-      const std::size_t column = static_cast<std::size_t>(at->inner()) + k;
-      if (is_held) {
-        f[column] = z[column] - value;
-      } else {
-        f[column] += load * z[column] - value;
-      }
-    }
-  }
-
-  const NodalEquations* equations;
-  const NodeCoordinates* at;
-  const ReducedMatrices *matrices, *at_rest;
-  std::optional<ReducedMatrices> own;  ///< only with junctions that have a capacitance
-  std::vector<double> values, x, residual, jacobian;
-  std::vector<OutputAction> actions;
-  std::vector<std::size_t> waves;  ///< elements that follow a waveform
-  double begin = 0, end = 0;       ///< begin and end of the present stretch without a jump
-};
 
 class Transient::Integrator {
  public:
@@ -135,6 +67,11 @@ class Transient::Integrator {
     require_made(set, "no tolerances");
     require_made(IDASetLinearSolver(memory_, solver_, matrix_) == IDALS_SUCCESS, "no linear solver");
     require_made(IDASetJacFn(memory_, jacobian_of) == IDALS_SUCCESS, "no Jacobian");
+    if (const auto switches = static_cast<int>(problem.switches.size()); switches > 0) {
+      const bool roots = IDARootInit(memory_, switches, switchings_of) == IDA_SUCCESS &&
+                         IDASetNoInactiveRootWarn(memory_) == IDA_SUCCESS;
+      require_made(roots, "no switches");
+    }
     find_kinds();
   }
   ~Integrator() {
@@ -166,6 +103,7 @@ class Transient::Integrator {
   bool start(const std::vector<double>& before) {
     if (empty()) return true;
     start_at(before);
+    if (problem_->own) find_kinds();
     const ReducedMatrices& m = *problem_->matrices;
     const double* has = N_VGetArrayPointer(kind_);
     double* z = N_VGetArrayPointer(z_);
@@ -195,6 +133,7 @@ class Transient::Integrator {
     if (empty()) return;
     problem_->at->state(volts, N_VGetArrayPointer(z_));
     problem_->rest();
+    problem_->follow(volts.data());
     N_VConst(0, rate_);
     // Pivots are chosen anew: nothing of an earlier run is left.
     const auto entries = static_cast<sunindextype>(problem_->matrices->pattern.entries());
@@ -210,6 +149,22 @@ class Transient::Integrator {
       for (int k = 0; k <= kShown; ++k) give(begin + (end - begin) * k / kShown, keep);
       return TransientEnd::reached;
     }
+    reached_ = begin;
+    for (int switchings = 0; switchings < kMostSwitchings; ++switchings) {
+      const TransientEnd found = run_on(reached_, end, keep);
+      if (found != TransientEnd::reached || reached_ >= end) return found;
+    }
+    jumping_ = -1;
+    return TransientEnd::stopped;
+  }
+
+  const double* state() const { return empty() ? nullptr : N_VGetArrayPointer(z_); }
+  int jacobians() const { return jacobians_; }
+  int jumping() const { return jumping_; }
+
+ private:
+  /// Runs to the end, or to where a switch has switched.
+  TransientEnd run_on(double begin, double end, const Keep& keep) {
     const auto columns = problem_->at->columns();
     const double *z = N_VGetArrayPointer(z_), *rate = N_VGetArrayPointer(rate_);
     const std::vector<double> from(z, z + columns), moving(rate, rate + columns);
@@ -223,11 +178,6 @@ class Transient::Integrator {
     return found;
   }
 
-  const double* state() const { return empty() ? nullptr : N_VGetArrayPointer(z_); }
-  int jacobians() const { return jacobians_; }
-  int jumping() const { return jumping_; }
-
- private:
   /// Node, of those without a capacitance if there are any, that IDA's last correction moved most, in units of the error allowed.
   int find_jumping() {
     const auto columns = static_cast<std::size_t>(problem_->at->columns());
@@ -260,26 +210,86 @@ class Transient::Integrator {
 
   /// Runs with a first step of this length; 0: IDA's own.
   TransientEnd run(double begin, double end, double first, const Keep& keep, int& steps) {
-    if (IDAReInit(memory_, begin, z_, rate_) != IDA_SUCCESS || IDASetStopTime(memory_, end) != IDA_SUCCESS ||
-        IDASetInitStep(memory_, first) != IDA_SUCCESS ||
-        IDACalcIC(memory_, IDA_YA_YDP_INIT, begin + kFirst * (end - begin)) < 0) {
-      return TransientEnd::no_start;
-    }
-    IDAGetConsistentIC(memory_, z_, rate_);
+    if (!find_start(begin, end, first)) return TransientEnd::no_start;
     if (!begun_) give(begin, keep);
     begun_ = true;
     double t = begin;
-    for (steps = 0; t < end && steps < kMostSteps; ++steps) {
-      if (IDASolve(memory_, end, &t, z_, rate_, IDA_ONE_STEP) < 0) break;
+    int how = 0;
+    for (steps = 0; t < end && steps < kMostSteps && how != IDA_ROOT_RETURN; ++steps) {
+      how = IDASolve(memory_, end, &t, z_, rate_, IDA_ONE_STEP);
+      if (how < 0) break;
       give(t, keep);
     }
+    reached_ = t;
+    if (how == IDA_ROOT_RETURN) turn_switches();
     double last = 0;
     IDAGetLastStep(memory_, &last);
-    if (t < end && (steps < kMostSteps || last < kStuck * (end - begin))) jumping_ = find_jumping();
+    const bool stopped = t < end && how != IDA_ROOT_RETURN;
+    if (stopped && (steps < kMostSteps || last < kStuck * (end - begin))) jumping_ = find_jumping();
     long jacobians = 0;
     IDAGetNumJacEvals(memory_, &jacobians);
     jacobians_ += static_cast<int>(jacobians);
-    return t < end ? TransientEnd::stopped : TransientEnd::reached;
+    return stopped ? TransientEnd::stopped : TransientEnd::reached;
+  }
+
+  /// Finds the state at `begin`: columns without a capacitance, the rates of the others, and switches that turn at once.
+  bool find_start(double begin, double end, double first) {
+    if (problem_->own) {
+      problem_->set_time(begin);
+      problem_->evaluate(N_VGetArrayPointer(z_));
+      find_kinds();
+    }
+    for (std::size_t turns = 0; turns <= 2 * problem_->switches.size() + 1; ++turns) {
+      const auto consistent = [&] {
+        return IDAReInit(memory_, begin, z_, rate_) == IDA_SUCCESS && IDASetStopTime(memory_, end) == IDA_SUCCESS &&
+               IDASetInitStep(memory_, first) == IDA_SUCCESS &&
+               IDACalcIC(memory_, IDA_YA_YDP_INIT, begin + kFirst * (end - begin)) >= 0;
+      };
+      if (!consistent() && !(find_algebraic(begin) && consistent())) return false;
+      IDAGetConsistentIC(memory_, z_, rate_);
+      problem_->set_time(begin);
+      if (problem_->follow_once(problem_->voltages(state()))) continue;
+      problem_->switches.rest();
+      std::vector<int> directions;
+      for (std::size_t k = 0; k < problem_->switches.size(); ++k)
+        directions.push_back(problem_->switches.closed(k) ? -1 : 1);
+      return directions.empty() || IDASetRootDirection(memory_, directions.data()) == IDA_SUCCESS;
+    }
+    return false;
+  }
+
+  /// Finds the columns without a capacitance by Newton's method with limited junctions, as a start. False where that is no help.
+  bool find_algebraic(double begin) {
+    if (!problem_->actions.empty()) return false;
+    problem_->set_time(begin);
+    const auto columns = static_cast<std::size_t>(problem_->at->columns());
+    double* z = N_VGetArrayPointer(z_);
+    const double* x = problem_->voltages(z);
+    std::vector<double> volts(x, x + problem_->equations->nodes()), found(columns);
+    if (!problem_->algebraic_start().solve(problem_->values, volts)) return false;
+    problem_->at->state(volts, found.data());
+    for (std::size_t i = 0; i < columns; ++i) {
+      if (N_VGetArrayPointer(kind_)[i] == 0) z[i] = found[i];
+    }
+    return true;
+  }
+
+  /// Turns the switches whose thresholds the last step has met.
+  void turn_switches() {
+    std::vector<int> met(problem_->switches.size());
+    IDAGetRootInfo(memory_, met.data());
+    for (std::size_t k = 0; k < met.size(); ++k) {
+      if (met[k] != 0) problem_->switches.turn(k);
+    }
+    problem_->switches.set(problem_->values);
+  }
+
+  static int switchings_of(sunrealtype t, N_Vector z, N_Vector /*slope*/, sunrealtype* out, void* data) {
+    auto& problem = *static_cast<Problem*>(data);
+    problem.set_time(t);
+    const double* v = problem.voltages(N_VGetArrayPointer(z));
+    for (std::size_t k = 0; k < problem.switches.size(); ++k) out[k] = problem.switches.beyond(k, v);
+    return 0;
   }
 
   void give(double t, const Keep& keep) {
@@ -337,6 +347,7 @@ class Transient::Integrator {
   void* memory_ = nullptr;
   int jacobians_ = 0;
   int jumping_ = -1;
+  double reached_ = 0;
   bool begun_ = false;
 };
 

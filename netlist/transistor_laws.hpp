@@ -51,6 +51,9 @@ struct MosfetLaw {
     return {-sign * p.current, -p.by_gate, p.by_gate + p.by_drain + p.by_bulk, -p.by_bulk};
   }
 
+  /// Threshold of an n-channel transistor of level 1 at V_bs.
+  double threshold_at(double bulk_source) const { return threshold(bulk_source).value; }
+
   /// Conductance G of the channel's white noise, S = 4 k T G on one side:
   ///     level 1   β V_ov ⅔ (1 + η + η²)/(1 + η)    η = 1 − V_ds/V_ov, 0 in saturation (van der Ziel 1962; Tsividis, Operation and
   ///                                                Modeling of the MOS Transistor): ⅔ g_m there, g_ds at V_ds = 0
@@ -140,48 +143,40 @@ struct MosfetLaw {
   }
 };
 
-/// Bipolar transistor at direct current (Gummel & Poon, Bell Syst. Tech. J. 49 (1970) 827, as the ngspice manual has it), of an npn between its
-/// inner nodes; all voltages and currents of a pnp have the other sign:
-///     I_c = (I_f − I_r)/q_b − I_r/BR − I_c2,     I_b = I_f/BF + I_e2 + I_r/BR + I_c2
-///     I_f, I_r = IS (exp(v/(N k T/q)) − 1), N = NF and NR;   I_e2, I_c2: ISE and NE, ISC and NC        (JunctionLaw)
-///     q_b = q₁/2 (1 + √(1 + 4 q₂)),   q₁ = 1/(1 − v_bc/VAF − v_be/VAR),   q₂ = I_f/IKF + I_r/IKR
-struct BipolarLaw {
-  int sign = 1;                                          ///< −1: pnp
-  double forward_gain = 100, reverse_gain = 1;           ///< BF, BR; defaults of SPICE
-  double early_per_V = 0, reverse_early_per_V = 0;       ///< 1/VAF, 1/VAR
-  double knee_per_A = 0, reverse_knee_per_A = 0;         ///< 1/IKF, 1/IKR
-  JunctionLaw forward = {1e-16}, reverse = {1e-16};      ///< IS with NF, with NR
-  JunctionLaw emitter_leak = {0}, collector_leak = {0};  ///< ISE with NE, ISC with NC
+/// Charge of the gate of a level-1 transistor (Meyer, RCA Rev. 32 (1971) 42, as ngspice has it), with C = W L ε/TOX, V_ov = V_gs − V_th and
+/// s = V_ov, but at least 25 mV; capacitances from the gate to bulk, source and drain, for V_ds ≥ 0:
+///     V_ov ≤ −φ          C_gb = C
+///     −φ < V_ov ≤ 0      C_gb = −C V_ov/φ,  C₀ = max(⅔ C (1 + 2 V_ov/φ), 0)
+///     V_ov > 0           C_gb = 0,  C₀ = ⅔ C
+///     C_gs = C₀,  C_gd = 0                                          V_ds ≥ s
+///     C_gs = C₀ (1 − ((s − V_ds)/d)²),  C_gd = C₀ (1 − (s/d)²),  d = 2 s − V_ds      V_ds < s
+/// Limit: charge is not conserved over a cycle, as with all capacitances of this form.
+struct GateCharge {
+  enum class Plate { source, drain, bulk };
+  MosfetLaw law = {};
+  double oxide_F = 0;  ///< C
+  Plate to = Plate::source;
 
-  /// Currents into the collector and the base, and their slopes by v_be and v_bc.
-  struct Point {
-    double collector = 0, base = 0;
-    double collector_by_be = 0, collector_by_bc = 0, base_by_be = 0, base_by_bc = 0;
-  };
-  Point at(double base_emitter, double base_collector) const {
-    const double vbe = sign * base_emitter, vbc = sign * base_collector;
-    const CurrentSlope f = forward.at(vbe), r = reverse.at(vbc);
-    const CurrentSlope e = leak(emitter_leak, vbe), c = leak(collector_leak, vbc);
-    const double q1 = 1 / (1 - vbc * early_per_V - vbe * reverse_early_per_V);
-    const double root = std::sqrt(std::max(1e-12, 1 + 4 * (f.current * knee_per_A + r.current * reverse_knee_per_A)));
-    const double qb = q1 / 2 * (1 + root);
-    const double qb_by_be = q1 * (qb * reverse_early_per_V + f.slope * knee_per_A / root),
-                 qb_by_bc = q1 * (qb * early_per_V + r.slope * reverse_knee_per_A / root);
-    const double transport = (f.current - r.current) / qb;
-    Point p;
-    p.collector = sign * (transport - r.current / reverse_gain - c.current);
-    p.base = sign * (f.current / forward_gain + e.current + r.current / reverse_gain + c.current);
-    p.collector_by_be = (f.slope - transport * qb_by_be) / qb;
-    p.collector_by_bc = (-r.slope - transport * qb_by_bc) / qb - r.slope / reverse_gain - c.slope;
-    p.base_by_be = f.slope / forward_gain + e.slope;
-    p.base_by_bc = r.slope / reverse_gain + c.slope;
-    return p;
+  double farads(double gate_source, double drain_source, double bulk_source) const {
+    double vgs = law.sign * gate_source, vds = law.sign * drain_source, vbs = law.sign * bulk_source;
+    const bool turned = vds < 0;  // source and drain change places
+    if (turned) {
+      vgs -= vds;
+      vbs -= vds;
+      vds = -vds;
+    }
+    const double over = vgs - law.threshold_at(vbs), phi = law.surface_V;
+    if (to == Plate::bulk) return oxide_F * std::clamp(-over / phi, 0.0, 1.0);
+    const double both = 2 * oxide_F / 3 * std::clamp(1 + 2 * over / phi, 0.0, 1.0);
+    const double edge = std::max(over, kLeastEdge_V);
+    const bool at_source = (to == Plate::source) != turned;
+    if (vds >= edge) return at_source ? both : 0;
+    const double part = (at_source ? edge - vds : edge) / (2 * edge - vds);
+    return both * (1 - part * part);
   }
 
  private:
-  static CurrentSlope leak(const JunctionLaw& law, double volts) {
-    return law.saturation_A > 0 ? law.at(volts) : CurrentSlope{};
-  }
+  static constexpr double kLeastEdge_V = 0.025;  // of ngspice
 };
 
 }  // namespace nudge

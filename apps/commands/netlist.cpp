@@ -24,6 +24,7 @@
 #include "netlist/node_capacitances.hpp"
 #include "netlist/operating_point.hpp"
 #include "netlist/point_stability.hpp"
+#include "netlist/switch_states.hpp"
 #include "netlist/transient.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -172,7 +173,7 @@ nlohmann::json inductor_currents(const Netlist& netlist, const std::vector<std::
 
 /// Prints how the circuit settles when its sources come on.
 ExitCode print_transient(NetlistCommand options, const NodalEquations& at_rest) {
-  const NodalEquations equations(with_inductor_currents(with_branch_states(at_rest.netlist())));
+  const NodalEquations equations(with_inductor_currents(with_switch_states(with_branch_states(at_rest.netlist()))));
   StepResponseOptions how;
   how.stop_s = stop_of(options, equations.netlist());
   how.node_capacitance_F = capacitances_of(options, at_rest.netlist());

@@ -37,7 +37,7 @@ double flickering_A(const Element& e, const std::vector<double>& v) {
 ///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side
 ///     diode       q (I + 2 I_s), q |I| in breakdown, and 2 k T gmin: shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
 ///     transistor  2 k T G                              channel (MosfetLaw::noise_S); its junctions are left out
-///     bipolar     q |I_c|; of its base q |I_b|         shot (ngspice manual: 2 q I on one side)
+///     bipolar     q |I_c|; of its base q |I_b|         shot (ngspice manual: 2 q I on one side); 2 k T/r of a base that spreads
 /// All other elements have none.
 double current_noise_A2_per_Hz(const Element& e, double value, const std::vector<double>& v, double gmin_S,
                                double temperature_K) {
@@ -59,7 +59,9 @@ double current_noise_A2_per_Hz(const Element& e, double value, const std::vector
 
 CurrentNoise::CurrentNoise(const NodalEquations& equations, double slowest_s)
     : equations_(&equations), flicker_(equations.netlist(), slowest_s) {
-  for (const Element& e : equations.netlist().elements) bases_ += e.kind == ElementKind::bipolar ? 1 : 0;
+  for (const Element& e : equations.netlist().elements) {
+    if (e.kind == ElementKind::bipolar) bases_ += e.bipolar->spreads() ? 2 : 1;
+  }
 }
 
 void CurrentNoise::draw(Index rows, double tau_s, ReadContext& read) {
@@ -91,8 +93,14 @@ void CurrentNoise::leave(Index row, double temperature_K, const std::vector<doub
                  flicker_.deviate(row, static_cast<std::size_t>(flickers - flicker_.elements().begin()));
       ++flickers;
     }
-    if (e.kind == ElementKind::bipolar)
-      add(e.nodes[1], e.nodes[2], scale_ * std::sqrt(kCharge_C * std::abs(bipolar_at(e, v).base)) * *of_bases++);
+    if (e.kind == ElementKind::bipolar) {
+      const BipolarLaw::Point at = bipolar_at(e, v);
+      add(e.nodes[1], e.nodes[2], scale_ * std::sqrt(kCharge_C * std::abs(at.base)) * *of_bases++);
+      if (e.bipolar->spreads()) {
+        const double thermal = 2 * boltzmann_J_per_K * temperature_K / at.base_Ohm;
+        add(e.nodes[3], e.nodes[1], scale_ * std::sqrt(thermal) * *of_bases++);
+      }
+    }
     if (amperes == 0) continue;
     const bool transistor = e.kind == ElementKind::mosfet || e.kind == ElementKind::bipolar;
     add(e.nodes[0], e.nodes[transistor ? 2 : 1], amperes);
