@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
 #include <sstream>
+#include <tuple>
 
 #include "netlist/expression.hpp"
 #include "sim/base/errors.hpp"
@@ -70,6 +72,7 @@ AcResponse::AcResponse(const NodalEquations& equations, const std::vector<double
   }
   for (std::size_t j = 1; j < pattern.column_begin.size(); ++j) pattern.column_begin[j] += pattern.column_begin[j - 1];
   lu_ = std::make_unique<ComplexLu>(pattern);
+  turn(pattern);
   const std::vector<Element>& elements = equations.netlist().elements;
   for (std::size_t k = 0; k < elements.size(); ++k) {
     const Element& e = elements[k];
@@ -85,19 +88,55 @@ AcResponse::AcResponse(const NodalEquations& equations, const std::vector<double
   }
 }
 
-bool AcResponse::at(double hertz, std::vector<std::complex<double>>& y) {
+/// Makes the transposed matrix.
+void AcResponse::turn(const SparsePattern& pattern) {
+  std::vector<std::tuple<int, int, std::size_t>> entries;  // row, column and number of each entry
+  for (int column = 0; column < pattern.size; ++column) {
+    const auto begin = static_cast<std::size_t>(pattern.column_begin[static_cast<std::size_t>(column)]);
+    const auto end = static_cast<std::size_t>(pattern.column_begin[static_cast<std::size_t>(column) + 1]);
+    for (std::size_t k = begin; k < end; ++k) entries.emplace_back(pattern.row[k], column, k);
+  }
+  std::sort(entries.begin(), entries.end());
+  SparsePattern turned{pattern.size, std::vector<int>(static_cast<std::size_t>(pattern.size) + 1, 0), {}};
+  for (const auto& [row, column, k] : entries) {
+    turned.row.push_back(column);
+    ++turned.column_begin[static_cast<std::size_t>(row) + 1];
+    order_.push_back(k);
+  }
+  for (std::size_t j = 1; j < turned.column_begin.size(); ++j) turned.column_begin[j] += turned.column_begin[j - 1];
+  turned_ = std::make_unique<ComplexLu>(turned);
+}
+
+/// Solves for the right side right_.
+bool AcResponse::solve(double hertz, bool turned, std::vector<std::complex<double>>& y) {
   const double omega = 2 * std::numbers::pi * hertz;
   scaled_.resize(charging_.size());
-  for (std::size_t e = 0; e < charging_.size(); ++e) scaled_[e] = omega * charging_[e];
+  for (std::size_t e = 0; e < charging_.size(); ++e) scaled_[e] = omega * charging_[turned ? order_[e] : e];
+  if (turned) {
+    turned_siemens_.resize(siemens_.size());
+    for (std::size_t e = 0; e < siemens_.size(); ++e) turned_siemens_[e] = siemens_[order_[e]];
+  }
+  if (!(turned ? turned_ : lu_)->solve(turned ? turned_siemens_ : siemens_, scaled_, right_[0], right_[1]))
+    return false;
+  y.resize(sources_.size());
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = {right_[0][i], right_[1][i]};
+  return true;
+}
+
+bool AcResponse::at(double hertz, std::vector<std::complex<double>>& y) {
   for (std::vector<double>& part : right_) part.resize(sources_.size());
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     right_[0][i] = sources_[i].real();
     right_[1][i] = sources_[i].imag();
   }
-  if (!lu_->solve(siemens_, scaled_, right_[0], right_[1])) return false;
-  y.resize(sources_.size());
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = {right_[0][i], right_[1][i]};
-  return true;
+  return solve(hertz, false, y);
+}
+
+bool AcResponse::adjoint_at(double hertz, const NodePair& output, std::vector<std::complex<double>>& y) {
+  for (std::vector<double>& part : right_) part.assign(sources_.size(), 0.0);
+  if (output.plus >= 0) right_[0][static_cast<std::size_t>(output.plus)] += 1;
+  if (output.minus >= 0) right_[0][static_cast<std::size_t>(output.minus)] -= 1;
+  return solve(hertz, true, y);
 }
 
 std::vector<double> sweep_frequencies(const std::string& text, const std::string& where) {

@@ -23,11 +23,17 @@ class AcResponse {
 
   /// Computes y at a frequency. False: the matrix is singular there.
   bool at(double hertz, std::vector<std::complex<double>>& y);
+  /// Computes the adjoint y of the voltage between two nodes at a frequency, (∂r/∂x + iω C)ᵀ y = e₊ − e₋. A current i from node a through an
+  /// element to node b makes the voltage −(y_a − y_b) i. False: the matrix is singular there.
+  bool adjoint_at(double hertz, const NodePair& output, std::vector<std::complex<double>>& y);
 
  private:
-  std::vector<double> siemens_, charging_, right_[2], scaled_;
+  void turn(const SparsePattern& pattern);
+  bool solve(double hertz, bool turned, std::vector<std::complex<double>>& y);
+  std::vector<double> siemens_, turned_siemens_, charging_, right_[2], scaled_;
   std::vector<std::complex<double>> sources_;
-  std::unique_ptr<ComplexLu> lu_;
+  std::unique_ptr<ComplexLu> lu_, turned_;
+  std::vector<std::size_t> order_;  ///< entries in the order of the transposed matrix
 };
 
 /// Frequencies of a sweep as `.ac` has it. `dec N FROM TO` has N points per decade, `oct N FROM TO` N per octave, `lin N FROM TO` N in all.

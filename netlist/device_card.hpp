@@ -40,7 +40,7 @@ class DeviceCard {
   const ModelCard& model() const { return *model_; }
   const Heat& heat() const { return heat_; }
 
-  /// Reads settings; temp= and dtemp= are those of all devices.
+  /// Reads settings, among them temp= and dtemp=, which all devices have.
   void settings(std::size_t from, const ElementCard::Take& take) {
     of_.settings(from, form_, [&](const Assignment& one) {
       const bool own = one.name.text == "temp", added = one.name.text == "dtemp";
@@ -93,6 +93,14 @@ class DeviceCard {
         static_cast<std::size_t>(1 + *std::max_element(capacitor.nodes.begin(), capacitor.nodes.end())), 0.0);
     capacitor.value = farads_at(capacitor, rest.data());
     of_.context.add(std::move(capacitor));
+  }
+
+  /// Adds a current from one node to another that is a formula of the voltage between them.
+  void current(int plus, int minus, Formula formula, const char* name) {
+    Element made = part(name, ElementKind::formula_current, 0);
+    made.nodes = {plus, minus, plus, minus};
+    made.formula = std::make_shared<const FormulaLaw>(FormulaLaw{std::move(formula), {0}});
+    of_.context.add(std::move(made));
   }
 
   /// Refuses a junction whose saturation current vanishes, or whose current or slope overflows at some voltage.

@@ -26,8 +26,8 @@ struct ModelCard {
 /// Reads the card ".model NAME TYPE (name=value …)". UserError for a type or a parameter that is not simulated.
 ModelCard read_model(const Card& card, ParameterScope& scope);
 
-/// Model of a level-1 transistor in which KP, GAMMA, PHI and VTO that the card leaves out follow from its process, UO, TOX, NSUB, NSS and TPG
-/// (ngspice 39, level 1), at the nominal temperature. Others come back as they are.
+/// Computes KP, GAMMA, PHI and VTO of a level-1 transistor from UO, TOX, NSUB, NSS and TPG, as ngspice 39 does, where its card leaves them out.
+/// Other models come back as they are.
 ModelCard with_process(ModelCard model, double nominal_C);
 
 /// Level of the EKV transistor (MosfetLaw). ngspice 39 has no model of this number.

@@ -28,8 +28,8 @@ const std::map<std::string, ModelType>& model_types() {
   static const ModelType jfet = {
       {"vto", "vt0", "beta", "lambda", "is", "n", "rd", "rs", "cgs", "cgd", "pb", "m", "fc", "kf", "af", "b", "level"},
       {"tnom", "betatce", "vtotc", "xti", "eg", "alpha", "vk", "isr", "nr"}};
-  static const ModelType passive = {{"tc1", "tc2", "rsh", "narrow", "defw", "cj", "cjsw", "tnom", "r", "res", "cap"},
-                                    {"kf", "af"}};
+  static const ModelType passive = {
+      {"tc1", "tc2", "rsh", "narrow", "short", "defw", "cj", "cjsw", "tnom", "r", "res", "cap"}, {"kf", "af"}};
   static const ModelType bipolar = {
       {"is",  "bf",  "br",  "nf",  "nr",  "vaf",   "va",  "var", "vb", "ikf", "ik",   "ikr", "ise",
        "isc", "ne",  "nc",  "rb",  "rbm", "rc",    "re",  "xti", "eg", "xtb", "tnom", "cje", "vje",
@@ -37,8 +37,8 @@ const std::map<std::string, ModelType>& model_types() {
       {"ptf", "cjs", "vjs", "mjs", "kf", "af"}};
   static const std::map<std::string, ModelType> types = {
       {"d",
-       {{"is", "js",  "n",  "rs",   "level", "kf",  "af", "bv", "ibv", "nbv", "ikf",
-         "ik", "xti", "eg", "tnom", "cjo",   "cj0", "vj", "m",  "fc",  "tt"},
+       {{"is",  "js", "n",    "rs",  "level", "kf", "af", "bv", "ibv", "nbv", "ikf", "ik",
+         "xti", "eg", "tnom", "cjo", "cj0",   "vj", "m",  "fc", "tt",  "isr", "nr"},
         {}}},
       {"nmos", transistor},
       {"pmos", transistor},
@@ -62,10 +62,10 @@ const std::set<std::string> kPositive = {"is", "js", "n",   "kp",   "w",   "l", 
                                          "pb", "vj", "vje", "vjc",  "nbv", "nf", "nr",   "ne",  "nc",
                                          "bf", "br", "ron", "roff", "uo",  "u0", "nsub", "defw"};
 const std::set<std::string> kNotNegative = {
-    "rs",   "lambda", "cjo", "cj0", "kf",   "gamma", "bv",   "ibv",  "ikf", "ik",    "tt",  "cgso", "cgdo",
-    "cgbo", "cbd",    "cbs", "cj",  "cjsw", "rd",    "rb",   "rc",   "re",  "vaf",   "va",  "var",  "vb",
-    "ikr",  "ise",    "isc", "cje", "cjc",  "m",     "mj",   "mjsw", "mje", "mjc",   "rbm", "irb",  "tf",
-    "tr",   "xtf",    "vtf", "itf", "rsh",  "ld",    "beta", "cgs",  "cgd", "narrow"};
+    "rs",   "lambda", "cjo", "cj0", "kf",   "gamma", "bv",   "ibv",  "ikf", "ik",     "tt",  "cgso", "cgdo",
+    "cgbo", "cbd",    "cbs", "cj",  "cjsw", "rd",    "rb",   "rc",   "re",  "vaf",    "va",  "var",  "vb",
+    "ikr",  "ise",    "isc", "cje", "cjc",  "m",     "mj",   "mjsw", "mje", "mjc",    "rbm", "irb",  "tf",
+    "tr",   "xtf",    "vtf", "itf", "rsh",  "ld",    "beta", "cgs",  "cgd", "narrow", "isr"};
 
 void check_model_value(const Assignment& one, double value) {
   const std::string& name = one.name.text;

@@ -108,8 +108,8 @@ struct Element {
   std::string name;  ///< name in lower case, within instances "x1.x2.r3"
   std::vector<int>
       nodes;  ///< node numbers; of sources then their controlling pairs; mosfet: drain, gate, source, bulk; bipolar: collector,
-      ///< base and emitter, those within its resistances, and the base outside if its resistance spreads; capacitor with
-      ///< the charge of a transistor: its plates, the pair of nodes whose voltage moves it, and the transistor's nodes
+  ///< base and emitter, those within its resistances, and the base outside if its resistance spreads. A capacitor
+  ///< with the charge of a transistor has its plates, the pair of nodes whose voltage moves it, and the transistor's nodes
   double value = 0;      ///< Ohm, F, H, V, A; of controlled sources the gain, S or Ohm
   int control = -1;      ///< cccs, ccvs: number of the voltage source whose current controls
   JunctionLaw junction;  ///< diode
@@ -171,12 +171,13 @@ struct Netlist {
   std::string title;
   std::vector<std::string> nodes;  ///< names but ground's, in the order in which they appear
   std::vector<Element> elements;   ///< names are distinct
+  double celsius = 27;             ///< temperature, temp of .options
   double shunt_S = 0;              ///< conductance from every node to ground, 1/rshunt of .options
   double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
   std::vector<std::pair<int, double>> starts;  ///< nodes and voltages of .nodeset and .ic
   std::vector<CoupledInductors> couplings;
   std::vector<TimedSwitch> switches;               ///< only of with_switch_states()
-  std::vector<std::vector<std::string>> analyses;  ///< words of the .tran and .ac cards
+  std::vector<std::vector<std::string>> analyses;  ///< words of the .tran, .ac and .noise cards
   std::vector<std::string> notes;  ///< sentences on what was left aside, or is read otherwise than by ngspice
 };
 

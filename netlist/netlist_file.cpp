@@ -105,7 +105,7 @@ void join_direct(const Element& e, JoinedNodes& joined) {
       }
       break;
     case ElementKind::bipolar:
-      for (const int to : {e.nodes[1], e.nodes[2]}) joined.join(e.nodes[0], to);
+      for (const int to : e.nodes) joined.join(e.nodes[0], to);
       break;
     case ElementKind::mosfet:
       for (const int to : {e.nodes[2], e.nodes[3]}) joined.join(e.nodes[0], to);

@@ -44,6 +44,7 @@ class Expansion {
     Level top{&scope, "", "", {}, {}, nullptr, nullptr, 1};
     define_parameters(definitions_.top(), scope);
     options_ = read_options(definitions_.top(), scope, netlist_, aside_);
+    netlist_.celsius = options_.celsius;
     scope.set("temper", options_.celsius);
     expand(definitions_.top(), top);
     join_controls();
@@ -150,7 +151,8 @@ class Expansion {
   }
 
   void analysis(const Card& card) {
-    if (card.front().text != ".tran" && card.front().text != ".ac") return aside_.add(card.front().text);
+    const std::string& word = card.front().text;
+    if (word != ".tran" && word != ".ac" && word != ".noise") return aside_.add(word);
     netlist_.analyses.emplace_back();
     for (const Word& one : card) netlist_.analyses.back().push_back(one.text);
   }

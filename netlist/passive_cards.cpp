@@ -77,19 +77,19 @@ class PassiveCard {
     return true;
   }
 
-  /// Value that a model gives: of its sheet, R = RSH (L − NARROW)/(W − NARROW), or C = CJ A + CJSW P of a plate with these sides (ngspice
-  /// manual, "Semiconductor resistors", "Semiconductor capacitors"); else its own.
+  /// Value that a model gives: of its sheet, R = RSH (L − 2 SHORT)/(W − 2 NARROW), or C = CJ A + CJSW P of a plate with the sides L − SHORT and
+  /// W − NARROW, as ngspice 39 has them; else its own.
   std::optional<double> by_model() const {
     if (model_ == nullptr) return {};
-    const double narrow = model_->at("narrow", 0), length = length_m_ - narrow;
-    const double width = (width_m_ > 0 ? width_m_ : model_->at("defw", 1e-5)) - narrow;  // default of SPICE
-    if (length > 0 && width > 0 && letter_ == 'r' && model_->at("rsh", 0) > 0)
-      return model_->at("rsh", 0) * length / width;
-    if (length > 0 && width > 0 && letter_ == 'c' && model_->at("cj", 0) + model_->at("cjsw", 0) > 0)
-      return model_->at("cj", 0) * length * width + 2 * model_->at("cjsw", 0) * (length + width);
-    const double own = letter_ == 'r'   ? model_->at("r", model_->at("res", 0))
-                       : letter_ == 'c' ? model_->at("cap", 0)
-                                        : 0;
+    const double sides = letter_ == 'r' ? 2 : 1, sheet = model_->at("rsh", 0), bottom = model_->at("cj", 0);
+    const double length = length_m_ - sides * model_->at("short", 0), edge = model_->at("cjsw", 0);
+    const double width = (width_m_ > 0 ? width_m_ : model_->at("defw", 1e-5)) - sides * model_->at("narrow", 0);
+    const bool drawn = length > 0 && width > 0;
+    if (drawn && letter_ == 'r' && sheet > 0) return sheet * length / width;
+    if (drawn && letter_ == 'c' && bottom + edge > 0) return bottom * length * width + 2 * edge * (length + width);
+    double own = 0;
+    if (letter_ == 'r') own = model_->at("r", model_->at("res", 0));
+    if (letter_ == 'c') own = model_->at("cap", 0);
     return own > 0 ? std::optional(own) : std::nullopt;
   }
 

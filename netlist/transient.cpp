@@ -26,6 +26,10 @@ constexpr double kStuck = 1e-9;
 constexpr int kShown = 100;
 /// Limit on the switchings of a stretch: a switch that opens itself at once as often as it closes never comes to rest.
 constexpr int kMostSwitchings = 100000;
+/// Limit on the new starts of a stretch after steps that failed.
+constexpr int kMostRestarts = 100;
+/// Least number of steps of a stretch, and of a period of a sine, where switches follow what no error of a step watches.
+constexpr double kSwitchedSteps = 20;
 
 void require_made(bool made, const char* what) {
   if (!made) throw NumericalFailure(fmt::format("the transient cannot be set up: {}", what));
@@ -150,11 +154,14 @@ class Transient::Integrator {
       return TransientEnd::reached;
     }
     reached_ = begin;
-    for (int switchings = 0; switchings < kMostSwitchings; ++switchings) {
+    double stuck =
+        begin;  // where a step failed: the integrator starts anew there, from the algebraic columns of find_start()
+    for (int switchings = 0, restarts = 0; switchings < kMostSwitchings; ++switchings) {
       const TransientEnd found = run_on(reached_, end, keep);
-      if (found != TransientEnd::reached || reached_ >= end) return found;
+      const bool again = found == TransientEnd::stopped && failed_ && reached_ > stuck && ++restarts < kMostRestarts;
+      if (again) stuck = reached_;
+      if (!again && (found != TransientEnd::reached || reached_ >= end)) return found;
     }
-    jumping_ = -1;
     return TransientEnd::stopped;
   }
 
@@ -221,6 +228,7 @@ class Transient::Integrator {
       give(t, keep);
     }
     reached_ = t;
+    failed_ = how < 0;
     if (how == IDA_ROOT_RETURN) turn_switches();
     double last = 0;
     IDAGetLastStep(memory_, &last);
@@ -239,6 +247,7 @@ class Transient::Integrator {
       problem_->evaluate(N_VGetArrayPointer(z_));
       find_kinds();
     }
+    if (problem_->switches.size() > 0) watch_closely();
     for (std::size_t turns = 0; turns <= 2 * problem_->switches.size() + 1; ++turns) {
       const auto consistent = [&] {
         return IDAReInit(memory_, begin, z_, rate_) == IDA_SUCCESS && IDASetStopTime(memory_, end) == IDA_SUCCESS &&
@@ -256,6 +265,18 @@ class Transient::Integrator {
       return directions.empty() || IDASetRootDirection(memory_, directions.data()) == IDA_SUCCESS;
     }
     return false;
+  }
+
+  /// Keeps steps so short that no switch turns twice within one.
+  void watch_closely() {
+    double longest = (problem_->end - problem_->begin) / kSwitchedSteps;
+    for (const std::size_t k : problem_->waves) {
+      const Waveform& wave = problem_->equations->netlist().elements[k].wave;
+      if (wave.kind == Waveform::Kind::sine && wave.numbers.size() > 2 && wave.numbers[2] > 0)
+        longest = std::min(longest, 1 / (kSwitchedSteps * wave.numbers[2]));
+    }
+    IDASetMaxStep(memory_, longest);
+    IDASetSuppressAlg(memory_, SUNFALSE);
   }
 
   /// Finds the columns without a capacitance by Newton's method with limited junctions, as a start. False where that is no help.
@@ -348,6 +369,7 @@ class Transient::Integrator {
   int jacobians_ = 0;
   int jumping_ = -1;
   double reached_ = 0;
+  bool failed_ = false;
   bool begun_ = false;
 };
 

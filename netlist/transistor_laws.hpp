@@ -143,8 +143,8 @@ struct MosfetLaw {
   }
 };
 
-/// Charge of the gate of a level-1 transistor (Meyer, RCA Rev. 32 (1971) 42, as ngspice has it), with C = W L ε/TOX, V_ov = V_gs − V_th and
-/// s = V_ov, but at least 25 mV; capacitances from the gate to bulk, source and drain, for V_ds ≥ 0:
+/// Charge of the gate of a level-1 transistor (Meyer, RCA Rev. 32 (1971) 42, as ngspice has it), C = W L ε/TOX, V_ov = V_gs − V_th. The voltage
+/// s is V_ov, but at least 25 mV. Capacitances from the gate to bulk, source and drain, for V_ds ≥ 0:
 ///     V_ov ≤ −φ          C_gb = C
 ///     −φ < V_ov ≤ 0      C_gb = −C V_ov/φ,  C₀ = max(⅔ C (1 + 2 V_ov/φ), 0)
 ///     V_ov > 0           C_gb = 0,  C₀ = ⅔ C

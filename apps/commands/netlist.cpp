@@ -13,6 +13,7 @@
 #include <span>
 
 #include "apps/commands.hpp"
+#include "apps/commands/netlist_noise.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
 #include "circuits/netlist/memristor_devices.hpp"
@@ -36,7 +37,7 @@ namespace nudge {
 namespace {
 
 struct NetlistCommand {
-  std::string file, trained, out, tran, ac, bill, vectors;
+  std::string file, trained, out, tran, ac, noise, bill, vectors;
   std::size_t samples = 8;
   std::vector<std::string> capacitance;
   std::size_t elements_limit = NetlistLimit::standard;
@@ -281,7 +282,7 @@ ExitCode run_netlist(const NetlistCommand& options) {
   }
   if (options.waves && options.tran.empty()) throw UserError("netlist: --waves goes with --tran TIME");
   if (!options.tran.empty()) return print_transient(options, equations);
-  if (!options.op && options.ac.empty()) {
+  if (!options.op && options.ac.empty() && options.noise.empty()) {
     const Netlist& netlist = equations.netlist();
     std::string ways = "--op: its operating point";
     for (const std::vector<std::string>& card : netlist.analyses)
@@ -297,6 +298,11 @@ ExitCode run_netlist(const NetlistCommand& options) {
     throw NumericalFailure(fmt::format("{}: {}", options.file, describe_failure(equations, found)));
   }
   if (!options.ac.empty()) return print_ac(options, equations, x);
+  if (!options.noise.empty()) {
+    const bool of_card = options.noise == ".noise";
+    return print_noise(of_card ? noise_text(analysis_card(options, equations.netlist(), ".noise")) : options.noise,
+                       options.json, equations, x, capacitances_of(options, equations.netlist()));
+  }
   const std::optional<double> growth = growth_rate(equations, x);
   answer("{}",
          options.json ? json_text(json_of(equations, found, x, growth), 2) + "\n" : table_of(equations, found, x));
@@ -328,9 +334,14 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
       "--ac", options->ac,
       "Small signals about its operating point: dec, oct or lin, points, first and last frequency, as \"dec 10 1 "
       "1meg\"; .ac: as the card of the file says");
-  app.add_option("--capacitance", options->capacitance,
-                 "Of --tran and --ac: from every node to ground, beside the capacitors drawn; NODE=C, as often as "
-                 "needed: of one")
+  app.add_option(
+      "--noise", options->noise,
+      "Noise of a voltage about its operating point, as \"v(out) dec 10 1 1meg\"; .noise: as the card of the "
+      "file says");
+  app.add_option(
+         "--capacitance", options->capacitance,
+         "Of --tran, --ac and --noise: from every node to ground, beside the capacitors drawn; NODE=C, as often as "
+         "needed: of one")
       ->expected(1)
       ->take_all();
   app.add_flag("--waves", options->waves,

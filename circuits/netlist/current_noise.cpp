@@ -55,7 +55,39 @@ double current_noise_A2_per_Hz(const Element& e, double value, const std::vector
   }
 }
 
+/// Calls take(from, to, density) for the currents of noise in the base of a bipolar transistor.
+template <class Take>
+void take_base_noise(const Element& e, const std::vector<double>& v, double temperature_K, const Take& take) {
+  const BipolarLaw::Point at = bipolar_at(e, v);
+  take(e.nodes[1], e.nodes[2], kCharge_C * std::abs(at.base));
+  if (e.bipolar->spreads()) take(e.nodes[3], e.nodes[1], 2 * boltzmann_J_per_K * temperature_K / at.base_Ohm);
+}
+
+/// Number of the node at which an element's current of noise ends.
+std::size_t noise_end(const Element& e) {
+  return e.kind == ElementKind::mosfet || e.kind == ElementKind::bipolar ? 2 : 1;
+}
+
 }  // namespace
+
+std::vector<NoiseCurrent> noise_currents(const NodalEquations& equations, const std::vector<double>& values,
+                                         const std::vector<double>& v, double temperature_K) {
+  const Netlist& netlist = equations.netlist();
+  std::vector<NoiseCurrent> all;
+  for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+    const Element& e = netlist.elements[k];
+    const double white = current_noise_A2_per_Hz(e, values[k], v, netlist.gmin_S, temperature_K);
+    const double flicker =
+        e.flicker.factor > 0 ? e.flicker.factor * std::pow(std::abs(flickering_A(e, v)), e.flicker.power) : 0;
+    if (white > 0 || flicker > 0) all.push_back({k, e.nodes[0], e.nodes[noise_end(e)], white, flicker});
+    if (e.kind == ElementKind::bipolar) {
+      take_base_noise(e, v, temperature_K, [&](int from, int to, double base_A2_per_Hz) {
+        all.push_back({k, from, to, base_A2_per_Hz, 0});
+      });
+    }
+  }
+  return all;
+}
 
 CurrentNoise::CurrentNoise(const NodalEquations& equations, double slowest_s)
     : equations_(&equations), flicker_(equations.netlist(), slowest_s) {
@@ -94,16 +126,11 @@ void CurrentNoise::leave(Index row, double temperature_K, const std::vector<doub
       ++flickers;
     }
     if (e.kind == ElementKind::bipolar) {
-      const BipolarLaw::Point at = bipolar_at(e, v);
-      add(e.nodes[1], e.nodes[2], scale_ * std::sqrt(kCharge_C * std::abs(at.base)) * *of_bases++);
-      if (e.bipolar->spreads()) {
-        const double thermal = 2 * boltzmann_J_per_K * temperature_K / at.base_Ohm;
-        add(e.nodes[3], e.nodes[1], scale_ * std::sqrt(thermal) * *of_bases++);
-      }
+      take_base_noise(e, v, temperature_K, [&](int from, int to, double base_A2_per_Hz) {
+        add(from, to, scale_ * std::sqrt(base_A2_per_Hz) * *of_bases++);
+      });
     }
-    if (amperes == 0) continue;
-    const bool transistor = e.kind == ElementKind::mosfet || e.kind == ElementKind::bipolar;
-    add(e.nodes[0], e.nodes[transistor ? 2 : 1], amperes);
+    if (amperes != 0) add(e.nodes[0], e.nodes[noise_end(e)], amperes);
   }
 }
 

@@ -33,6 +33,18 @@ class FlickerNoise {
   std::vector<double> numbers_, sums_;
 };
 
+/// Current of noise from one node through an element to another: white, with a two-sided density in A²/Hz, and 1/f, with the one-sided density
+/// `flicker_A2` over the frequency.
+struct NoiseCurrent {
+  std::size_t element;
+  int from, to;
+  double white_A2_per_Hz, flicker_A2;
+};
+
+/// Currents of noise of all elements at the voltages v of the nodes; `values` are NodalEquations::values.
+std::vector<NoiseCurrent> noise_currents(const NodalEquations& equations, const std::vector<double>& values,
+                                         const std::vector<double>& v, double temperature_K);
+
 /// Draws of the noise of all elements of a netlist, white and 1/f: a pure function of the reads so far of a sample.
 class CurrentNoise {
  public:

@@ -59,11 +59,27 @@ TEST_CASE("netlist: an operating point as JSON and as a table", "[apps]") {
   CHECK_THAT(run_nudge(folder, "netlist d.cir").output, Contains("3 elements, 2 nodes"));
 }
 
+TEST_CASE("netlist: the noise of a voltage, by an option and by the card", "[apps]") {
+  const Folder folder;
+  folder.write("n.cir", "t\nV1 a 0 1\nR1 a b 1k\nR2 b 0 3k\n.temp 76.85\n.noise v(b) V1 dec 1 1 1k\n");
+  const auto json = nlohmann::json::parse(run_nudge(folder, "netlist n.cir --noise .noise --json").output);
+  const double density = 4 * 1.380649e-23 * 350 * 750;  // 4 k T R of both in parallel
+  REQUIRE(json["density_V2_per_Hz"].size() == 4);
+  CHECK(json["density_V2_per_Hz"][2].get<double>() == Approx(density).epsilon(1e-9));
+  CHECK(json["power_V2"].get<double>() == Approx(density * 999).epsilon(1e-9));
+  CHECK(json["elements"]["r1"]["power_V2"].get<double>() == Approx(0.75 * density * 999).epsilon(1e-9));
+  CHECK_THAT(run_nudge(folder, "netlist n.cir --noise \"v(b) lin 2 1 1000\"").output,
+             Contains("r1") && Contains("75 %") && Contains("at 350 K"));
+  CHECK_THAT(refused(folder, "netlist n.cir --noise \"v(c) dec 1 1 10\"", 2), Contains("no node c"));
+  CHECK_THAT(refused(folder, "netlist n.cir --noise \"b dec 1 1 10\"", 2), Contains("v(out) dec 10 1 1meg"));
+  CHECK_THAT(refused(folder, "netlist n.cir --noise \"v(b) lin 2 0 10\"", 2), Contains("above 0 Hz"));
+}
+
 TEST_CASE("netlist: what cannot be read ends with 2, what cannot be solved with 3", "[apps]") {
   const Folder folder;
-  folder.write("q.cir", "t\nJ1 a b c m\n");
+  folder.write("q.cir", "t\nZ1 a b c m\n");
   folder.write("open.cir", "t\nV1 a 0 1\nR1 a 0 1\nR2 b 0 1\nR3 b 0 -1\n");
-  CHECK_THAT(refused(folder, "netlist q.cir --op", 2), Contains("q.cir:2:1: J1: JFETs"));
+  CHECK_THAT(refused(folder, "netlist q.cir --op", 2), Contains("q.cir:2:1: Z1: MESFETs"));
   CHECK_THAT(refused(folder, "netlist none.cir", 2), Contains("no such file"));
   CHECK_THAT(refused(folder, "netlist", 2), Contains("FILE.cir is missing"));
   CHECK_THAT(refused(folder, "netlist open.cir --op", 3), Contains("singular at v(b)"));

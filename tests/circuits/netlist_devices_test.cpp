@@ -194,7 +194,8 @@ TEST_CASE("netlist: expressions where their slope is not finite", "[netlist]") {
 }
 
 TEST_CASE("netlist: gradients of operating points are differences, with every kind of element", "[netlist]") {
-  for (const char* name : {"behavioural", "switches", "body_effect", "diode_models", "bipolar", "inductors"}) {
+  for (const char* name : {"behavioural", "switches", "body_effect", "diode_models", "bipolar", "inductors", "jfet",
+                           "operational_amplifier", "base_resistance", "recombination", "process", "part_models"}) {
     INFO(name);
     const NodalEquations equations(read_netlist(std::filesystem::path(NUDGE_SOURCE_DIR "/tests/circuits/netlists") /
                                                 (std::string(name) + ".cir")));

@@ -117,7 +117,7 @@ TEST_CASE("netlist: what no element uses is not judged", "[netlist]") {
   CHECK(parsed("V1 a 0 1\nR1 a 0 1\n.model q2n3904 npn(bf=300)\n.model dz d(bv=5 foo={nope})\n.model dz d\n"
                ".subckt amp a\nQ1 a b c q2n3904\nB1 a 0 v=1\nR1 a 0 {nope}\n.ends\n.subckt amp a b\n.ends\n")
             .elements.size() == 2);
-  CHECK_THROWS_WITH(parsed("V1 a 0 1\nD1 a 0 dz\n.model dz d(isr=5)\n"), Contains("parameter isr is not simulated"));
+  CHECK_THROWS_WITH(parsed("V1 a 0 1\nD1 a 0 dz\n.model dz d(jtun=5)\n"), Contains("parameter jtun is not simulated"));
 }
 
 TEST_CASE("netlist: m is a count in parallel, of elements and of instances", "[netlist]") {

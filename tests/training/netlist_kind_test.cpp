@@ -58,6 +58,22 @@ const std::vector<Drawn>& circuits() {
        {"va", "vb"},
        {"o"},
        {"r*", "vc"}},
+      {"a junction transistor and a diode with recombination\n"
+       "Va a 0 0\nVb b 0 0\nR1 a x 10k\nVd d 0 2\nR2 d e 5k\nJ1 e x s jn\nR3 s 0 3k\nD1 s o dr\nR4 o 0 20k\nR5 o b "
+       "30k\nR6 x "
+       "0 25k\n.model jn njf(vto=-1.2 beta=0.8m lambda=5m is=1f rd=20 rs=10)\n.model dr d(is=1p n=1.2 isr=5n nr=2.1 "
+       "vj=0.7 "
+       "m=0.4 rs=2)\n",
+       {"va", "vb"},
+       {"o"}},
+      {"bases whose resistances fall\n"
+       "Va a 0 0\nVb b 0 0\nR1 a x 2k\nVd d 0 2\nR2 d c 3k\nI1 0 x 60u\nQ1 c x e n1\nR3 e 0 500\nR4 d y 8k\nQ2 c y f "
+       "n2\nR5 f "
+       "b 700\n.model n1 npn(is=1e-15 bf=80 rb=2k rbm=100 irb=20u)\n.model n2 npn(is=1e-15 bf=60 ikf=0.3m vaf=30 rb=3k "
+       "rbm=200)\n",
+       {"va", "vb"},
+       {"c", "f"},
+       {"r*", "i1"}},
   };
   return all;
 }
