@@ -19,6 +19,18 @@ struct Heat {
   double celsius, nominal_C;
   double ratio() const { return (celsius + zero_celsius_K) / (nominal_C + zero_celsius_K); }
   double thermal_V() const { return thermal_voltage_V(celsius); }
+  /// Potential of a junction that has VJ at the nominal temperature, as ngspice 39 has it (after Varshni's gap of silicon).
+  double potential(double nominal_V) const {
+    constexpr double kReference_K = 300.15, kReferenceGap_V = 1.1150877;
+    const auto shift_V = [](double kelvin) {
+      const double gap = 1.16 - 7.02e-4 * kelvin * kelvin / (kelvin + 1108),
+                   thermal = kSpiceThermal_V * kelvin / kReference_K;
+      const double rest = (kReferenceGap_V * kelvin / kReference_K - gap) / (2 * thermal);
+      return -2 * thermal * (1.5 * std::log(kelvin / kReference_K) + rest);
+    };
+    const double from = nominal_C + zero_celsius_K, to = celsius + zero_celsius_K;
+    return shift_V(to) + (nominal_V - shift_V(from)) * to / from;
+  }
   /// Factor of a saturation current, (T/T₀)^(XTI/N) exp((T/T₀ − 1) EG/(N k T/q)).
   double saturation(const ModelCard& model, double emission) const {
     if (celsius == nominal_C) return 1;

@@ -36,7 +36,7 @@ void set_breakdown(const ModelCard& model, double parallel, double thermal_V, Ju
 /// Current of recombination in a diode's junction, beside its law (ngspice 39, ISR and NR):
 ///     I = ISR (exp(V/(NR k T/q)) − 1) ((1 − V/VJ)² + 0.005)^(M/2)
 /// Beyond some exponents, where the diode's own current is out of all bounds, the first factor stays.
-Formula recombination(const ModelCard& model, double saturation_A, double thermal_V) {
+Formula recombination(const ModelCard& model, const Heat& heat, double saturation_A, double thermal_V) {
   constexpr double kMostExponents = 40;
   Formula made;
   const auto apply = [&made](const FormulaFunction& function, const std::vector<Operand>& operands) {
@@ -50,7 +50,7 @@ Formula recombination(const ModelCard& model, double saturation_A, double therma
   const Operand volts = made.variable(0), steep = join("/", volts, thermal_V);
   const Operand grown =
       apply(*find_function("exp", true), {apply(*find_function("min", true), {steep, kMostExponents})});
-  const Operand rest = join("-", 1.0, join("/", volts, model.at("vj", 1)));
+  const Operand rest = join("-", 1.0, join("/", volts, heat.potential(model.at("vj", 1))));
   const Operand width = join("^", join("+", join("*", rest, rest), 0.005), model.at("m", 0.5) / 2);
   made.set_result(join("*", join("*", saturation_A, join("-", grown, 1.0)), width));
   return made;
@@ -79,8 +79,8 @@ void read_diode(ElementCard& of) {
   card.resistance(0, model.at("rs", 0) / area, "#rs", "#internal");
   if (const double nr = model.at("nr", 2), isr = area * model.at("isr", 0); isr > 0) {
     const Heat& heat = card.heat();
-    card.current(e.nodes[0], e.nodes[1], recombination(model, isr * heat.saturation(model, nr), nr * heat.thermal_V()),
-                 "#isr");
+    card.current(e.nodes[0], e.nodes[1],
+                 recombination(model, heat, isr * heat.saturation(model, nr), nr * heat.thermal_V()), "#isr");
   }
   card.capacitance(e.nodes[0], e.nodes[1],
                    {area * model.at("cjo", model.at("cj0", 0)), model.at("vj", 1), model.at("m", 0.5),

@@ -28,8 +28,6 @@ constexpr int kShown = 100;
 constexpr int kMostSwitchings = 100000;
 /// Limit on the new starts of a stretch after steps that failed.
 constexpr int kMostRestarts = 100;
-/// Least number of steps of a stretch, and of a period of a sine, where switches follow what no error of a step watches.
-constexpr double kSwitchedSteps = 20;
 
 void require_made(bool made, const char* what) {
   if (!made) throw NumericalFailure(fmt::format("the transient cannot be set up: {}", what));
@@ -249,10 +247,11 @@ class Transient::Integrator {
     }
     if (problem_->switches.size() > 0) watch_closely();
     for (std::size_t turns = 0; turns <= 2 * problem_->switches.size() + 1; ++turns) {
+      const double beside = std::min(std::max(kFirst * (end - begin), 1e-13 * std::abs(end)), end - begin);
       const auto consistent = [&] {
         return IDAReInit(memory_, begin, z_, rate_) == IDA_SUCCESS && IDASetStopTime(memory_, end) == IDA_SUCCESS &&
                IDASetInitStep(memory_, first) == IDA_SUCCESS &&
-               IDACalcIC(memory_, IDA_YA_YDP_INIT, begin + kFirst * (end - begin)) >= 0;
+               IDACalcIC(memory_, IDA_YA_YDP_INIT, begin + beside) >= 0;
       };
       if (!consistent() && !(find_algebraic(begin) && consistent())) return false;
       IDAGetConsistentIC(memory_, z_, rate_);
@@ -269,6 +268,7 @@ class Transient::Integrator {
 
   /// Keeps steps so short that no switch turns twice within one.
   void watch_closely() {
+    constexpr double kSwitchedSteps = 20;  // least number of steps of a stretch, and of a period of a sine
     double longest = (problem_->end - problem_->begin) / kSwitchedSteps;
     for (const std::size_t k : problem_->waves) {
       const Waveform& wave = problem_->equations->netlist().elements[k].wave;

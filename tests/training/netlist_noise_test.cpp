@@ -241,7 +241,7 @@ TEST_CASE("netlist noise: model cards of 1/f noise are checked", "[netlist][curr
     parsed("t\nm1 a a 0 0 nn\nr1 a 0 1k\n.model nn NMOS(" + model + ")\n");
   };
   using Catch::Contains;
-  CHECK_THROWS_WITH(read("VTO=0.7 TOX=20n"), Contains("give kp"));
+  CHECK_THROWS_WITH(read("VTO=0.7 TOX=0"), Contains("tox = 0 (must be > 0)"));
   CHECK_THROWS_WITH(read("KP=1m KF=-1"), Contains("t.cir:4") && Contains("kf = -1 (must be >= 0)"));
   CHECK_THROWS_WITH(read("KP=1m AF=0"), Contains("af = 0 (must be > 0)"));
   CHECK_NOTHROW(read("KP=1m KF=1e-26 AF=1.2 TOX=20n"));
