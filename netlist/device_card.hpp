@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,9 +44,16 @@ struct Heat {
 /// Card of a device with a model.
 class DeviceCard {
  public:
-  DeviceCard(ElementCard& of, std::size_t model_at, const char* form) : of_(of), form_(form) {
+  /// Reads the model, a word of the card, of one of these `types`, which `must` names.
+  DeviceCard(ElementCard& of, ElementKind kind, std::size_t model_at, const char* form,
+             std::initializer_list<std::string_view> types, const char* must)
+      : of_(of), form_(form) {
+    of.element.kind = kind;
     if (of.card.size() <= model_at) of.fail(model_at, fmt::format("its model is missing: {}", form));
     model_ = &of.context.model(of.card[model_at]);
+    if (std::find(types.begin(), types.end(), model_->type) == types.end()) {
+      of.fail(model_at, fmt::format("its model {} is {} (must be {})", of.card[model_at].raw, model_->type, must));
+    }
     const ElementOptions& options = of.context.options;
     heat_ = {options.celsius, model_->at("tnom", options.nominal_C)};
   }

@@ -60,12 +60,10 @@ Formula recombination(const ModelCard& model, const Heat& heat, double saturatio
 
 void read_diode(ElementCard& of) {
   Element& e = of.element;
-  e.kind = ElementKind::diode;
   const char* form = "Dname anode cathode MODEL [AREA] [m= area= temp= dtemp=]";
   of.nodes(2, form);
-  DeviceCard card(of, 3, form);
+  DeviceCard card(of, ElementKind::diode, 3, form, {"d"}, "D");
   const ModelCard& model = card.model();
-  if (model.type != "d") of.fail(3, fmt::format("its model {} is {} (must be D)", of.card[3].raw, model.type));
   const double area = card.area_at(4), emission = model.at("n", 1);
   JunctionLaw& law = e.junction;
   law.saturation_A = area * model.at("is", model.at("js", 1e-14)) * card.heat().saturation(model, emission);
@@ -142,16 +140,13 @@ void add_base_charges(const ModelCard& model, double area, int outer, const Elem
 
 void read_bipolar(ElementCard& of) {
   Element& e = of.element;
-  e.kind = ElementKind::bipolar;
   const char* form = "Qname collector base emitter [substrate] MODEL [AREA] [m= area= temp= dtemp=]";
   of.nodes(3, form);
   const bool substrate = of.card.size() > 5 && !assigns(of.card, 5) && !of.context.has_model(of.card[4]);
   const std::size_t at = substrate ? 5 : 4;
   if (substrate) static_cast<void>(of.context.node(of.card[4]));
-  DeviceCard card(of, at, form);
+  DeviceCard card(of, ElementKind::bipolar, at, form, {"npn", "pnp"}, "NPN or PNP");
   const ModelCard& model = card.model();
-  if (model.type != "npn" && model.type != "pnp")
-    of.fail(at, fmt::format("its model {} is {} (must be NPN or PNP)", of.card[at].raw, model.type));
   const double area = card.area_at(at + 1);
   const auto law = std::make_shared<const BipolarLaw>(bipolar_law(model, card.heat(), area));
   e.bipolar = law;

@@ -74,13 +74,10 @@ void add_charges(ElementCard& of, DeviceCard& card, const Geometry& g) {
 
 void read_mosfet(ElementCard& of) {
   Element& e = of.element;
-  e.kind = ElementKind::mosfet;
   const char* form = "Mname drain gate source bulk MODEL [W=… L=… m=…]";
   of.nodes(4, form);
-  DeviceCard card(of, 5, form);
+  DeviceCard card(of, ElementKind::mosfet, 5, form, {"nmos", "pmos"}, "NMOS or PMOS");
   const ModelCard model = with_process(card.model(), of.context.options.nominal_C);
-  if (model.type != "nmos" && model.type != "pmos")
-    of.fail(5, fmt::format("its model {} is {} (must be NMOS or PMOS)", of.card[5].raw, model.type));
   Geometry g = read_geometry(of, card);
   g.length_m -= 2 * model.at("ld", 0);
   if (!(g.length_m > 0)) of.fail(5, fmt::format("its channel of L - 2 LD = {:g} m (must be > 0)", g.length_m));
@@ -118,13 +115,10 @@ void read_mosfet(ElementCard& of) {
 
 void read_jfet(ElementCard& of) {
   Element& e = of.element;
-  e.kind = ElementKind::mosfet;
   const char* form = "Jname drain gate source MODEL [AREA] [m= area= temp= dtemp=]";
   of.nodes(3, form);
-  DeviceCard card(of, 4, form);
+  DeviceCard card(of, ElementKind::mosfet, 4, form, {"njf", "pjf"}, "NJF or PJF");
   const ModelCard& model = card.model();
-  if (model.type != "njf" && model.type != "pjf")
-    of.fail(4, fmt::format("its model {} is {} (must be NJF or PJF)", of.card[4].raw, model.type));
   const double area = card.area_at(5);
   if (card.heat().celsius != card.heat().nominal_C)
     of.fail(0, "its temperature and that of its model must be one: models of JFETs are not taken from one to another");
