@@ -43,6 +43,13 @@ S AffineStep::change(const Element<S>& e, Direction direction, S n) const {
   return -e.step * l.f * std::expm1(n * std::log1p(-l.q)) / l.q;
 }
 
+std::vector<StraightCell> AffineStep::straight_cells(const Element<double>& e, Direction direction) const {
+  const double gamma = e.gamma < 0 ? (direction == Direction::up ? gamma_up : gamma_down) : e.gamma;
+  if (!(gamma <= 1)) return {};
+  const double slope = -gamma * e.step / (e.upper - e.reference);
+  return {{e.width, e.step + slope * (e.upper - e.width - e.reference), slope}};
+}
+
 template <class S>
 S AffineStep::noise(const Element<S>& e, Direction direction, S n, S sigma) const {
   const Line<S> l = line(*this, e, direction);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "devices/step_kernel.hpp"
 #include "sim/base/matrix.hpp"
@@ -24,6 +25,8 @@ struct AffineStep {
 
   template <class S>
   S change(const Element<S>& e, Direction direction, S n) const;
+  /// One cell: the whole window. None where the change would turn around within it, γ > 1.
+  std::vector<StraightCell> straight_cells(const Element<double>& e, Direction direction) const;
   template <class S>
   S noise(const Element<S>& e, Direction direction, S n, S sigma) const;
   /// Mean change and noise of a whole chunk, by the formulas of change() and noise(); the series is used where all places

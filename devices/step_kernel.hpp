@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
@@ -102,6 +103,12 @@ using ChunkMoves =
 template <class S>
 PulseCount update_devices(const ChunkMoves<S>& moves, DeviceCells<S>& cells, const UpdateRequest<S>& request);
 
+/// Straight part of a cell of the window: at a distance d ≤ until from the cell's lower end along the direction, S, the mean change of a
+/// pulse is change + slope d.
+struct StraightCell {
+  double until, change, slope;
+};
+
 /// Power of step models that move one device without an array around it, as fits ask for by the million.
 class SingleSteps {
  public:
@@ -110,6 +117,11 @@ class SingleSteps {
   /// reference are negated for pulses down, as in Element; e.g is not read.
   virtual void changes(Element<double> e, Direction direction, double n, const double* g, double* change,
                        int count) const = 0;
+  /// Mean change of one pulse where it is a straight line of the place, in equal cells of the window, the lowest along the direction first.
+  /// Beyond a cell's straight part changes() tells it. Empty: no part is straight.
+  virtual std::vector<StraightCell> straight_cells(const Element<double>& /*e*/, Direction /*direction*/) const {
+    return {};
+  }
 };
 
 /// Bounded StepModel made of a rule. Rule::change(element, direction, n) is the mean change of n pulses,
@@ -137,6 +149,10 @@ class RuleModel final : public StepModel, public SingleSteps {
       static_cast<void>(g);
       throw ContractViolation("this rule moves whole chunks only");
     }
+  }
+  std::vector<StraightCell> straight_cells(const Element<double>& e, Direction direction) const override {
+    if constexpr (requires { rule_.straight_cells(e, direction); }) return rule_.straight_cells(e, direction);
+    return {};
   }
 
  private:

@@ -174,11 +174,10 @@ Json fit_json(const PopulationFit& fit, const std::vector<PopulationFit>& tried,
 }
 
 Json leak_json(const LeakFit& leak) {
-  const auto end = [](double s) { return s > 0 && std::isfinite(s) ? Json(s) : Json(nullptr); };
   return {{"reads", leak.reads},
           {"shows", leak.shows},
           {"time_s", leak.shows ? Json(leak.time_s) : Json(nullptr)},
-          {"time_95", {end(leak.time_low_s), end(leak.time_high_s)}},
+          {"time_95", ends_json(leak.low_s, leak.high_s)},
           {"rest_S", leak.shows ? Json(leak.rest_S) : Json(nullptr)},
           {"rms_S", leak.rms_S},
           {"rms_still_S", leak.rms_still_S}};
@@ -238,7 +237,7 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
                     fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
   }
   const std::string stopped = add_intervals_in_time(fit, records, options.seconds);
-  const LeakFit leak = add_leak(fit, records);
+  const LeakFit leak = tell_leak(fit, records);
   if (const std::string warning = criteria_disagree(tried); !warning.empty()) {
     fit.common.of_devices.push_back(warning);
   }

@@ -22,7 +22,6 @@
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_pulses.hpp"
-#include "devices/fit/fit_waits.hpp"
 #include "devices/fit/pulse_law.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
@@ -97,8 +96,7 @@ Subject measured_subject(const DevicesOptions& options) {
   return while_fitting("fitting pulses", [&] {
     return read_and_tell(look, [&] {
       const std::vector<LabRecord> records = read_lab_files(files, csv_scale(options), &look);
-      PopulationFit fit = fit_population(records, options.model, options.points);
-      add_leak(fit, records);
+      const PopulationFit fit = fit_population(records, options.model, options.points);
       const PulseRecord& first = records.front().pulses;
       return Subject{device_spec(parse_program_config(all, fit_toml(fit, all), options.settings)), first,
                      replay(fit.each.front().fit.spec, first), look};

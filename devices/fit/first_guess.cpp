@@ -23,15 +23,17 @@ struct Steps {
   Vector x, size;
 };
 
-Steps steps_of(const std::vector<PulseRecord>& records, Direction direction) {
+Steps steps_of(const std::vector<PulseRecord>& records, Direction direction, const LeakGuess& leak) {
   const RecordRange window = range_of(records);
   std::vector<double> x;
   std::vector<double> size;
   for (const PulseRecord& r : records) {
     for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
       if (r.direction[i] != direction || ends_at_bound(r, i, window.low, window.size())) continue;
-      x.push_back((r.conductance_S[i - 1] - window.low) / window.size());
-      const double change = (r.conductance_S[i] - r.conductance_S[i - 1]) / window.size();
+      double from = r.conductance_S[i - 1];
+      if (leak.time_s > 0) from = leak.rest_S + (from - leak.rest_S) * std::exp(-r.pause(i) / leak.time_s);
+      x.push_back((from - window.low) / window.size());
+      const double change = (r.conductance_S[i] - from) / window.size();
       size.push_back(direction == Direction::up ? change : -change);
     }
   }
@@ -170,20 +172,30 @@ bool ends_at_bound(const PulseRecord& record, std::size_t i, double g_min_S, dou
   return record.direction[i] == Direction::up ? x > 1 - 1e-9 : x < 1e-9;
 }
 
-std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points) {
-  if (has_volts(model)) return {first_volt_guess(model, records)};
+std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points,
+                                      const LeakGuess& leak) {
+  const RecordRange range = range_of(records);
+  const auto add_leak_to = [&](DeviceSpec& spec) {
+    spec.retention.leak_time_s = leak.time_s;
+    if (leak.time_s > 0) spec.retention.leak_rest = std::clamp((leak.rest_S - range.low) / range.size(), 0.0, 1.0);
+  };
+  if (has_volts(model)) {
+    DeviceSpec guess = first_volt_guess(model, records);
+    add_leak_to(guess);
+    return {guess};
+  }
   const std::optional<Direction> none = unmeasured_direction(records);
   const auto steps = [&](Direction direction) {
-    return none == direction ? steps_of(records, direction == Direction::up ? Direction::down : Direction::up)
-                             : steps_of(records, direction);
+    const Direction other = direction == Direction::up ? Direction::down : Direction::up;
+    return steps_of(records, none == direction ? other : direction, leak);
   };
   const Steps up = steps(Direction::up), down = steps(Direction::down);
-  const RecordRange range = range_of(records);
   DeviceSpec spec;
   spec.model = model;
   spec.g_min_S = std::max(range.low, 0.0);
   spec.g_max_S = range.high;
   spec.shape.clear();
+  add_leak_to(spec);
   std::vector<DeviceSpec> guesses;
   for (const double sign : {1.0, -1.0}) {  // curves that bend away from the bound ahead, and towards it
     if (sign < 0 && model != "exponential_step") break;

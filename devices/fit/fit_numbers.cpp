@@ -154,66 +154,6 @@ DeviceSpec first_volt_guess(const std::string& model, const std::vector<PulseRec
 
 namespace {
 
-/// Mean size of a pulse of one direction over places equally far apart across the window. Pulses that the bound stops count as the straight
-/// line through the last two that it does not.
-double mean_pulse_S(const PulseLaw& law, const PulseRecord& two, std::size_t pulse) {
-  constexpr int places =
-      64;  // of three conductances; a curve of aihwkit's steepest (e^5 across the window) is right to 1e-4
-  constexpr double at_bound = 1e-9;
-  const double width = law.upper_S() - law.lower_S();
-  const bool up = two.direction[pulse] == Direction::up;
-  double sum = 0, last = 0, slope = 0, counted = 0;
-  for (int k = 0; k < places; ++k) {
-    PulseLaw::Places from{}, to{};
-    for (std::size_t j = 0; j < from.size(); ++j) {
-      const double part = (3 * k + static_cast<double>(j) + 0.5) / (3 * places);
-      from[j] = law.lower_S() + (up ? part : 1 - part) * width;
-    }
-    to = from;
-    law.move(two, pulse, to);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const double left = up ? law.upper_S() - to[j] : to[j] - law.lower_S();
-      const double size = std::abs(to[j] - from[j]);
-      if (left <= at_bound * width && counted == 0) continue;  // it crosses the window
-      const double next = left > at_bound * width ? size : std::max(last + slope, 0.0);
-      slope = counted > 0 ? next - last : 0;
-      last = next;
-      sum += last;
-      ++counted;
-    }
-  }
-  return counted > 0 ? sum / counted : width;
-}
-
-}  // namespace
-
-std::pair<double, double> mean_pulses_S(const DeviceSpec& spec) {
-  const PulseLaw law(spec);
-  PulseRecord two{{0, 0, 0}, {Direction::up, Direction::up, Direction::down}};
-  if (has_volts(spec.model)) {
-    const double width = spec.shape_value("pulse_width");
-    two.volts = {0, spec.shape_value("pulse_up"), spec.shape_value("pulse_down")};
-    two.width_s = {0, width, width};
-  }
-  return {mean_pulse_S(law, two, 1), mean_pulse_S(law, two, 2)};
-}
-
-void set_mean_pulses(DeviceSpec& spec) {
-  const auto [up, down] = mean_pulses_S(spec);
-  const double there = spec.reference_pulse_S(), larger = std::max({up, down, 1e-9 * spec.window_S()});
-  const bool volts = has_volts(spec.model);
-  if (!volts &&
-      std::abs(larger - there) < 1e-9 * there) {  // a law whose mean pulse is at the reference, but for rounding
-    spec.pulses /= spec.reference_pulse;
-    spec.reference_pulse = 1;
-    return;
-  }
-  spec.pulses = std::clamp(spec.window_S() / larger, 2.0, 1e9);
-  if (!volts) spec.reference_pulse = there * spec.pulses / spec.window_S();
-}
-
-namespace {
-
 /// Limit on the values of a table: they stay within e^±7 = 10^±3 of the mean pulse. Places that a record hardly visits do not
 /// fix their values.
 constexpr double steepest = 7;
@@ -286,22 +226,30 @@ std::vector<double> table_of(const double* differences, std::size_t size) {
   return table;
 }
 
-void apply_shape(const FitNumbers& all, const double* x, DeviceSpec& spec) {
-  if (spec.model == "piecewise") {
-    for (const std::string side : {"up", "down"}) {
-      const auto first = std::find_if(all.numbers.begin(), all.numbers.end(), [&](const FitNumber& number) {
-        return number.of_table && number.name.starts_with("piecewise." + side);
-      });
-      if (first == all.numbers.end()) continue;
-      spec.tables[side] = table_of(x + (first - all.numbers.begin()), spec.tables[side].size());
+/// Keys of the shape and of tables, and the first coordinate of each.
+struct ShapeKeys {
+  std::vector<std::pair<std::string, std::size_t>> shape = {}, tables = {};
+
+  ShapeKeys(const std::vector<FitNumber>& numbers, const std::string& model) {
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      if (!numbers[k].name.starts_with(model + ".")) continue;
+      const std::string key = numbers[k].name.substr(model.size() + 1), table = key.substr(0, key.find('['));
+      if (!numbers[k].of_table) shape.emplace_back(key, k);
+      if (numbers[k].of_table && (tables.empty() || tables.back().first != table)) tables.emplace_back(table, k);
     }
-    return;
   }
-  const std::string prefix = spec.model + ".";
-  for (std::size_t k = 0; k < all.numbers.size(); ++k) {
-    const FitNumber& number = all.numbers[k];
-    if (number.name.starts_with(prefix)) spec.shape[number.name.substr(prefix.size())] = number.value(x[k]);
+
+  void apply(const std::vector<FitNumber>& numbers, const double* x, DeviceSpec& spec) const {
+    for (const auto& [key, k] : shape) spec.shape[key] = numbers[k].value(x[k]);
+    for (const auto& [key, k] : tables) spec.tables[key] = table_of(x + k, spec.tables[key].size());
   }
+};
+
+/// Adds the coordinates of a leak, behind all others.
+void add_leak(FitNumbers& out, const RetentionSpec& first) {
+  const double time = std::log(first.leak_time_s), rest = logit(inside(first.leak_rest));
+  out.numbers.push_back({"leak_time", "s", {time, time + 1}, [](double x) { return std::exp(x); }, time});
+  out.numbers.push_back({"leak_rest", "1", {rest, 0}, share, rest});
 }
 
 /// Adds the coordinates of models with volts (has_volts()), behind the bounds. With one amplitude in a direction only the
@@ -383,14 +331,18 @@ FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& 
     add_steps(out, first, records, range.size());
     add_shape(out, first, records);
   }
-  const FitNumbers own = out;
+  const bool leaks = first.retention.leaks();
+  if (leaks) add_leak(out, first.retention);
   const std::optional<Direction> none = unmeasured_direction(records);
-  out.apply = [own, volts, none](const double* x, DeviceSpec& spec) {
-    spec.g_min_S = own.numbers[0].value(x[0]);
-    spec.g_max_S = own.numbers[1].value(x[1]);
-    const auto step = [&](std::size_t k) { return own.numbers[k].value(x[k]) / spec.window_S(); };
-    if (!volts) set_steps(spec, step(2), step(none ? 2 : 3));
-    apply_shape(own, x, spec);
+  const ShapeKeys keys(out.numbers, first.model);
+  out.apply = [own = out.numbers, keys, volts, none, leaks](const double* x, DeviceSpec& spec) {
+    const auto value = [&](std::size_t k) { return own[k].value(x[k]); };
+    spec.g_min_S = value(0);
+    spec.g_max_S = value(1);
+    const double window = spec.window_S();
+    if (!volts) set_steps(spec, value(2) / window, value(none ? 2 : 3) / window);
+    keys.apply(own, x, spec);
+    if (leaks) spec.retention.leak_time_s = value(own.size() - 2), spec.retention.leak_rest = value(own.size() - 1);
     if (none) mirror_direction(spec, *none);
   };
   return out;

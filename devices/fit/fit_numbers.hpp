@@ -49,13 +49,13 @@ std::optional<Direction> unmeasured_direction(const std::vector<PulseRecord>& re
 void mirror_direction(DeviceSpec& spec, Direction unmeasured);
 
 /// Coordinates of a fitted model, and the function that writes them to a spec. The first two are g_min and g_max. Then come
-/// the mean pulses up and down at the reference, in models that have them, then the shape.
+/// the mean pulses up and down at the reference, in models that have them, then the shape, then time and rest of a leak.
 struct FitNumbers {
   std::vector<FitNumber> numbers;
   std::function<void(const double* coordinates, DeviceSpec& spec)> apply;
 };
 
-/// Coordinates of a model; a direction without pulses has none, and follows the other (mirror_direction()). The first search begins at `first`, a guess of first_guesses(). The second begins with level
+/// Coordinates of a model, and of a leak where `first` has one; a direction without pulses has none, and follows the other (mirror_direction()). The first search begins at `first`, a guess of first_guesses(). The second begins with level
 /// curves and with pulses of which a run leaves about e^-4 of the window.
 FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& records);
 
@@ -76,12 +76,22 @@ std::pair<double, double> mean_pulses_S(const DeviceSpec& spec);
 /// describes the cell.
 void set_mean_pulses(DeviceSpec& spec);
 
+/// Leak of a device, g ← g_r + (g − g_r) exp(−Δt/T); 0 s: none.
+struct LeakGuess {
+  double time_s = 0, rest_S = 0;
+};
+
+/// First guess of the leak that reads after a wait show: least squares from each read to the next, over g_r, which is linear, at each T of a
+/// grid from a hundredth of the shortest to a thousand times the longest wait. No leak where the records have no waits.
+LeakGuess first_leak(const std::vector<PulseRecord>& records);
+
 /// First guesses of a model, from the single steps dg(g) of the records of one device: window, mean pulses and shape. Steps
 /// that end at the extremes of the record (cut by a bound) are left out. linear_step, power_step and label_curve: a line per
 /// direction, its slope held within [0, s]. soft_bounds: the line through zero at the bound. exponential_step: s (1 − A exp(γ
 /// z)) with the best γ of a grid of 60 from 0.05 to 20, and one from −20 to −0.05. piecewise: tables of `points` values,
-/// steps below zero taken as zero. Noise of reads biases all of them. UserError for records without steps inside the window.
-std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points);
+/// steps below zero taken as zero. A step begins where the leak took the device in the pause before it. Noise of reads biases all of them. UserError for records without steps inside the window.
+std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points,
+                                      const LeakGuess& leak = {});
 
 /// True if pulse i ended at the bound ahead, which cut its step.
 bool ends_at_bound(const PulseRecord& record, std::size_t i, double g_min_S, double window_S);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 #include <tuple>
 
 #include "devices/fit/fit_numbers.hpp"
@@ -15,7 +14,6 @@
 #include "devices/spreads.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
-#include "sim/base/units.hpp"
 
 namespace nudge {
 namespace {
@@ -53,21 +51,6 @@ std::pair<double, double> repeat_of(const LabDevice& device, double window) {
     sum += squares / static_cast<double>(cycles.size() - 1) / (window * window);
   }
   return {sum, static_cast<double>(cycles.front().pulses())};
-}
-
-std::string estimate_row(const char* name, const DeviceEstimate& e, Unit unit) {
-  const auto text = [&](const std::optional<double>& v) {
-    if (!v) return std::string("?");
-    return unit == Unit::none ? fmt::format("{:.4g}", *v) : format_quantity(*v, unit, 4);
-  };
-  const auto ends = [&](const std::optional<double>& low, const std::optional<double>& high) {
-    return low || high ? fmt::format(" [{}, {}]", text(low), text(high)) : std::string();
-  };
-  std::string out = fmt::format("  {:<12} {}{}", name, text(e.mean), ends(e.mean_low, e.mean_high));
-  if (e.n > 1) {
-    out += fmt::format(", devices differ by {}{}", text(e.deviation), ends(e.deviation_low, e.deviation_high));
-  }
-  return out + "\n";
 }
 
 /// Spec with its pulses and slopes at another reference conductance; the curve stays. Tables and label curves have no slopes.
@@ -111,6 +94,18 @@ void set_mean_shape(DeviceSpec& spec, const std::vector<DeviceFit>& each) {
   double squares = 0;
   for (const DeviceFit& one : each) squares += one.fit.spec.update_noise * one.fit.spec.update_noise / n;
   spec.update_noise = std::sqrt(squares);
+  if (!spec.retention.leaks()) return;
+  double log_time = 0, rest = 0, deviation = 0;
+  for (const DeviceFit& one : each) {
+    log_time += std::log(one.fit.spec.retention.leak_time_s) / n;
+    rest += one.fit.spec.retention.leak_rest / n;
+  }
+  for (const DeviceFit& one : each) {
+    deviation += std::pow(std::log(one.fit.spec.retention.leak_time_s) - log_time, 2) / (n - 1);
+  }
+  spec.retention.leak_time_s = std::exp(log_time);
+  spec.retention.leak_spread = std::sqrt(deviation);
+  spec.retention.leak_rest = rest;
 }
 
 /// Sets the sample mean and covariance of the devices in joint coordinates.
@@ -201,12 +196,18 @@ void set_common(PopulationFit& fit, const std::vector<DeviceFit>& each) {
   fit.common.spec.validate();
 }
 
-DeviceFit fit_device(const LabDevice& device, const std::string& model, int points) {
+DeviceFit fit_device(const LabDevice& device, const std::string& model, int points, LeakLaw leak) {
   try {
-    return {device.name, fit_records(device.cycles, model, points)};
+    return {device.name, fit_records(device.cycles, model, points, leak)};
   } catch (const UserError& error) {
     throw UserError(device.name.empty() ? error.what() : fmt::format("device {}: {}", device.name, error.what()));
   }
+}
+
+double schwarz_of(const std::vector<DeviceFit>& each) {
+  double sum = 0;
+  for (const DeviceFit& one : each) sum += one.fit.likelihood.schwarz();
+  return sum;
 }
 
 }  // namespace
@@ -218,11 +219,16 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
   out.devices = static_cast<int>(devices.size());
   out.records = static_cast<int>(records.size());
   out.each.resize(devices.size());
+  const bool waits =
+      std::any_of(records.begin(), records.end(), [](const LabRecord& r) { return !r.pulses.waits.empty(); });
+  std::vector<DeviceFit> leaking(waits ? devices.size() : 0);
   parallel_for(static_cast<Index>(devices.size()), devices.size() > 1 ? 0 : 1, [&](Index d, int) {
     const auto k = static_cast<std::size_t>(d);
-    out.each[k] = fit_device(devices[k], model, points);
+    out.each[k] = fit_device(devices[k], model, points, LeakLaw::none);
+    if (waits) leaking[k] = fit_device(devices[k], model, points, LeakLaw::exponential);
     fit_did_one();
   });
+  if (waits && schwarz_of(leaking) < schwarz_of(out.each)) out.each = std::move(leaking);
   double squares = 0, pulses = 0;
   for (std::size_t k = 0; k < devices.size(); ++k) {
     const auto [sum, counted] = repeat_of(devices[k], out.each[k].fit.spec.window_S());
@@ -243,6 +249,8 @@ std::optional<double> number_of(const DeviceSpec& spec, const std::string& name)
   if (name == "pulse_up") return steps_of_spec(spec).first * spec.window_S();
   if (name == "pulse_down") return steps_of_spec(spec).second * spec.window_S();
   if (name == "update_noise") return spec.update_noise;
+  if (name == "leak_time") return spec.retention.leak_time_s;
+  if (name == "leak_rest") return spec.retention.leak_rest;
   if (!name.starts_with(spec.model + ".")) return std::nullopt;
   return spec.shape_value(name.substr(spec.model.size() + 1));
 }
@@ -376,24 +384,6 @@ void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records) {
   add_shared(fit, among, shared);
   set_header(fit);
   add_warnings(fit);
-}
-
-std::string population_text(const PopulationFit& fit) {
-  std::string out = fmt::format("{} devices, {} records; 95 % intervals\n", fit.devices, fit.records);
-  out += estimate_row("g_min", fit.g_min_S, Unit::siemens) + estimate_row("g_max", fit.g_max_S, Unit::siemens) +
-         estimate_row("pulse", fit.step_S, Unit::siemens) + estimate_row("asymmetry", fit.asymmetry, Unit::none);
-  if (std::isfinite(fit.repeat)) {
-    out += fmt::format("  the same pulses again reach the same conductance within {:.3g} % of the window (rms)\n",
-                       100 * fit.repeat);
-  }
-  return out;
-}
-
-std::string fit_toml(const PopulationFit& fit, const std::string& source) {
-  std::istringstream rows(population_text(fit));
-  std::string out;
-  for (std::string row; std::getline(rows, row);) out += "# " + row + "\n";
-  return out + fit_toml(fit.common, source);
 }
 
 }  // namespace nudge

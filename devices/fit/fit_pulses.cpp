@@ -29,7 +29,7 @@ void add_steps_off(const DeviceSpec& spec, const PulseRecord& record, Sums& sums
   for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
     PulseLaw::Places places{};
     places.fill(std::clamp(record.conductance_S[i - 1], spec.g_min_S, spec.g_max_S));
-    law.move(record, i, places);
+    law.follow(record, i, places);
     if (ends_at_bound(record, i, spec.g_min_S, spec.window_S())) continue;
     sums.steps += std::pow((record.conductance_S[i] - places[0]) / pulse, 2);
     sums.whole += 1;
@@ -146,11 +146,12 @@ void refresh(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.spec.validate();
 }
 
-PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points) {
+PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points, LeakLaw leak) {
   NUDGE_EXPECT(!records.empty());
   check_request(model, points);
   PulseFit fit;
-  fit.likelihood = largest_likelihood(first_guesses(records, model, points), records);
+  const LeakGuess guess = leak == LeakLaw::none ? LeakGuess{} : first_leak(records);
+  fit.likelihood = largest_likelihood(first_guesses(records, model, points, guess), records);
   refresh(fit, records);
   return fit;
 }

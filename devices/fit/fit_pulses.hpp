@@ -41,10 +41,14 @@ struct PulseFit {
 /// device is soft_bounds with other bounds. vteam and yakopcic need voltages.
 const std::vector<std::string>& fitted_models();
 
+/// Leak of a fit: none, or exponential with its time and rest as numbers of the one likelihood.
+enum class LeakLaw { none, exponential };
+
 /// Fits a model to the whole records (cycles) of one device by largest_likelihood(), from first_guesses(). Noise of pulses becomes update_noise. Noise
 /// of reads (likelihood.noise) belongs to the device and the instrument, and is not in the spec. UserError for an unknown
 /// model (closest name) or records without a window.
-PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points = 9);
+PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points = 9,
+                     LeakLaw leak = LeakLaw::none);
 
 /// Sets spec, range and residuals from the fit's likelihood.
 void refresh(PulseFit& fit, const std::vector<PulseRecord>& records);
@@ -88,6 +92,9 @@ struct PopulationFit {
 /// the joint coordinates of devices/spreads.hpp. The pulses of all stand at one reference, the middle of the mean window. The spec's bounds and pulses are the mean's, device.joint_covariance is the covariance, update_noise the rms over
 /// devices, and other numbers of the shape are their means. Errors of the single fits are in the covariance too (two-stage
 /// estimate; Davidian and Giltinan, Nonlinear Models for Repeated Measurement Data, 1995, ch. 5), until add_intervals().
+///
+/// Records with reads after a wait are fitted with and without a leak; Schwarz's criterion, summed over devices, decides for all. Leak
+/// times have their geometric mean, and leak_spread is their deviation over it.
 ///
 /// programming_error is the repeatability of pulses sent blindly, of the window. It is the standard deviation over a device's
 /// cycles of the conductance that the same pulses reach, rms over pulses and devices. A device's cycles must have the same

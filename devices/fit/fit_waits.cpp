@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <limits>
 
-#include "sim/base/statistics.hpp"
+#include "devices/fit/fit_numbers.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {
@@ -19,17 +18,13 @@ struct Wait {
   double from_S = 0, to_S = 0, seconds = 0;
 };
 
-std::vector<Wait> waits_of(const std::vector<LabRecord>& records) {
-  std::vector<Wait> all;
-  for (const LabRecord& record : records) {
-    double from_S = record.pulses.conductance_S.back(), from_s = 0;
-    for (const TimedReading& read : record.waits) {
-      all.push_back({from_S, read.conductance_S, read.since_pulse_s - from_s});
-      from_S = read.conductance_S;
-      from_s = read.since_pulse_s;
-    }
+void add_waits(const PulseRecord& record, std::vector<Wait>& all) {
+  double from_S = record.conductance_S.back(), from_s = 0;
+  for (const TimedReading& read : record.waits) {
+    all.push_back({from_S, read.conductance_S, read.since_pulse_s - from_s});
+    from_S = read.conductance_S;
+    from_s = read.since_pulse_s;
   }
-  return all;
 }
 
 /// Best rest for a leak time, and the squares that it leaves.
@@ -49,92 +44,77 @@ RestFit rest_at(const std::vector<Wait>& waits, double time_s) {
   return {rest, std::max(yy - 2 * rest * ay + rest * rest * aa, 0.0)};
 }
 
-/// Logarithm of the time, between an `inside` the limit of squares and an `outside`, where the squares pass it.
-double leak_crossing(const std::vector<Wait>& waits, double inside, double outside, double limit) {
-  for (int i = 0; i < 60; ++i) {  // halvings: to the rounding of a double
-    const double middle = 0.5 * (inside + outside);
-    (rest_at(waits, std::exp(middle)).squares <= limit ? inside : outside) = middle;
+LeakGuess leak_of_waits(const std::vector<Wait>& waits) {
+  constexpr int places = 400;  // 3 to 5 % apart
+  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  for (const Wait& w : waits) {
+    shortest = std::min(shortest, w.seconds);
+    longest = std::max(longest, w.seconds);
   }
-  return inside;
+  if (waits.empty()) return {};
+  const double from = std::log(shortest / 100), to = std::log(1000 * longest);
+  LeakGuess best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = 0; k <= places; ++k) {
+    const double time_s = std::exp(from + (to - from) * k / places);
+    const auto [rest_S, squares] = rest_at(waits, time_s);
+    if (squares < least) least = squares, best = {time_s, rest_S};
+  }
+  return best;
 }
 
-/// Sums over all waits, and the logarithms of the times that are looked at.
-struct WaitSearch {
-  double still = 0;
-  double from = 0, to = 0;
-  static constexpr int points = 2000;
-
-  explicit WaitSearch(const std::vector<Wait>& waits) {
-    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
-    for (const Wait& w : waits) {
-      shortest = std::min(shortest, w.seconds);
-      longest = std::max(longest, w.seconds);
-      still += std::pow(w.to_S - w.from_S, 2);
-    }
-    from = std::log(shortest / 100);
-    to = std::log(1000 * longest);
+/// Sum of the squares that a leak leaves.
+double squares_of(const std::vector<Wait>& waits, const LeakGuess& leak) {
+  double sum = 0;
+  for (const Wait& w : waits) {
+    const double kept = std::exp(-w.seconds / leak.time_s);
+    sum += std::pow(w.to_S - leak.rest_S - (w.from_S - leak.rest_S) * kept, 2);
   }
-  double at(int k) const { return from + (to - from) * k / points; }
-};
+  return sum;
+}
+
+LeakGuess leak_of_spec(const DeviceSpec& spec) {
+  return {spec.retention.leak_time_s, spec.g_min_S + spec.retention.leak_rest * spec.window_S()};
+}
 
 }  // namespace
 
-LeakFit fit_waits(const std::vector<LabRecord>& records) {
-  const std::vector<Wait> waits = waits_of(records);
-  LeakFit fit;
-  fit.reads = waits.size();
-  if (waits.empty()) return fit;
-  const auto n = static_cast<double>(waits.size());
-  const WaitSearch search(waits);
-  constexpr int points = WaitSearch::points;
-  const auto squares = [&](double ln_s) { return rest_at(waits, std::exp(ln_s)).squares; };
-  int best = 0;
-  for (int k = 1; k <= points; ++k) {
-    if (squares(search.at(k)) < squares(search.at(best))) best = k;
-  }
-  // To half the digits of a double: the squares are flat within the root of their rounding.
-  const auto [ln_s, least] = boost::math::tools::brent_find_minima(squares, search.at(std::max(best - 1, 0)),
-                                                                   search.at(std::min(best + 1, points)),
-                                                                   std::numeric_limits<double>::digits / 2);
-  fit.time_s = std::exp(ln_s);
-  fit.rest_S = rest_at(waits, fit.time_s).rest_S;
-  fit.rms_S = std::sqrt(least / n);
-  fit.rms_still_S = std::sqrt(search.still / n);
-  if (waits.size() < 4) return fit;
-  const double t = student_t_quantile(0.975, static_cast<int>(waits.size()) - 2);
-  const double floor = std::max(least, 1e-24 * search.still);  // of rounding
-  const double limit = floor * (1 + t * t / (n - 2));
-  int low = best, high = best;
-  while (low >= 0 && (low == best || squares(search.at(low)) <= limit)) --low;
-  while (high <= points && (high == best || squares(search.at(high)) <= limit)) ++high;
-  fit.time_low_s = low >= 0 ? std::exp(leak_crossing(waits, ln_s, search.at(low), limit)) : 0;
-  fit.time_high_s = high <= points ? std::exp(leak_crossing(waits, ln_s, search.at(high), limit))
-                                   : std::numeric_limits<double>::infinity();
-  const bool better = n * std::log(floor / search.still) + 4 < 0;
-  fit.shows = search.still > 0 && better && std::isfinite(fit.time_high_s) && low >= 0;
-  return fit;
+LeakGuess first_leak(const std::vector<PulseRecord>& records) {
+  std::vector<Wait> waits;
+  for (const PulseRecord& record : records) add_waits(record, waits);
+  return leak_of_waits(waits);
 }
 
-LeakFit add_leak(PopulationFit& fit, const std::vector<LabRecord>& records) {
-  const LeakFit leak = fit_waits(records);
-  if (leak.reads == 0) return leak;
-  DeviceSpec& spec = fit.common.spec;
-  const auto seconds = [](double s) { return std::isfinite(s) && s > 0 ? format_quantity(s, Unit::second, 3) : "?"; };
+LeakFit tell_leak(PopulationFit& fit, const std::vector<LabRecord>& records) {
+  LeakFit leak;
+  leak.shows = fit.common.spec.retention.leaks();
+  double squares = 0, still = 0;
+  std::vector<Wait> all;
+  for (const LabRecord& record : records) {
+    std::vector<Wait> own;
+    add_waits(record.pulses, own);
+    const auto device =
+        std::find_if(fit.each.begin(), fit.each.end(), [&](const DeviceFit& d) { return d.name == record.device; });
+    if (leak.shows && device != fit.each.end()) squares += squares_of(own, leak_of_spec(device->fit.spec));
+    for (const Wait& w : own) still += std::pow(w.to_S - w.from_S, 2);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  leak.reads = all.size();
+  if (all.empty()) return leak;
+  const LeakGuess common = leak.shows ? leak_of_spec(fit.common.spec) : leak_of_waits(all);
+  leak.time_s = common.time_s;
+  leak.rest_S = common.rest_S;
+  const auto n = static_cast<double>(all.size());
+  leak.rms_S = std::sqrt((leak.shows ? squares : squares_of(all, common)) / n);
+  leak.rms_still_S = std::sqrt(still / n);
+  for (const FittedNumber& number : fit.common.intervals) {
+    if (number.name == "leak_time") leak.low_s = number.low, leak.high_s = number.high;
+  }
   if (!leak.shows) {
     fit.common.of_devices.push_back(fmt::format(
         "{} reads after a wait show no leak: an exponential leaves {} rms, no change {}", leak.reads,
         format_quantity(leak.rms_S, Unit::siemens, 3), format_quantity(leak.rms_still_S, Unit::siemens, 3)));
-    return leak;
   }
-  spec.retention.leak_time_s = leak.time_s;
-  spec.retention.leak_rest = std::clamp((leak.rest_S - spec.g_min_S) / spec.window_S(), 0.0, 1.0);
-  fit.common.of_devices.push_back(
-      fmt::format("leak_time {} ({} to {}) and rest {} are of {} reads after a wait, which leave {} rms (without a "
-                  "leak {}). The law of "
-                  "pulses was fitted without it: it holds where pulses follow each other within much less",
-                  seconds(leak.time_s), seconds(leak.time_low_s), seconds(leak.time_high_s),
-                  format_quantity(leak.rest_S, Unit::siemens, 3), leak.reads,
-                  format_quantity(leak.rms_S, Unit::siemens, 3), format_quantity(leak.rms_still_S, Unit::siemens, 3)));
   return leak;
 }
 

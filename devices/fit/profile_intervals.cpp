@@ -21,7 +21,7 @@ constexpr double close_enough = 0.02;  // of the interval's half width
 constexpr double farthest = 6;         // coordinates are logarithms and logits: a factor 400 is no interval
 constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
 constexpr double rough = 0.01;         // of the deviance of a place of a profile: 0.3 % of an interval's depth
-constexpr double better = 0.1;         // of the deviance: another maximum; less moves an end by less than close_enough
+constexpr double better_by = 0.1;      // of the deviance: another maximum; less moves an end by less than close_enough
 
 /// Maximum, or a place of its region that a descent from it does not find.
 struct Maximum {
@@ -78,7 +78,7 @@ class Profile {
     residuals_.hold(k_, at);
     const double found = residuals_.descend(x, rough, slopes);
     residuals_.hold(-1, 0);
-    improved_ = found < lowest_ - better;
+    improved_ = found < lowest_ - better_by;
     const double risen = found - residuals_.off_expected(x, k_) - least_;
     met_.push_back({at, std::max(risen, 0.0)});
     return risen;
@@ -124,6 +124,13 @@ class Profile {
     along_ = column / column[k_];
   }
 
+  /// Lower one of two places at coordinate k: as a maximum is but for this coordinate, and along its valley, where its others follow.
+  Vector start_at(double at, const Maximum& from) const {
+    Vector apart = from.at, along = from.at + (at - from.at[k_]) / from.covariance(k_, k_) * from.covariance.col(k_);
+    apart[k_] = along[k_] = at;
+    return residuals_.deviance(along, true) < residuals_.deviance(apart, true) ? along : apart;
+  }
+
   /// True if some maximum, or the last place inside, leads to a place there that is clearly inside. The search then goes on from it.
   bool is_lower_elsewhere(double at, double allowed) {
     const auto leads = [&](const Vector& from, PulseSlopes slopes) {
@@ -133,7 +140,7 @@ class Profile {
       step_inside(at);
       return true;
     };
-    const auto any = [&](const Maximum& maximum) { return leads(maximum.at, maximum.slopes); };
+    const auto any = [&](const Maximum& maximum) { return leads(start_at(at, maximum), maximum.slopes); };
     return (inside_[k_] != first_ && leads(inside_, {})) || std::any_of(maxima_.begin(), maxima_.end(), any);
   }
 
@@ -252,74 +259,101 @@ double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
   return excess > 3 * std::sqrt(24 / static_cast<double>(residuals.reads())) ? 1 + excess / 2 : 1;
 }
 
+/// Depth of a region, and what makes it.
+struct RegionDepth {
+  double counted, freedom;  ///< values that count, and what the numbers leave of them
+  int joint = 1;
+  double heavy = 1;                     ///< heaviness_of_tails()
+  double allowed = 0, above_noise = 0;  ///< rise to the ends of an interval, and to the upper end of noise
+  double chance = 0;                    ///< part of the depth that a maximum gains by chance
+};
+
+RegionDepth depth_of_region(const LikelihoodFit& fit, const PulseResiduals& residuals, RegionDepth of,
+                            bool reaches_bounds) {
+  of.joint = joint_numbers(fit.is_long(), reaches_bounds);
+  of.heavy = fit.is_long() ? heaviness_of_tails(residuals, fit.at) : 1;
+  const double depth = depth_of(of.joint, of.counted, of.freedom);
+  of.allowed = of.heavy * depth;
+  of.above_noise = std::max(of.allowed, depth_of_noise(of.counted, of.freedom, 0.025));
+  of.chance = 1 - depth_of(1, of.counted, of.freedom) / depth;
+  return of;
+}
+
+/// Interval of number k over a region. `better` takes a better maximum that the search meets; null: it may not.
+FittedNumber interval_of(const PulseResiduals& residuals, const std::vector<Maximum>& maxima, const RegionDepth& depth,
+                         Index k, std::optional<Vector>* better) {
+  const FitNumber& of = residuals.all_numbers()[static_cast<std::size_t>(k)];
+  const double top = maxima[0].at[k];
+  FittedNumber out{of.name, of.unit, of.value(top)};
+  const bool is_noise = k >= residuals.noise_at() && of.name != "slow_read_pulses";
+  const double above = is_noise ? depth.above_noise : depth.allowed;
+  Profile profile(residuals, maxima, k, depth.chance);
+  const auto find = [&](std::optional<double>& end, double sign, double allowed) {
+    const auto coordinate = better != nullptr && *better ? std::nullopt : profile.end(sign, allowed);
+    if (coordinate) end = of.value(*coordinate);
+    if (profile.improved() && better != nullptr) *better = profile.point();
+  };
+  find(out.low, -1, depth.allowed);
+  find(out.high, 1, above);
+  out.profile = {{}, !out.low, !out.high, depth.joint, depth.counted, depth.freedom};
+  for (const auto& [coordinate, rise] : profile.met()) {
+    const double allowed_here = coordinate > top ? above : depth.allowed;
+    out.profile.points.push_back({of.scaled(coordinate), rise * depth.allowed / (allowed_here * depth.heavy)});
+  }
+  if (of.value(1) < of.value(0)) std::swap(out.low, out.high);
+  return out;
+}
+
+/// Intervals of all numbers but those of tables; or, if it may be looked for, a better maximum that a search has met.
+std::vector<FittedNumber> intervals_over(const PulseResiduals& residuals, const std::vector<Maximum>& maxima,
+                                         const RegionDepth& depth, bool may_improve, std::optional<Vector>& better) {
+  std::vector<Index> numbers;
+  for (Index k = 0; k < residuals.size(); ++k) {
+    if (!residuals.all_numbers()[static_cast<std::size_t>(k)].of_table) numbers.push_back(k);
+  }
+  const auto count = static_cast<Index>(numbers.size());
+  std::vector<FittedNumber> all(numbers.size());
+  std::vector<std::optional<Vector>> met(numbers.size());
+  for (Index first = 0; first < count; first += at_once) {
+    parallel_for(std::min(at_once, count - first), 0, [&](Index i, int) {
+      const auto at = static_cast<std::size_t>(first + i);
+      all[at] = interval_of(residuals, maxima, depth, numbers[at], may_improve ? &met[at] : nullptr);
+    });
+    const auto found = std::find_if(met.begin(), met.end(), [](const auto& x) { return x.has_value(); });
+    if (found == met.end()) continue;
+    better = *found;
+    break;
+  }
+  return all;
+}
+
 /// Profile intervals of all numbers; moves `fit` should a better maximum be met.
 std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals) {
   take(fit, residuals, fit.at);
-  const std::vector<FitNumber> numbers = residuals.all_numbers();
   const auto n = static_cast<double>(fit.values);
-  const double freedom = std::max(n - determined_numbers(residuals, fit.at), 1.0);
-  const double counted = fit.is_long() ? freedom : n;
-  const double deepest = depth_of(joint_numbers(fit.is_long(), false), counted, freedom);
-  const auto is_noise = [&](std::size_t k) {
-    return static_cast<Index>(k) >= residuals.noise_at() && numbers[k].name != "slow_read_pulses";
-  };
-  for (int round = 0; round <= most_rounds; ++round) {
+  RegionDepth depth{};
+  depth.freedom = std::max(n - determined_numbers(residuals, fit.at), 1.0);
+  depth.counted = fit.is_long() ? depth.freedom : n;
+  const double deepest = depth_of(joint_numbers(fit.is_long(), false), depth.counted, depth.freedom);
+  for (int round = 0;; ++round) {
+    const bool may_improve = round < most_rounds;
     Region region = region_of(residuals, fit, deepest);
     std::vector<Maximum>& maxima = region.maxima;
     const auto deviance = [&](const Maximum& x) { return residuals.deviance(x.at, true); };
+    const double least = deviance(maxima[0]);
     const auto lowest = std::min_element(maxima.begin(), maxima.end(),
                                          [&](const Maximum& a, const Maximum& b) { return deviance(a) < deviance(b); });
-    if (round < most_rounds && deviance(*lowest) < deviance(maxima[0]) - better) {
+    if (may_improve && deviance(*lowest) < least - better_by) {
       take(fit, residuals, lowest->at);
       continue;
     }
-    const int joint = joint_numbers(fit.is_long(), region.reaches_bounds);
-    const double heavy = fit.is_long() ? heaviness_of_tails(residuals, fit.at) : 1;
-    const double depth = depth_of(joint, counted, freedom), allowed = heavy * depth;
-    const double chance = 1 - depth_of(1, counted, freedom) / depth;
-    const double allowed_above_noise = std::max(allowed, depth_of_noise(counted, freedom, 0.025));
-    const double least = deviance(maxima[0]);
-    std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + allowed; });
-    std::vector<FittedNumber> all(numbers.size());
-    std::vector<std::optional<Vector>> improved(numbers.size());
-    const auto is_better = [](const std::optional<Vector>& x) { return x.has_value(); };
-    const auto interval = [&](std::size_t k) {
-      const FitNumber& of = numbers[k];
-      const auto at = static_cast<Index>(k);
-      all[k] = {of.name, of.unit, of.value(fit.at[at])};
-      if (of.of_table) return;
-      Profile profile(residuals, maxima, at, chance);
-      const auto found = [&](std::optional<double>& end, double sign, double most) {
-        const auto coordinate = improved[k] ? std::nullopt : profile.end(sign, most);
-        if (coordinate) end = of.value(*coordinate);
-        if (profile.improved() && round < most_rounds) improved[k] = profile.point();
-      };
-      found(all[k].low, -1, allowed);
-      const double above = is_noise(k) ? allowed_above_noise : allowed;
-      found(all[k].high, 1, above);
-      all[k].profile = {{}, !all[k].low, !all[k].high, joint, counted, freedom};
-      for (const auto& [coordinate, rise] : profile.met()) {
-        const double allowed_here = coordinate > fit.at[at] ? above : allowed;
-        all[k].profile.points.push_back({of.scaled(coordinate), rise * allowed / (allowed_here * heavy)});
-      }
-      if (of.value(1) < of.value(0)) std::swap(all[k].low, all[k].high);
-    };
-    auto better_one = improved.end();
-    for (Index first = 0; first < residuals.size() && better_one == improved.end(); first += at_once) {
-      parallel_for(std::min(at_once, residuals.size() - first), 0,
-                   [&](Index i, int) { interval(static_cast<std::size_t>(first + i)); });
-      better_one = std::find_if(improved.begin(), improved.end(), is_better);
-    }
-    if (better_one == improved.end()) {
-      std::vector<FittedNumber> out;
-      for (std::size_t k = 0; k < all.size(); ++k) {
-        if (!numbers[k].of_table) out.push_back(std::move(all[k]));
-      }
-      return out;
-    }
-    take(fit, residuals, **better_one);
+    depth = depth_of_region(fit, residuals, depth, region.reaches_bounds);
+    std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + depth.allowed; });
+    std::optional<Vector> better;
+    std::vector<FittedNumber> all = intervals_over(residuals, maxima, depth, may_improve, better);
+    if (!better) return all;
+    take(fit, residuals, *better);
   }
-  return {};
 }
 
 /// Widens an interval to span both; an end that one of them leaves open is open.

@@ -10,25 +10,30 @@
 
 namespace nudge {
 
+/// Reading of a device that nobody has pulsed for a while.
+struct TimedReading {
+  double since_pulse_s = 0, conductance_S = 0;
+};
+
 /// Measured pulses of one device: conductance_S[0] before the first pulse, conductance_S[i] after pulse i of direction[i].
 /// direction[0] has no meaning.
 struct PulseRecord {
   std::vector<double> conductance_S;
   std::vector<Direction> direction;
   std::vector<double> volts = {}, width_s = {};  ///< of pulse i, volts negative downwards; empty: unknown
+  std::vector<double> pause_s = {};              ///< from the reading before pulse i to the pulse; empty: none
+  std::vector<TimedReading> waits = {};          ///< what was read after the last pulse
+  bool goes_on = false;                          ///< begins with the last reading of the device's record before it
   std::size_t pulses() const { return conductance_S.empty() ? 0 : conductance_S.size() - 1; }
+  /// Readings after a pulse or a wait.
+  std::size_t reads() const { return pulses() + waits.size(); }
+  double pause(std::size_t i) const { return pause_s.empty() ? 0 : pause_s[i]; }
 };
 
-/// Reading of a device that nobody has pulsed for a while.
-struct TimedReading {
-  double since_pulse_s = 0, conductance_S = 0;
-};
-
-/// Record of one device in one cycle; names are as in the file, empty where it has no such column. waits: what was read after its last pulse.
+/// Record of one device in one cycle; names are as in the file, empty where it has no such column.
 struct LabRecord {
   std::string device, cycle;
   PulseRecord pulses;
-  std::vector<TimedReading> waits = {};
 };
 
 /// Scale of the numbers of a file that has no units.
@@ -49,7 +54,8 @@ void check_records(const std::vector<LabRecord>& records, const std::string& nam
 /// A device's records may have one direction alone. A count of pulses that begins anew is a new record where there is no column
 /// cycle, or in the other direction. Without directions and voltages a record that goes one way has pulses of that way. A
 /// missing reading (an instrument's overflow) ends a record; the next reading begins another. A row whose direction is `wait` (or `read`) is a
-/// read without a pulse, some time after it. With the column time it goes into LabRecord::waits, and the pulses behind it are a new record.
+/// read without a pulse, some time after it. With the column time it goes into PulseRecord::waits, and the pulses behind it
+/// are a new record, which goes on from it. Then the times of pulses are their pauses.
 ///
 /// UserError with name:line for what find_columns() or check_records() refuses, a gap or step back of the pulse number, and an
 /// unknown direction. Numbers must be finite, and conductances from 0 to 0.1 S: beyond it the unit is missing. A file of columns up and down is read by parse_up_down_csv; only there the scale may have a

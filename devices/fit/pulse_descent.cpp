@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Search of the least deviance of pulses, by Fisher's scoring.
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
 
 #include "devices/fit/fit_watch.hpp"
 #include "devices/fit/pulse_residuals.hpp"
@@ -20,6 +23,7 @@ constexpr int most_turns_near = 8;  // with slopes of a place nearby
 constexpr double longest_move = 3;  // of a coordinate, a logarithm or a logit: a factor 20
 constexpr double most_damping = 1e10;
 constexpr Index rows_at_once = 512;  // rows that stay in the cache
+constexpr auto side_by_side = static_cast<Index>(filter_lanes);
 
 /// Least squares |A δ − b|² in triangular form: R of A, and Qᵀ b.
 struct Triangle {
@@ -27,33 +31,87 @@ struct Triangle {
   Vector c;
 };
 
-/// Adds rows [A b] to a triangle; what b leaves over is dropped.
-void fold_rows(const Eigen::Ref<const Eigen::MatrixXd>& rows, Eigen::MatrixXd& triangle) {
-  const Index n = triangle.cols();
-  Eigen::MatrixXd stacked(n + rows.rows(), n);
-  stacked << triangle, rows;
-  leave_triangle(stacked);
-  triangle = stacked.topRows(n).triangularView<Eigen::Upper>();
+/// R of A = Q R. The products AᵀA tell it where its columns, scaled to length 1, are not nearly dependent: half of the digits then suffice for
+/// a search. Otherwise reflections do, which are several times as slow.
+class RowTriangle {
+ public:
+  explicit RowTriangle(Index columns)
+      : products_(Eigen::MatrixXd::Zero(columns, columns)), folded_(Eigen::MatrixXd::Zero(columns, columns)) {}
+
+  void add(const Eigen::MatrixXd& rows) { products_.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose()); }
+  /// Adds rows for reflections.
+  void fold(const Eigen::MatrixXd& rows) {
+    Eigen::MatrixXd stacked(folded_.rows() + rows.rows(), rows.cols());
+    stacked << folded_, rows;
+    leave_triangle(stacked);
+    folded_ = stacked.topRows(rows.cols()).triangularView<Eigen::Upper>();
+  }
+  const Eigen::MatrixXd& folded() const { return folded_; }
+
+  /// R by the products; absent where they do not hold enough digits.
+  std::optional<Eigen::MatrixXd> by_products() const {
+    constexpr double least_pivot = 1e-5;  // its square is 10^6 times the rounding of the products
+    const Vector length = products_.diagonal().cwiseSqrt();
+    if (!(length.minCoeff() > 0) || !length.allFinite()) return std::nullopt;
+    const Vector per = length.cwiseInverse();
+    const Eigen::LLT<Eigen::MatrixXd> root(per.asDiagonal() * products_ * per.asDiagonal());
+    if (root.info() != Eigen::Success) return std::nullopt;
+    Eigen::MatrixXd r = root.matrixU();
+    if (!(r.diagonal().minCoeff() > least_pivot)) return std::nullopt;
+    r *= length.asDiagonal();
+    return r;
+  }
+
+ private:
+  Eigen::MatrixXd products_, folded_;
+};
+
+Eigen::MatrixXd triangle_of_rows(const Eigen::MatrixXd& rows) {
+  RowTriangle triangle(rows.cols());
+  triangle.add(rows);
+  if (auto r = triangle.by_products()) return *r;
+  triangle.fold(rows);
+  return triangle.folded();
 }
 
-/// Move δ of least |R δ − c|² + damping Σ (|R_k| δ_k)², at most longest_move in each coordinate.
+/// Move δ of least |R δ − c|² + damping Σ (|R_k| δ_k)². A coordinate that would go farther than longest_move goes so far, and the others follow
+/// it: one that the record does not tell must not stop them.
 Vector damped_move(const Triangle& of, double damping) {
   const Index n = of.c.size();
-  Vector move(n);
-  if (damping > 0) {
-    Eigen::MatrixXd triangle = Eigen::MatrixXd::Zero(n + 1, n + 1);
-    triangle.topLeftCorner(n, n) = of.r;
-    triangle.topRightCorner(n, 1) = of.c;
-    Eigen::MatrixXd more = Eigen::MatrixXd::Zero(n, n + 1);
-    for (Index k = 0; k < n; ++k) more(k, k) = std::sqrt(damping) * of.r.col(k).norm();
-    fold_rows(more, triangle);
-    move = triangle.topLeftCorner(n, n).triangularView<Eigen::Upper>().solve(triangle.topRightCorner(n, 1).col(0));
-  } else {
-    move = of.r.triangularView<Eigen::Upper>().solve(of.c);
+  if (damping == 0) {
+    const Vector whole = of.r.triangularView<Eigen::Upper>().solve(of.c);
+    if (whole.lpNorm<Eigen::Infinity>() <= longest_move) return whole;
   }
-  const double longest = move.lpNorm<Eigen::Infinity>();
-  if (longest > longest_move) move *= longest_move / longest;
-  return move;
+  Eigen::MatrixXd rows(damping > 0 ? 2 * n : n, n);
+  rows.topRows(n) = of.r;
+  if (damping > 0) rows.bottomRows(n) = (std::sqrt(damping) * of.r.colwise().norm()).asDiagonal();
+  Vector right = Vector::Zero(rows.rows());
+  right.head(n) = of.c;
+  Vector move = Vector::Zero(n);
+  std::vector<Index> free(static_cast<std::size_t>(n));
+  std::iota(free.begin(), free.end(), Index{0});
+  Vector scaled;
+  while (!free.empty()) {
+    const Eigen::MatrixXd part = rows(Eigen::all, free);
+    const Eigen::MatrixXd r = triangle_of_rows(part);
+    Vector found = r.triangularView<Eigen::Upper>().transpose().solve(part.transpose() * right);
+    r.triangularView<Eigen::Upper>().solveInPlace(found);
+    move(free) = found;
+    if (!(found.lpNorm<Eigen::Infinity>() > longest_move)) break;
+    if (scaled.size() == 0) scaled = move * (longest_move / found.lpNorm<Eigen::Infinity>());
+    const std::vector<Index> before = std::move(free);
+    free.clear();
+    for (const Index k : before) {
+      if (std::abs(move[k]) <= longest_move) {
+        free.push_back(k);
+        continue;
+      }
+      move[k] = std::copysign(longest_move, move[k]);
+      right -= move[k] * rows.col(k);
+    }
+  }
+  const auto off = [&](const Vector& x) { return (of.r * x - of.c).squaredNorm(); };
+  return scaled.size() > 0 && off(scaled) < off(move) ? scaled : move;
 }
 
 }  // namespace
@@ -62,18 +120,36 @@ PulseSlopes PulseResiduals::slopes_at(const Vector& all, const Prediction& here)
   PulseSlopes out{Eigen::MatrixXd::Zero(reads_, size()), Eigen::MatrixXd::Zero(reads_, size())};
   const auto used = static_cast<std::size_t>(thread_count(threads()));
   std::vector<DeviceSpec> specs(used, *spec_);
-  std::vector<Prediction> places(used, here);
-  parallel_for(size(), threads(), [&](Index k, int thread) {
+  const Index groups = (size() + side_by_side - 1) / side_by_side;
+  parallel_for(groups, threads(), [&](Index group, int thread) {
     fit_time_point();
-    Vector moved = all;
-    moved[k] += nudged;
-    Prediction& there = places[static_cast<std::size_t>(thread)];
-    apply(moved, specs[static_cast<std::size_t>(thread)]);
-    if (!predict_of(specs[static_cast<std::size_t>(thread)], moved, there)) return;
-    out.errors.col(k) = (there.error - here.error) / nudged;
-    out.variances.col(k) = (there.variance - here.variance) / nudged;
+    slopes_from(group * side_by_side, all, here, specs[static_cast<std::size_t>(thread)], out);
   });
   return out;
+}
+
+/// Derivatives by the coordinates from `first` on.
+void PulseResiduals::slopes_from(Index first, const Vector& all, const Prediction& here, DeviceSpec& scratch,
+                                 PulseSlopes& out) const {
+  std::vector<PulseLaw> laws;
+  std::vector<RecordNoise> noise;
+  for (Index l = 0; l < side_by_side; ++l) {
+    Vector moved = all;
+    moved[std::min(first + l, size() - 1)] += nudged;
+    apply(moved, scratch);
+    laws.emplace_back(scratch);
+    noise.push_back(noise_of(moved));
+  }
+  std::vector<double> error(static_cast<std::size_t>(reads_ * side_by_side)), variance(error.size());
+  filter_records(laws, noise, *records_, error, variance);
+  using Strided = Eigen::Map<Vector, 0, Eigen::InnerStride<side_by_side>>;
+  for (Index l = 0; l < side_by_side && first + l < size(); ++l) {
+    const Vector e = (Strided(error.data() + l, reads_) / range_S_ - here.error) / nudged;
+    const Vector v = (Strided(variance.data() + l, reads_) / (range_S_ * range_S_) - here.variance) / nudged;
+    if (!e.allFinite() || !v.allFinite()) continue;
+    out.errors.col(first + l) = e;
+    out.variances.col(first + l) = v;
+  }
 }
 
 Eigen::MatrixXd PulseResiduals::information(const Vector& all, PulseSlopes* slopes) const {
@@ -102,16 +178,13 @@ namespace {
 Eigen::MatrixXd rows_of(const PulseResiduals::Prediction& here, const PulseSlopes& slope,
                         const std::vector<Index>& free, Index first, Index count) {
   const auto n = static_cast<Index>(free.size());
-  Eigen::MatrixXd rows(2 * count, n + 1);
+  Eigen::MatrixXd rows(2 * count, n);
   const Eigen::ArrayXd per_S = here.variance.segment(first, count).array().inverse(), root = per_S.sqrt();
-  const Eigen::ArrayXd z = here.error.segment(first, count).array() * root;
   for (Index j = 0; j < n; ++j) {
     const Index k = free[static_cast<std::size_t>(j)];
     rows.col(j).head(count) = slope.errors.col(k).segment(first, count).array() * root;
     rows.col(j).tail(count) = M_SQRT1_2 * slope.variances.col(k).segment(first, count).array() * per_S;
   }
-  rows.col(n).head(count) = -z;
-  rows.col(n).tail(count) = -M_SQRT1_2 * (1 - z.square());
   return rows;
 }
 
@@ -155,12 +228,17 @@ Eigen::MatrixXd PulseResiduals::prior_rows(const Vector& all, const std::vector<
 Eigen::MatrixXd PulseResiduals::triangle_of(const Vector& all, const Prediction& here, const PulseSlopes& slope,
                                             const std::vector<Index>& free) const {
   const auto n = static_cast<Index>(free.size());
-  Eigen::MatrixXd triangle = Eigen::MatrixXd::Zero(n + 1, n + 1);
-  for (Index first = 0; first < reads_; first += rows_at_once) {
-    fold_rows(rows_of(here, slope, free, first, std::min(rows_at_once, reads_ - first)), triangle);
-  }
-  fold_rows(prior_rows(all, free), triangle);
-  return triangle.topLeftCorner(n, n);
+  RowTriangle triangle(n);
+  const auto each = [&](const auto& add) {
+    for (Index first = 0; first < reads_; first += rows_at_once) {
+      add(rows_of(here, slope, free, first, std::min(rows_at_once, reads_ - first)));
+    }
+    add(prior_rows(all, free).leftCols(n));
+  };
+  each([&](const Eigen::MatrixXd& rows) { triangle.add(rows); });
+  if (auto r = triangle.by_products()) return *r;
+  each([&](const Eigen::MatrixXd& rows) { triangle.fold(rows); });
+  return triangle.folded();
 }
 
 /// Minus half the gradient of the deviance over the free coordinates.
@@ -192,7 +270,7 @@ double PulseResiduals::descend(Vector& all, double enough, PulseSlopes* kept_slo
   PulseSlopes& slope = kept_slopes != nullptr ? *kept_slopes : own;
   bool taken = slope.errors.size() > 0, fresh = false, triangular = false;
   Triangle of;
-  double damping = 0;
+  double damping = 0, growth = 4;
   const int most = kept_slopes != nullptr ? most_turns_near : most_turns;
   for (int turn = 0, small = 0; turn < most;) {
     fit_time_point();
@@ -221,12 +299,14 @@ double PulseResiduals::descend(Vector& all, double enough, PulseSlopes* kept_slo
     if (gained < 0.25 && !fresh) {  // the slopes are another place's
       taken = false;
     } else if (gained < 0.25) {
-      damping = std::max(4 * damping, 1e-3);
+      damping = std::max(growth * damping, 1e-3);  // ever faster, as in Nielsen, IMM-REP-1999-05 (Tech. Univ. Denmark)
+      growth *= 2;
       if (damping > most_damping) break;
     } else if (gained > 0.75) {
       damping = damping < 1e-3 ? 0 : damping / 8;
     }
     if (!lower) continue;
+    growth = 4;
     small = now - value < enough ? small + 1 : 0;
     correct_slopes(slope, here, there, tried - all);
     fresh = false;

@@ -37,9 +37,11 @@ bool has_constant_noise(const std::string& model) { return model == "label_curve
 PulseLaw::PulseLaw(const DeviceSpec& spec)
     : lower_S_(spec.g_min_S),
       upper_S_(spec.g_max_S),
-      constant_noise_(has_constant_noise(spec.model)),
+      constant_noise_(nudge::has_constant_noise(spec.model)),
       memristor_(memristor_of(spec)),
-      scale_(spec.model == "vteam" ? StateScale::resistance : StateScale::conductance) {
+      scale_(spec.model == "vteam" ? StateScale::resistance : StateScale::conductance),
+      leak_time_s_(spec.retention.leak_time_s),
+      rest_S_(spec.g_min_S + spec.retention.leak_rest * spec.window_S()) {
   if (memristor_ != nullptr) return;
   model_ = device_model(spec.model).make(spec);
   steps_ = dynamic_cast<const SingleSteps*>(model_.get());
@@ -48,6 +50,8 @@ PulseLaw::PulseLaw(const DeviceSpec& spec)
   const double width = spec.window_S(), reference = spec.g_reference_S();
   up_ = {0, upper_S_, reference, width, up * width, -1};
   down_ = {0, -lower_S_, -reference, width, down * width, -1};
+  straight_up_ = steps_->straight_cells(up_, Direction::up);
+  straight_down_ = steps_->straight_cells(down_, Direction::down);
   if (!constant_noise_) return;
   up_at_upper_S_ = pulse_at_bound_S(Direction::up);
   down_at_lower_S_ = pulse_at_bound_S(Direction::down);
@@ -69,11 +73,51 @@ void PulseLaw::move(const PulseRecord& record, std::size_t i, Places& places) co
   const bool up = direction == Direction::up;
   const double sign = up ? 1 : -1;
   Places from{}, change{};
-  for (std::size_t k = 0; k < places.size(); ++k) from[k] = sign * places[k];
-  steps_->changes(up ? up_ : down_, direction, 1, from.data(), change.data(), static_cast<int>(from.size()));
+  bool straight = true;
+  for (std::size_t k = 0; k < places.size() && straight; ++k) {
+    const std::optional<double> known = straight_change(direction, sign * places[k]);
+    straight = known.has_value();
+    if (straight) change[k] = *known;
+  }
+  if (!straight) {
+    for (std::size_t k = 0; k < places.size(); ++k) from[k] = sign * places[k];
+    steps_->changes(up ? up_ : down_, direction, 1, from.data(), change.data(), static_cast<int>(from.size()));
+  }
   for (std::size_t k = 0; k < places.size(); ++k) {
     places[k] = std::clamp(places[k] + sign * change[k], lower_S_, upper_S_);
   }
+}
+
+std::optional<double> PulseLaw::straight_change(Direction direction, double along_S) const {
+  const bool up = direction == Direction::up;
+  const std::vector<StraightCell>& cells = up ? straight_up_ : straight_down_;
+  if (cells.empty()) return std::nullopt;
+  const double width = upper_S_ - lower_S_, cell_S = width / static_cast<double>(cells.size());
+  const double way = along_S - (up ? lower_S_ : -upper_S_);
+  const auto cell = std::min(static_cast<std::size_t>(way / cell_S), cells.size() - 1);
+  const double inside = way - static_cast<double>(cell) * cell_S;
+  if (inside > cells[cell].until) return std::nullopt;
+  return cells[cell].change + cells[cell].slope * inside;
+}
+
+std::optional<PlaceLine> PulseLaw::line(Direction direction) const {
+  const bool up = direction == Direction::up;
+  const std::vector<StraightCell>& cells = up ? straight_up_ : straight_down_;
+  if (cells.size() != 1 || cells[0].until < upper_S_ - lower_S_) return std::nullopt;
+  const auto [until, change, slope] = cells[0];
+  return up ? PlaceLine{change - slope * lower_S_, 1 + slope} : PlaceLine{-change - slope * upper_S_, 1 + slope};
+}
+
+PlaceLine PulseLaw::leak(double seconds) const {
+  if (leak_time_s_ == 0 || seconds == 0) return {};
+  const double lost = -std::expm1(-seconds / leak_time_s_);
+  return {lost * rest_S_, 1 - lost};
+}
+
+void PulseLaw::follow(const PulseRecord& record, std::size_t i, Places& places) const {
+  const auto [a, b] = leak(record.pause(i));
+  for (double& g : places) g = a + b * g;
+  move(record, i, places);
 }
 
 void PulseLaw::move_by_volts(double volts, double width_s, Places& places) const {
@@ -101,7 +145,7 @@ std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, do
   places.fill(std::clamp(first, law.lower_S(), law.upper_S()));
   std::vector<double> all{places[0]};
   for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
-    law.move(record, i, places);
+    law.follow(record, i, places);
     all.push_back(places[0]);
   }
   return all;
@@ -133,113 +177,6 @@ std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record) {
     best = std::move(tried);
   }
   return best;
-}
-
-namespace {
-
-/// Mean and covariance of the conductance (place 0) and of `size` − 1 slow noises of reads. The size is known when it is compiled: most
-/// records have none, and a filter of one number is a third of a loop over any.
-template <std::size_t size>
-class Belief {
- public:
-  Belief(const RecordNoise& noise, double first_S) : read_S2_(noise.read_S * noise.read_S) {
-    NUDGE_EXPECT(noise.slow.size() + 1 == size);
-    mean_[0] = first_S;
-    at(0, 0) = read_S2_;
-    for (std::size_t k = 1; k < size; ++k) {
-      const double variance = noise.slow[k - 1].sd_S * noise.slow[k - 1].sd_S;
-      keep_[k] = std::exp(-1 / noise.slow[k - 1].pulses);
-      fresh_S2_[k] = (1 - keep_[k] * keep_[k]) * variance;
-      at(k, k) = variance;
-      at(0, 0) += variance;
-      at(0, k) = at(k, 0) = -variance;  // what the first read owes to slow noise the conductance does not
-    }
-  }
-
-  double conductance_S() const { return mean_[0]; }
-  double variance_S2() const { return covariance_[0]; }
-
-  /// Updates by a pulse, given mean, variance and slope of the conductance it leads to.
-  void pulse(double mean, double variance, double slope) {
-    mean_[0] = mean;
-    at(0, 0) = variance;
-    for (std::size_t k = 1; k < size; ++k) {
-      mean_[k] *= keep_[k];
-      at(0, k) = at(k, 0) = slope * keep_[k] * at(0, k);
-      for (std::size_t l = 1; l < size; ++l) at(k, l) *= keep_[k] * keep_[l];
-      at(k, k) += fresh_S2_[k];
-    }
-  }
-
-  double predicted_S() const {
-    double sum = 0;
-    for (std::size_t k = 0; k < size; ++k) sum += mean_[k];
-    return sum;
-  }
-
-  /// Updates by a read that differs from predicted_S() by `error`; returns the variance of that difference.
-  double read(double error) {
-    std::array<double, size> seen{};  // covariance of each with the read
-    double total = read_S2_;
-    for (std::size_t k = 0; k < size; ++k) {
-      for (std::size_t l = 0; l < size; ++l) seen[k] += at(k, l);
-      total += seen[k];
-    }
-    const double share = 1 / total;
-    for (std::size_t k = 0; k < size; ++k) {
-      mean_[k] += seen[k] * share * error;
-      for (std::size_t l = 0; l < size; ++l) at(k, l) -= seen[k] * seen[l] * share;
-    }
-    at(0, 0) = std::max(at(0, 0), 0.0);  // rounding
-    return total;
-  }
-
- private:
-  double& at(std::size_t k, std::size_t l) { return covariance_[k * size + l]; }
-
-  double read_S2_;
-  std::array<double, size> mean_{}, keep_{}, fresh_S2_{};
-  std::array<double, size * size> covariance_{};
-};
-
-template <std::size_t size>
-void filter(const PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
-            Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2) {
-  constexpr PulseLaw::Places weights = {2.0 / 3, 1.0 / 6, 1.0 / 6};
-  Belief<size> belief(noise, record.conductance_S[0]);
-  for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
-    const double at = belief.conductance_S();
-    const double far = std::sqrt(3 * belief.variance_S2());
-    PulseLaw::Places from = {at, at + far, at - far};
-    for (double& g : from) g = std::clamp(g, law.lower_S(), law.upper_S());
-    PulseLaw::Places to = from;
-    law.move(record, i, to);
-    std::array<PulseEnd, to.size()> moved;
-    double mean = 0, variance = 0;
-    for (std::size_t k = 0; k < to.size(); ++k) {
-      moved[k] = law.ends(record, i, from[k], to[k], noise.update);
-      mean += weights[k] * moved[k].mean;
-    }
-    for (std::size_t k = 0; k < to.size(); ++k) {
-      variance += weights[k] * ((moved[k].mean - mean) * (moved[k].mean - mean) + moved[k].variance);
-    }
-    const double slope = size > 1 && far > 0 ? (moved[1].mean - moved[2].mean) / (2 * far) : 0;
-    belief.pulse(mean, variance, slope);
-    const auto row = static_cast<Eigen::Index>(i) - 1;
-    error_S[row] = record.conductance_S[i] - belief.predicted_S();
-    variance_S2[row] = belief.read(error_S[row]);
-  }
-}
-
-}  // namespace
-
-void filter_pulses(const PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
-                   Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2) {
-  static_assert(RecordNoise::most_slow == 4);
-  NUDGE_EXPECT(noise.slow.size() <= RecordNoise::most_slow);
-  constexpr std::array<decltype(&filter<1>), RecordNoise::most_slow + 1> by_size = {filter<1>, filter<2>, filter<3>,
-                                                                                    filter<4>, filter<5>};
-  by_size[noise.slow.size()](law, record, noise, error_S, variance_S2);
 }
 
 }  // namespace nudge

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "devices/fit/pulse_csv.hpp"
@@ -37,7 +38,12 @@ inline PulseEnd clipped_normal(double m, double s, double lower, double upper) {
   return {m + s * first, s * s * std::max(second - first * first, 0.0)};
 }
 
-/// Law of the pulses of a record for a device without noise, from three places at once. Pulses have the model's own size. If the model
+/// Straight line a + b g.
+struct PlaceLine {
+  double a = 0, b = 1;
+};
+
+/// Law of the pulses and of the leak of a record for a device without noise, from three places at once. Pulses have the model's own size. If the model
 /// has volts (memristor_of()) and the record too, dx/dt = f(x, V) is followed over the width of each pulse by Runge–Kutta of fourth
 /// order. A step changes the state by at most 5 %, so that it is right to 1e-7 of the window where the speed changes e-fold across it.
 class PulseLaw {
@@ -53,6 +59,14 @@ class PulseLaw {
   /// Moves the places by pulse i of the record (i ≥ 1); they must lie within the bounds.
   void move(const PulseRecord& record, std::size_t i, Places& places) const;
 
+  /// Leak of so many seconds, g_r + (g − g_r) exp(−Δt/T), as a line of the place.
+  PlaceLine leak(double seconds) const;
+  /// Moves the places by the pause before pulse i, then by the pulse.
+  void follow(const PulseRecord& record, std::size_t i, Places& places) const;
+  /// End of a pulse within the bounds as a line of the place before it, of a model whose pulses are straight all over the window.
+  std::optional<PlaceLine> line(Direction direction) const;
+  bool has_constant_noise() const { return constant_noise_; }
+
   /// Mean and variance of the end of pulse i, which takes a device from one place to another without noise, for device.update_noise =
   /// sigma. The noise is that share of the move, or, with has_constant_noise(), of the pulse at the reference, as far as the bounds let it.
   PulseEnd ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const {
@@ -61,6 +75,8 @@ class PulseLaw {
   }
 
  private:
+  /// Mean change along the direction from a place within the bounds; absent where it is not straight.
+  std::optional<double> straight_change(Direction direction, double along_S) const;
   void move_by_volts(double volts, double width_s, Places& places) const;
   PulseEnd clipped_ends(Direction direction, double from, double to, double sigma) const;
   double pulse_at_bound_S(Direction direction) const;
@@ -75,6 +91,8 @@ class PulseLaw {
   std::unique_ptr<StepModel> model_;
   const SingleSteps* steps_ = nullptr;  ///< of model_
   Element<double> up_{}, down_{};       ///< device seen along its pulses
+  std::vector<StraightCell> straight_up_, straight_down_;
+  double leak_time_s_ = 0, rest_S_ = 0;  ///< 0 s: no leak
 };
 
 /// True if a model has volts and widths of its pulses, which records of several amplitudes determine.
@@ -88,28 +106,5 @@ std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, do
 
 /// Replay of a whole record from the start that leaves the least squares; a measured start has noise of reads.
 std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record);
-
-/// Slow noise of reads: a Gaussian process of this deviation whose correlation falls e-fold in so many pulses.
-struct SlowReadNoise {
-  double sd_S = 0, pulses = 1;
-};
-
-/// Noise of a measured record: noise of each pulse as a share of that pulse (device.update_noise), white noise of each read, and slow
-/// noise of reads. One slow process per decade of pulses, all of one size, is 1/f noise, as devices have it (devices/slow/noise.hpp).
-struct RecordNoise {
-  static constexpr std::size_t most_slow = 4;
-  double update = 0, read_S = 0;
-  std::vector<SlowReadNoise> slow = {};  ///< up to most_slow
-};
-
-/// Errors of a state-space model that predicts each read from all reads before it, and their variances, with an entry for each pulse:
-///
-///     g_i = h(g_{i−1}, pulse i) + σ_u |h − g_{i−1}| ξ_i,    y_i = g_i + Σ_k b_k,i + σ_r ζ_i,    b_k,i = exp(−1/τ_k) b_k,i−1 + noise,
-///
-/// with no knowledge of g_0 but y_0. It is a Kalman filter that takes the moments of h from three points (Gauss–Hermite: exact to fifth
-/// order; unscented filter, Julier and Uhlmann, Proc. IEEE 92:401 (2004)). A linearisation would jump where a bound clips. Noise of pulses
-/// is PulseLaw::ends()'. ln L = −½ Σ (e²/S + ln 2πS) (prediction error decomposition, Schweppe, IEEE Trans. Inf. Theory 11:61 (1965)).
-void filter_pulses(const PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
-                   Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2);
 
 }  // namespace nudge

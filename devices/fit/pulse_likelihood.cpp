@@ -45,7 +45,7 @@ PulseResiduals::PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers
       noise_(static_cast<Index>(numbers.numbers.size())),
       slow_(kind == ReadNoiseKind::white_and_slow),
       range_S_(range_of(records).size()) {
-  for (const PulseRecord& record : records) reads_ += static_cast<Index>(record.pulses());
+  for (const PulseRecord& record : records) reads_ += static_cast<Index>(record.reads());
   all_ = numbers.numbers;
   for (FitNumber& number : numbers_of_noise()) all_.push_back(std::move(number));
   expected_.resize(size());
@@ -95,18 +95,10 @@ bool PulseResiduals::predict(const Vector& all, Prediction& out) const {
   } catch (const UserError&) {
     return false;
   }
-  return predict_of(device, all, out);
-}
-
-bool PulseResiduals::predict_of(const DeviceSpec& device, const Vector& all, Prediction& out) const {
   const PulseLaw law(device);
   const RecordNoise noise = noise_of(all);
-  Index at = 0;
-  for (const PulseRecord& record : *records_) {
-    const auto n = static_cast<Index>(record.pulses());
-    filter_pulses(law, record, noise, out.error.segment(at, n), out.variance.segment(at, n));
-    at += n;
-  }
+  const auto values = [](Vector& of) { return std::span(of.data(), static_cast<std::size_t>(of.size())); };
+  filter_records({&law, 1}, {&noise, 1}, *records_, values(out.error), values(out.variance));
   out.error /= range_S_;
   out.variance /= range_S_ * range_S_;
   return out.error.allFinite() && out.variance.allFinite();
@@ -137,12 +129,13 @@ double PulseResiduals::penalty(const Vector& all) const {
 }
 
 void PulseResiduals::penalise(const Vector& all) {
-  double way = 0;
+  double way = 0, pulses = 0;
   for (const PulseRecord& record : *records_) {
     const std::vector<double> replayed = replay(spec_of(all), record);
+    pulses += static_cast<double>(record.pulses());
     for (std::size_t i = 1; i < replayed.size(); ++i) way += std::abs(replayed[i] - replayed[i - 1]);
   }
-  penalty_ = {0, std::log(std::max(way / static_cast<double>(reads_) / range_S_, 1e-9)), 0, {}};
+  penalty_ = {0, std::log(std::max(way / pulses / range_S_, 1e-9)), 0, {}};
   const double pulse = log_pulse(all);
   penalty_.ratio = noise_ratio(all);
   const auto prior = weight_.head(noise_).array().square();
@@ -216,9 +209,9 @@ double correlation(const PulseResiduals::Prediction& of, const std::vector<Pulse
   double lag = 0;
   Index at = 0;
   for (const PulseRecord& record : records) {
-    for (std::size_t i = 1; i < record.pulses(); ++i)
-      lag += z[at + static_cast<Index>(i)] * z[at + static_cast<Index>(i) - 1];
-    at += static_cast<Index>(record.pulses());
+    const auto reads = static_cast<Index>(record.reads());
+    for (Index i = 1; i < reads; ++i) lag += z[at + i] * z[at + i - 1];
+    at += reads;
   }
   return lag / z.squaredNorm();
 }

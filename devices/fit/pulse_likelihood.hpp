@@ -9,7 +9,7 @@
 
 #include "devices/device_spec.hpp"
 #include "devices/fit/fit_numbers.hpp"
-#include "devices/fit/pulse_law.hpp"
+#include "devices/fit/pulse_filter.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
@@ -63,7 +63,7 @@ struct LikelihoodFit {
   DeviceSpec spec;         ///< fitted spec, with update_noise
   RecordNoise noise;       ///< noise of pulses and of reads
   double deviance = 0;     ///< −2 ln L of the reads over their range
-  std::size_t values = 0;  ///< number of reads after a pulse
+  std::size_t values = 0;  ///< number of reads after a pulse or a wait
   int numbers = 0;         ///< count of fitted numbers
   /// Correlation from one pulse to the next of the prediction errors, each over its deviation: 0 where model and noise are the record's.
   double innovation_correlation = 0;

@@ -82,14 +82,14 @@ class PulseResiduals {
  private:
   std::vector<FitNumber> numbers_of_noise() const;
   void apply(const Eigen::VectorXd& all, DeviceSpec& spec) const;
-  /// Prediction of a device with the coordinates' noise of reads. False where it is not finite.
-  bool predict_of(const DeviceSpec& device, const Eigen::VectorXd& all, Prediction& out) const;
   bool is_size_of_read_noise(Index k) const { return k == noise_ + 1 || (slow_ && k == noise_ + 2); }
   /// Deviance with the expected values, and the prediction; infinite where the coordinates make no device.
   double deviance_of(const Eigen::VectorXd& all, Prediction& prediction) const;
-  /// Derivatives by forward differences, at a place whose prediction is known.
+  /// Derivatives by forward differences, at a place whose prediction is known: filter_lanes coordinates side by side.
   PulseSlopes slopes_at(const Eigen::VectorXd& all, const Prediction& here) const;
   Eigen::MatrixXd prior_rows(const Eigen::VectorXd& all, const std::vector<Index>& free) const;
+  void slopes_from(Index first, const Eigen::VectorXd& all, const Prediction& here, DeviceSpec& scratch,
+                   PulseSlopes& out) const;
   Eigen::MatrixXd triangle_of(const Eigen::VectorXd& all, const Prediction& here, const PulseSlopes& slope,
                               const std::vector<Index>& free) const;
   Eigen::VectorXd descent_of(const Eigen::VectorXd& all, const Prediction& here, const PulseSlopes& slope,

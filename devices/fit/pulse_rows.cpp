@@ -128,14 +128,14 @@ void RecordSorter::add(const CsvRow& row, const std::string& where) {
   OpenRecord& open = open_record(row, pulse, where);
   open.last = pulse;
   if (is_wait(row)) return add_wait(row, open, where);
-  if (!out_.records[open.at].waits.empty()) go_on_after_wait(open, row.line);
-  open.time = columns_.cell(row, pulse_time_at);
+  if (!out_.records[open.at].pulses.waits.empty()) go_on_after_wait(open, row.line);
   if (columns_.is_missing(row)) {
     said_.missing_lines.push_back(row.line);
     out_.broken[open.at] = open.ended = true;
     return;
   }
   if (open.ended) {
+    open.read_s = open.pulse_s = {};
     const LabRecord before = {out_.records[open.at].device, out_.records[open.at].cycle, {}};
     open.at = begin(before);
     open.ended = false;
@@ -144,6 +144,7 @@ void RecordSorter::add(const CsvRow& row, const std::string& where) {
   PulseRecord& record = out_.records[open.at].pulses;
   record.conductance_S.push_back(columns_.conductance_S(row, where));
   add_pulse(columns_, row, where, record);
+  if (columns_.found.has(pulse_time_at)) add_pause(row, open, where);
   out_.lines[open.at].push_back(row.line);
 }
 
@@ -154,7 +155,7 @@ RowsOfRecords RecordSorter::done() {
   std::size_t reads = 0;
   RowsOfRecords kept;
   for (std::size_t k = 0; k < out_.records.size(); ++k) {
-    reads += out_.records[k].waits.size();
+    reads += out_.records[k].pulses.waits.size();
     if (out_.broken[k] && out_.records[k].pulses.pulses() == 0) continue;
     kept.records.push_back(std::move(out_.records[k]));
     kept.lines.push_back(std::move(out_.lines[k]));
@@ -162,10 +163,15 @@ RowsOfRecords RecordSorter::done() {
   if (reads > 0) said_.notes.push_back(fmt::format("{} reads follow a wait: a leak is looked for in them", reads));
   const auto time = std::find_if(said_.columns.begin(), said_.columns.end(),
                                  [](const Understood::Column& one) { return one.meaning == "time"; });
-  if (reads == 0 && time != said_.columns.end()) {  // times matter where there are waits
-    said_.left_columns.push_back(time->name);
-    said_.columns.erase(time);
+  if (time == said_.columns.end()) return kept;
+  if (reads > 0 && !back_in_time_.empty()) {
+    csv_fail(back_in_time_,
+             "this pulse comes before the reading in the row above it (times must grow within a record)");
   }
+  if (reads > 0) return kept;
+  said_.left_columns.push_back(time->name);  // times matter where there are waits
+  said_.columns.erase(time);
+  for (LabRecord& record : kept.records) record.pulses.pause_s.clear();
   return kept;
 }
 
@@ -206,36 +212,61 @@ bool RecordSorter::is_wait(const CsvRow& row) const {
   return word == "wait" || word == "waiting" || word == "read";
 }
 
-void RecordSorter::add_wait(const CsvRow& row, const OpenRecord& open, const std::string& where) {
-  LabRecord& record = out_.records[open.at];
+double RecordSorter::seconds(const CsvRow& row, const std::string& where) const {
+  const std::string cell = columns_.cell(row, pulse_time_at);
+  const std::optional<double> stamp = time_stamp_s(cell);
+  return stamp ? *stamp : cell_number(cell, columns_.found.unit[pulse_time_at], Unit::second, "time", where);
+}
+
+/// Appends the pause before the pulse of a row. A pulse without a time has none: the next one with a time has the whole way. Cells that are
+/// no time are told by the wait that needs them.
+void RecordSorter::add_pause(const CsvRow& row, OpenRecord& open, const std::string& where) {
+  std::vector<double>& pauses = out_.records[open.at].pulses.pause_s;
+  open.pulse_s = {};
+  try {
+    open.pulse_s = seconds(row, where);
+  } catch (const UserError&) {
+  }
+  const bool first = pauses.empty() || !open.pulse_s || !open.read_s;
+  pauses.push_back(first ? 0 : *open.pulse_s - *open.read_s);
+  if (pauses.back() < 0 && back_in_time_.empty()) back_in_time_ = where;
+  if (open.pulse_s) open.read_s = open.pulse_s;
+}
+
+void RecordSorter::add_wait(const CsvRow& row, OpenRecord& open, const std::string& where) {
+  PulseRecord& record = out_.records[open.at].pulses;
   if (!columns_.found.has(pulse_time_at)) {
     csv_fail(where, "a wait needs a column time, here and in the row of the pulse before it");
   }
-  if (open.ended || record.pulses.pulses() == 0) csv_fail(where, "a wait without a pulse and its reading before it");
+  if (open.ended || record.pulses() == 0) csv_fail(where, "a wait without a pulse and its reading before it");
   if (columns_.is_missing(row)) {
     said_.missing_lines.push_back(row.line);
     return;
   }
-  const auto seconds = [&](const std::string& cell) {
-    const std::optional<double> stamp = time_stamp_s(cell);
-    return stamp ? *stamp : cell_number(cell, columns_.found.unit[pulse_time_at], Unit::second, "time", where);
-  };
-  const double since = seconds(columns_.cell(row, pulse_time_at)) - seconds(open.time);
+  const double now = seconds(row, where);
+  if (!open.pulse_s) csv_fail(where, "a wait needs the time of the pulse before it, whose row has none");
+  const double since = now - *open.pulse_s;
   const double before = record.waits.empty() ? 0 : record.waits.back().since_pulse_s;
   if (!(since > before)) {
     csv_fail(where, fmt::format("this read is {:g} s after the pulse, the one before it {:g} s (times must grow)",
                                 since, before));
   }
   record.waits.push_back({since, columns_.conductance_S(row, where)});
+  open.read_s = now;
 }
 
 /// Begins the record of the pulses behind a wait, at what was read last.
 void RecordSorter::go_on_after_wait(OpenRecord& open, int line) {
-  const LabRecord& before = out_.records[open.at];
-  const double start_S = before.waits.back().conductance_S;
-  const bool volts = !before.pulses.volts.empty();
-  open.at = begin({before.device, before.cycle, {}});
+  const LabRecord before = {out_.records[open.at].device, out_.records[open.at].cycle, {}};
+  const double start_S = out_.records[open.at].pulses.waits.back().conductance_S;
+  const bool volts = !out_.records[open.at].pulses.volts.empty();
+  const auto later = std::next(out_.records.begin(), static_cast<std::ptrdiff_t>(open.at) + 1);
+  const bool is_last =
+      std::none_of(later, out_.records.end(), [&](const LabRecord& r) { return r.device == before.device; });
+  open.at = begin(before);
   PulseRecord& record = out_.records[open.at].pulses;
+  record.goes_on = is_last;  // cycles whose rows are mixed begin anew
+  record.pause_s.push_back(0);
   record.conductance_S.push_back(start_S);
   record.direction.push_back(Direction::up);
   if (volts) record.volts.push_back(0), record.width_s.push_back(0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,9 +52,9 @@ struct RowsOfRecords {
 /// Record that rows of a device and cycle are added to.
 struct OpenRecord {
   std::size_t at = 0;
-  long long first = 0, last = 0;  ///< pulse numbers
-  bool ended = false;             ///< the last reading is missing: the next one begins a record
-  std::string time = {};          ///< cell of the time of its last pulse
+  long long first = 0, last = 0;                    ///< pulse numbers
+  bool ended = false;                               ///< the last reading is missing: the next one begins a record
+  std::optional<double> pulse_s = {}, read_s = {};  ///< times of its last pulse and of its last reading that have one
 };
 
 /// Sorter of the rows of a table into records. A row whose direction is `wait` is a read without a pulse. It belongs to the record before it,
@@ -70,8 +71,10 @@ class RecordSorter {
   OpenRecord& open_record(const CsvRow& row, long long pulse, const std::string& where);
   bool may_restart(const PulseRecord& record, const CsvRow& row, const std::string& where) const;
   bool is_wait(const CsvRow& row) const;
-  void add_wait(const CsvRow& row, const OpenRecord& open, const std::string& where);
+  void add_wait(const CsvRow& row, OpenRecord& open, const std::string& where);
   void go_on_after_wait(OpenRecord& open, int line);
+  double seconds(const CsvRow& row, const std::string& where) const;
+  void add_pause(const CsvRow& row, OpenRecord& open, const std::string& where);
 
   const PulseColumns& columns_;
   Understood& said_;
@@ -79,6 +82,7 @@ class RecordSorter {
   std::map<std::pair<std::string, std::string>, OpenRecord> open_;
   std::map<std::string, int> restarts_of_;
   int restarts_ = 0;
+  std::string back_in_time_ = {};  ///< place of the first pulse whose time is before the reading before it
 };
 
 }  // namespace nudge

@@ -33,6 +33,9 @@ class LinearStep final : public StepModel, public SingleSteps {
                int count) const override {
     rule_.changes(e, direction, n, g, change, count);
   }
+  std::vector<StraightCell> straight_cells(const Element<double>& e, Direction direction) const override {
+    return rule_.straight_cells(e, direction);
+  }
 
  private:
   template <class S>

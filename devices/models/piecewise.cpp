@@ -57,6 +57,20 @@ struct Piecewise {
     return static_cast<S>(advance(table, static_cast<double>(place(e)), m)) * e.width;
   }
 
+  /// A cell per interval of the table: a pulse that stays in its interval moves by value (exp(slope m) − 1)/slope.
+  std::vector<StraightCell> straight_cells(const Element<double>& e, Direction direction) const {
+    const Table& table = direction == Direction::up ? up : down;
+    const double cells = static_cast<double>(table.size() - 1), cell_S = e.width / cells, m = cells * e.step / e.width;
+    std::vector<StraightCell> out;
+    for (std::size_t k = 0; k + 1 < table.size(); ++k) {
+      const double slope = table[k + 1] - table[k], grown = m * mean_growth(slope * m);
+      const bool last = k + 2 == table.size();  // its pulses end at the bound
+      const double until = last ? 1 : (1 - table[k] * grown) / (1 + slope * grown);
+      out.push_back({until * cell_S, table[k] * grown * cell_S, slope * grown});
+    }
+    return out;
+  }
+
   template <class S>
   S noise(const Element<S>& e, Direction direction, S n, S sigma) const {
     return equal_pulse_noise(*this, e, direction, n, sigma);
