@@ -81,8 +81,8 @@ struct LeakGuess {
   double time_s = 0, rest_S = 0;
 };
 
-/// First guess of the leak that reads after a wait show: least squares from each read to the next, over g_r, which is linear, at each T of a
-/// grid from a hundredth of the shortest to a thousand times the longest wait. No leak where the records have no waits.
+/// First guess of the leak that reads after a wait show, by least squares from each read to the next. g_r is linear at each T of a grid, from a
+/// hundredth of the shortest to a thousand times the longest wait. Records without waits have no leak.
 LeakGuess first_leak(const std::vector<PulseRecord>& records);
 
 /// First guesses of a model, from the single steps dg(g) of the records of one device: window, mean pulses and shape. Steps

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 
 #include "devices/fit/pulse_residuals.hpp"
@@ -20,7 +18,8 @@ constexpr int most_rounds = 8;         // of better maxima met on the way
 constexpr double close_enough = 0.02;  // of the interval's half width
 constexpr double farthest = 6;         // coordinates are logarithms and logits: a factor 400 is no interval
 constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
-constexpr double rough = 0.01;         // of the deviance of a place of a profile: 0.3 % of an interval's depth
+constexpr double rough = 0.01;         // of the deviance of a maximum of a region
+constexpr double rough_share = 0.003;  // of an interval's depth, of a place of a profile
 constexpr double better_by = 0.1;      // of the deviance: another maximum; less moves an end by less than close_enough
 
 /// Maximum, or a place of its region that a descent from it does not find.
@@ -52,6 +51,7 @@ class Profile {
     inside_ = from.at;
     along_ = from.covariance.col(k_) / from.covariance(k_, k_);
     first_ = inside_[k_];
+    enough_ = rough_share * allowed;
     slopes_ = from.slopes;
     double step = std::sqrt(allowed * from.covariance(k_, k_));
     for (int passes = 1;; ++passes) {
@@ -76,7 +76,7 @@ class Profile {
   /// Rise of the deviance above its minimum where coordinate k is `at`, by a descent from x.
   double rise(double at, Vector& x, PulseSlopes* slopes) {
     residuals_.hold(k_, at);
-    const double found = residuals_.descend(x, rough, slopes);
+    const double found = residuals_.descend(x, enough_, slopes);
     residuals_.hold(-1, 0);
     improved_ = found < lowest_ - better_by;
     const double risen = found - residuals_.off_expected(x, k_) - least_;
@@ -172,7 +172,7 @@ class Profile {
   PulseResiduals residuals_;
   const std::vector<Maximum>& maxima_;
   Index k_;
-  double chance_, least_, lowest_, first_ = 0;
+  double chance_, least_, lowest_, first_ = 0, enough_ = 0;
   std::vector<NumberProfile::Point> met_;
   Vector along_, inside_, point_;
   PulseSlopes slopes_;  ///< of the search for the present end
@@ -368,16 +368,6 @@ void join(FittedNumber& number, const FittedNumber& other) {
 }
 
 }  // namespace
-
-double depth_of(int joint, double counted, double freedom) {
-  const double f = boost::math::quantile(boost::math::fisher_f(joint, freedom), 0.95);
-  return counted * std::log1p(joint * f / freedom);
-}
-
-double depth_of_noise(double counted, double freedom, double share) {
-  const double chi2 = boost::math::quantile(boost::math::chi_squared(freedom), share);
-  return counted * (std::log(counted / chi2) + chi2 / counted - 1);
-}
 
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
   const DeviceSpec shape = fit.spec;

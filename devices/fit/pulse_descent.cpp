@@ -38,7 +38,11 @@ class RowTriangle {
   explicit RowTriangle(Index columns)
       : products_(Eigen::MatrixXd::Zero(columns, columns)), folded_(Eigen::MatrixXd::Zero(columns, columns)) {}
 
-  void add(const Eigen::MatrixXd& rows) { products_.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose()); }
+  void add(const Eigen::MatrixXd& rows) {
+    constexpr Index few = 128;  // rows: packing them for a kernel would take longer than their products
+    if (rows.rows() > few) return products_.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose()), void();
+    products_.noalias() += rows.transpose().lazyProduct(rows);
+  }
   /// Adds rows for reflections.
   void fold(const Eigen::MatrixXd& rows) {
     Eigen::MatrixXd stacked(folded_.rows() + rows.rows(), rows.cols());
@@ -74,9 +78,12 @@ Eigen::MatrixXd triangle_of_rows(const Eigen::MatrixXd& rows) {
   return triangle.folded();
 }
 
-/// Move δ of least |R δ − c|² + damping Σ (|R_k| δ_k)². A coordinate that would go farther than longest_move goes so far, and the others follow
-/// it: one that the record does not tell must not stop them.
-Vector damped_move(const Triangle& of, double damping) {
+enum class LongMove { scaled, of_others };
+
+/// Move δ of least |R δ − c|² + damping Σ (|R_k| δ_k)². No coordinate goes farther than longest_move: all are scaled down, or one that would go
+/// so far goes so far alone and the others follow it. So a number that the record does not tell does not stop the others; but from afar a
+/// search would leap.
+Vector damped_move(const Triangle& of, double damping, LongMove when_long) {
   const Index n = of.c.size();
   if (damping == 0) {
     const Vector whole = of.r.triangularView<Eigen::Upper>().solve(of.c);
@@ -99,6 +106,7 @@ Vector damped_move(const Triangle& of, double damping) {
     move(free) = found;
     if (!(found.lpNorm<Eigen::Infinity>() > longest_move)) break;
     if (scaled.size() == 0) scaled = move * (longest_move / found.lpNorm<Eigen::Infinity>());
+    if (when_long == LongMove::scaled) return scaled;
     const std::vector<Index> before = std::move(free);
     free.clear();
     for (const Index k : before) {
@@ -137,7 +145,7 @@ void PulseResiduals::slopes_from(Index first, const Vector& all, const Predictio
     Vector moved = all;
     moved[std::min(first + l, size() - 1)] += nudged;
     apply(moved, scratch);
-    laws.emplace_back(scratch);
+    laws.emplace_back(scratch, *model_);
     noise.push_back(noise_of(moved));
   }
   std::vector<double> error(static_cast<std::size_t>(reads_ * side_by_side)), variance(error.size());
@@ -271,6 +279,7 @@ double PulseResiduals::descend(Vector& all, double enough, PulseSlopes* kept_slo
   bool taken = slope.errors.size() > 0, fresh = false, triangular = false;
   Triangle of;
   double damping = 0, growth = 4;
+  const LongMove when_long = kept_slopes != nullptr ? LongMove::of_others : LongMove::scaled;
   const int most = kept_slopes != nullptr ? most_turns_near : most_turns;
   for (int turn = 0, small = 0; turn < most;) {
     fit_time_point();
@@ -289,7 +298,7 @@ double PulseResiduals::descend(Vector& all, double enough, PulseSlopes* kept_slo
       small = 0;
       continue;
     }
-    const Vector move = damped_move(of, damping);
+    const Vector move = damped_move(of, damping, when_long);
     Vector tried = all;
     for (std::size_t j = 0; j < free.size(); ++j) tried[free[j]] += move[static_cast<Index>(j)];
     const double value = move.allFinite() ? deviance_of(tried, there) : std::numeric_limits<double>::infinity();

@@ -31,8 +31,8 @@ struct RecordNoise {
 ///
 /// with no knowledge of g_0 but y_0. Δt_i is the pause since the reading before. It is a Kalman filter that takes the moments of h from three
 /// points (Gauss–Hermite: exact to fifth order; unscented filter, Julier and Uhlmann, Proc. IEEE 92:401 (2004)). A linearisation would jump
-/// where a bound clips. Noise of pulses is PulseLaw::ends()'. Slow noise counts a wait as a pulse. A record that goes on begins with what
-/// is known at the end of the one before.
+/// where a bound clips. Noise of pulses is PulseLaw::ends()'. Slow noise counts a wait as a pulse. A record with goes_on begins with
+/// the mean and variance in which its predecessor ends.
 /// ln L = −½ Σ (e²/S + ln 2πS) (prediction error decomposition, Schweppe, IEEE Trans. Inf. Theory 11:61 (1965)).
 void filter_pulses(const PulseLaw& law, const PulseRecord& record, const RecordNoise& noise,
                    Eigen::Ref<Eigen::VectorXd> error_S, Eigen::Ref<Eigen::VectorXd> variance_S2);

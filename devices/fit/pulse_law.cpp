@@ -34,7 +34,7 @@ bool has_volts(const std::string& model) { return model == "vteam" || model == "
 
 bool has_constant_noise(const std::string& model) { return model == "label_curve"; }
 
-PulseLaw::PulseLaw(const DeviceSpec& spec)
+PulseLaw::PulseLaw(const DeviceSpec& spec, const DeviceModel& model)
     : lower_S_(spec.g_min_S),
       upper_S_(spec.g_max_S),
       constant_noise_(nudge::has_constant_noise(spec.model)),
@@ -43,7 +43,7 @@ PulseLaw::PulseLaw(const DeviceSpec& spec)
       leak_time_s_(spec.retention.leak_time_s),
       rest_S_(spec.g_min_S + spec.retention.leak_rest * spec.window_S()) {
   if (memristor_ != nullptr) return;
-  model_ = device_model(spec.model).make(spec);
+  model_ = model.make(spec);
   steps_ = dynamic_cast<const SingleSteps*>(model_.get());
   NUDGE_EXPECT(steps_ != nullptr);
   const auto [up, down] = steps_of_spec(spec);

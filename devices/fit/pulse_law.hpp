@@ -51,7 +51,9 @@ class PulseLaw {
   using Places = std::array<double, 3>;
 
   /// Law of the mean device of a spec, which must be valid. Its model moves single devices (SingleSteps) or has volts.
-  explicit PulseLaw(const DeviceSpec& spec);
+  explicit PulseLaw(const DeviceSpec& spec) : PulseLaw(spec, device_model(spec.model)) {}
+  /// Law of a spec whose model was looked up before: device_model(spec.model).
+  PulseLaw(const DeviceSpec& spec, const DeviceModel& model);
 
   double lower_S() const { return lower_S_; }
   double upper_S() const { return upper_S_; }

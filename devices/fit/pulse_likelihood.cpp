@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 #include <limits>
 
@@ -40,6 +42,7 @@ double rough_noise(const std::vector<PulseRecord>& records, double range_S) {
 PulseResiduals::PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers,
                                const std::vector<PulseRecord>& records, ReadNoiseKind kind)
     : spec_(&spec),
+      model_(&device_model(spec.model)),
       numbers_(&numbers),
       records_(&records),
       noise_(static_cast<Index>(numbers.numbers.size())),
@@ -95,7 +98,7 @@ bool PulseResiduals::predict(const Vector& all, Prediction& out) const {
   } catch (const UserError&) {
     return false;
   }
-  const PulseLaw law(device);
+  const PulseLaw law(device, *model_);
   const RecordNoise noise = noise_of(all);
   const auto values = [](Vector& of) { return std::span(of.data(), static_cast<std::size_t>(of.size())); };
   filter_records({&law, 1}, {&noise, 1}, *records_, values(out.error), values(out.variance));
@@ -312,6 +315,16 @@ LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const s
   if (white.values < least_for_slow || white.is_plain()) return restricted(white, records);
   LikelihoodFit slow = best_of(guesses, records, ReadNoiseKind::white_and_slow, &white);
   return restricted(slow.schwarz() < white.schwarz() ? slow : white, records);
+}
+
+double depth_of(int joint, double counted, double freedom) {
+  const double f = boost::math::quantile(boost::math::fisher_f(joint, freedom), 0.95);
+  return counted * std::log1p(joint * f / freedom);
+}
+
+double depth_of_noise(double counted, double freedom, double share) {
+  const double chi2 = boost::math::quantile(boost::math::chi_squared(freedom), share);
+  return counted * (std::log(counted / chi2) + chi2 / counted - 1);
 }
 
 }  // namespace nudge

@@ -100,6 +100,7 @@ class PulseResiduals {
   int threads() const { return reads_ < 1000 ? 1 : 0; }
 
   const DeviceSpec* spec_;
+  const DeviceModel* model_;
   const FitNumbers* numbers_;
   std::vector<FitNumber> all_;
   Eigen::VectorXd expected_, weight_;  ///< expected value of each coordinate, and one over its deviation
