@@ -87,6 +87,17 @@ TEST_CASE("a loss that has settled has stopped falling, one hidden by scatter is
   CHECK_THAT(hidden.text(), Contains("no significant trend") && Contains("Unfinished"));
 }
 
+TEST_CASE("a slow training that falls as it did all the time has not stopped falling", "[train]") {
+  // The last fifth takes a fifth of the fall, 0.0034 of 0.017: 0.6 % of the loss.
+  const auto slow = [](double t) { return 0.5425 - 0.017 * t / 1000; };
+  const Plateau found = plateau(curve(slow, 0.0001, 0, 1));
+  CHECK(found.reached == std::optional(false));
+  CHECK_THAT(found.text(), Contains("still falls"));
+  // As slow a fall after one of 2: less than 1 % of both.
+  const auto late = [](double t) { return 0.5425 - 0.017 * t / 1000 + 2 * std::exp(-t / 20); };
+  CHECK(plateau(curve(late, 0.0001, 0, 1)).reached == std::optional(true));
+}
+
 TEST_CASE("a loss that goes to 0 has stopped falling once it has little left to lose", "[train]") {
   // 3 exp(-t/50): from t = 800 of 1000 on 3e-7 is left, 1e-7 of the fall; at a tenth of the rate 0.61 is left and falls to 0.41.
   const auto fast = [](double t) { return 3 * std::exp(-t / 50); };

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t kBlocks = 10;
 constexpr double kLastShare = 0.2;  ///< of the steps, that the line is fitted to
-constexpr double kSmall = 0.01;     ///< of the loss: a fall within as many steps that changes no comparison
-constexpr double kTiny = 1e-3;      ///< of what training has taken off: the same for a loss that goes to 0
+constexpr double kSmall =
+    0.01;  ///< of the loss, and of its fall so far: less within as many steps changes no comparison
+constexpr double kTiny = 1e-3;  ///< of what training has taken off: the same for a loss that goes to 0
 
 }  // namespace
 
@@ -55,9 +56,12 @@ Plateau plateau_of(std::span<const double> steps, std::span<const double> losses
   const double half = student_t_quantile(0.975, degrees) * std::sqrt(left / (degrees * sxx));
   out.slope_per_1000_steps = 1000 * slope;
   out.interval = {1000 * (slope - half), 1000 * (slope + half)};
-  const double small = std::max(kSmall * std::abs(y_mean), kTiny * (losses.front() - y_mean));
-  const bool falls = slope + half < 0;
-  const bool little = std::max(half - slope, slope - half) * window < small;
+  const double fallen = losses.front() - y_mean, least_fall = -(slope + half) * window;
+  const double small = std::max(kSmall * std::abs(y_mean), kTiny * fallen);
+  const bool falls = least_fall > 0;
+  // A slow training falls by little of its loss, and by much of what it has learnt.
+  const bool learns = falls && least_fall > kSmall * fallen;
+  const bool little = !learns && std::max(half - slope, slope - half) * window < small;
   if (falls || little) out.reached = little;
   return out;
 }

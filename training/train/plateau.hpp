@@ -21,7 +21,8 @@ struct Plateau {
   double slope_per_1000_steps = 0;
   Interval interval = {};  ///< interval of the slope
   /// True where as many more steps would change the loss by less than 1 % of it, or by 0.1 % of its fall since the first step. Both ends
-  /// of the interval count. Else false where the upper end is below 0, and nothing where the scatter hides it.
+  /// of the interval count. Else false where the upper end is below 0, and nothing where the scatter hides it. False too where the
+  /// upper end alone is worth 1 % of the fall so far: a slow training changes little of its loss and much of what it has learnt.
   std::optional<bool> reached = {};
 
   /// The learning rate at the end is below half of that where the last fifth begins, as train.schedule = cosine makes it. A loss then stops
