@@ -317,14 +317,15 @@ def keep(name, commands, commits, parts, data=None, figures=()):
     sections.save(name, result, FOLDER if not SHORT else FOLDER / "results")
 
 
-def write(name, commands, body, commits, document="results/results.md", briefly=None, data=None):
+def write(name, commands, body, commits, document="results/results.md", briefly=None, data=None, figures=()):
     """Keeps a table as results/NAME.json and renders it into its document (a copy of it for a smoke test).
 
-    briefly: {document: (Markdown, where the rest stands)} of shorter tables of the same file; data: what a figure is made from.
+    briefly: {document: (Markdown, where the rest stands)} of shorter tables of the same file; data: what a figure is made from; figures: as keep() has
+    them.
     """
     parts = [{"document": document, "content": sections.content_of(body)}]
     parts += [{"document": other, "brief": rest, "content": sections.content_of(text)} for other, (text, rest) in (briefly or {}).items()]
-    keep(name, commands, commits, parts, data)
+    keep(name, commands, commits, parts, data, () if SHORT else figures)
     for part in parts if SHORT else ():
         copy = FOLDER / pathlib.Path(part["document"]).name
         if not copy.exists():
