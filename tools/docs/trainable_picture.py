@@ -95,7 +95,7 @@ def drawn(result, rule, name):
               f'<text transform="translate(13 {(TOP + BOTTOM) / 2:g}) rotate(-90)" class="small" text-anchor="middle">asymmetry</text>']
     for k, (_, kind, word) in enumerate(BANDS):
         parts += [f'<rect x="{12 + 92 * k}" y="{BOTTOM + 44}" width="12" height="12" class="{kind}"/>', text(28 + 92 * k, BOTTOM + 55, word, "small")]
-    parts.append(text(12, BOTTOM + 76, "Presets: dots lose less than 10 %, crosses more.", "small"))
+    parts.append(text(12, BOTTOM + 76, "Presets, noisy pulses as fewer: dots lose under 10 %.", "small"))
     parts.append(f"<desc>{sections.digest(data)}</desc>")
     return document(BOTTOM + 86, f"{name}: what states and asymmetry cost", STYLE, parts)
 

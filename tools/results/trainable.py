@@ -3,7 +3,7 @@
 """What makes a device trainable? One property at a time around `idealized`, on the benchmark's letters.
 
     trainable.py            the short study: a small network, three seeds
-    trainable.py full       the benchmark's own network and length, five seeds: days of a core
+    trainable.py full       the benchmark's own network and length, five seeds: some 800 runs, about a day of a core
     trainable.py --partial  the tables of what results/trainable_*.h5 hold, without a run
 
 Killed, it goes on where it was. trainable_rows.py has the numbers; tools/docs/trainable_picture.py draws them. Environment, beside that of
@@ -38,10 +38,10 @@ ASYMMETRIES = [0.2, 0.4, 0.8]
 PROPERTIES = {
     "update_noise": {"device.update_noise": [1, 3, 10, 30]},
     "write_noise": {"device.write_noise": [10, 30, 100, 300]},
-    "spread": {f"device.{what}_spread": [0.6, 1, 1.5] for what in ("step", "upper_bound", "lower_bound")},
+    "spread": {f"device.{what}_spread": [0.6, 1.5] for what in ("step", "upper_bound", "lower_bound")},
     "curvature": {"device.model": ["linear_step"] * 3, **{f"device.linear_step.gamma_{way}": [0.3, 0.6, 1] for way in ("up", "down")}},
     "symmetry": {"device.model": ["soft_bounds_reference"] * 5, "device.soft_bounds_reference.symmetry_spread": [0, 0.05, 0.1, 0.2, 0.4]},
-    "leak": {"device.leak_time": ["10 s", "1 s", "0.1 s"]},
+    "leak": {"device.leak_time": ["100 s", "10 s", "1 s", "0.1 s"]},
 }
 
 

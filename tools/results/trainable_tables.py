@@ -171,6 +171,18 @@ def presets(losses, devices):
     return results.table(table) + "\n\n" + "\n".join(f"- {one}" for one in sentences)
 
 
+def materials(losses):
+    """Is ECRAM before ReRAM? Test loss of the one less that of the other, paired by seed."""
+    table = [["order of the papers", "rule", "difference of the test loss"]]
+    for rule, title in RULES.items():
+        for other in ("reram_sb", "reram_es"):
+            own, its = (losses.of("presets", rule, "ep", name) for name in ("ecram", other))
+            gaps = [own[seed] - its[seed] for seed in own if seed in its]
+            if len(gaps) > 1:
+                table.append([f"`ecram` before `{other}`", title, results.paired(gaps, 3)])
+    return results.table(table) if len(table) > 1 else ""
+
+
 def estimators(losses):
     """Does equilibrium propagation ask for more than backprop?"""
     found = []
@@ -224,7 +236,7 @@ def full(losses, devices, seconds, short):
     note = f"{seconds / 60:.1f} minutes of one core in all. " + ("**Short runs**: one network of 32 hidden units, 2,000 steps, far from the plateau. " if short else "")
     parts = [note + failures(losses) + " " + scatter(losses), baselines(losses), "**Where a property costs 1 % and 10 %**, all others as in `idealized`:", thresholds(losses), singles(losses),
              "**States that are needed at an asymmetry**:", needed(losses), "**Equilibrium propagation beside backprop on the same devices**, pulses:", estimators(losses),
-             "**Presets**, against exact numbers:", presets(losses, devices)]
+             "**Presets**, against exact numbers:", presets(losses, devices), "**ECRAM before ReRAM?** Below 0 the order holds:", materials(losses)]
     return "\n\n".join(part for part in parts if part)
 
 
