@@ -91,7 +91,7 @@ def briefly(rows, presets):
         null = strongest(rows, preset)
         lanes = [f"{mean(by_seed(rows, preset, lane).values())}: {against(rows, preset, lane)}{failed(rows, preset, lane)}" for lane in LANES]
         table.append([f"`{preset}`", *lanes, "–" if null is None else f"{mean(by_seed(rows, preset, null).values())}, {NULLS[null]}",
-                      " / ".join(falls(rows, preset, lane, family, steps()) for lane in LANES)])
+                      " / ".join(falls(rows, preset, lane, family, steps()).split(": ")[-1] for lane in LANES)])
     return results.table(table) + "\n\nAfter the colon: difference to the strongest null, paired by seed. Last column: slope of the last fifth in nat per 1000 steps, in place / written. Unfinished: a fifth more steps may change the loss by 1 % or more."
 
 
