@@ -65,7 +65,7 @@ std::string remedy(const Equilibrium& verdict);
 /// Both in a sentence, the same wherever a verdict is told.
 std::string sentence(const Equilibrium& verdict);
 
-/// What keeps a circuit where perturbations grow: "raise model.damping, or start elsewhere".
+/// Advice for a circuit where perturbations grow: "raise model.damping, or start elsewhere".
 std::string steadying(const Equilibrium& verdict);
 
 /// Judges z (rows, cols), where a free phase of so many steps ended, by products with J alone. GMRES gives the distance, Arnoldi's method

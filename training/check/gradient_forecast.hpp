@@ -37,7 +37,7 @@ struct LookAt {
   double steps = 0;     ///< steps of training, for all parts together
   double products = 0;  ///< products of a weight and a state, for one gradient of the run
   static const LookAt whole, quick_parts, parts;
-  /// Of a run: a twentieth of its steps.
+  /// Limit of a run: a twentieth of its steps.
   static LookAt of_run(const Config& config);
 };
 inline const LookAt LookAt::whole{};

@@ -20,9 +20,9 @@ Config stored_program_config(const std::string& name, const std::string& text);
 /// old ones is kept. A run of numbers had no circuit: it keeps only the settings that were asked for.
 Config config_on_top(const Config& stored, const std::string& name, const std::vector<std::string>& settings);
 
-/// Config whose model.damping is that at which the weights of model.weights were learnt, where these are of a run whose control had
-/// changed it: the same numbers at another damping are another equilibrium. Unchanged where a setting (--set) says the damping,
-/// and for files that record a whole config.
+/// Config with the model.damping at which the weights of model.weights were learnt. The same numbers at another damping are another
+/// equilibrium. Unchanged where no control had changed the damping of their run, where a setting (--set) says it, and for files that
+/// record a whole config.
 Config with_learnt_damping(Config config);
 /// Settings under which the config of a run is one of its trained network, which learns no more: the weights of a file, without
 /// control of the damping.
