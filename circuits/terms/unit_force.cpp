@@ -8,7 +8,10 @@ namespace nudge {
 template <class S>
 class UnitForce<S>::System final : public WeightlessSystem<S> {
  public:
-  explicit System(const UnitForce& term) : term_(&term) {}
+  System(const UnitForce& term, Index rows) : term_(&term) {
+    if (term.columns_) z0_.resize(rows, term.columns_->count);
+    slope_.resizeLike(z0_);
+  }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store store,
              ReadContext& /*read*/) override {
@@ -40,7 +43,7 @@ class UnitForce<S>::System final : public WeightlessSystem<S> {
   }
 
   void swap_point(std::size_t number) override {
-    if (kept_.size() <= number) kept_.resize(number + 1);
+    while (kept_.size() <= number) kept_.emplace_back(z0_, slope_);  // of their size: later points allocate nothing
     z0_.swap(kept_[number].first);
     slope_.swap(kept_[number].second);
   }
@@ -71,8 +74,8 @@ class UnitForce<S>::System final : public WeightlessSystem<S> {
 };
 
 template <class S>
-std::unique_ptr<TermSystem<S>> UnitForce<S>::make_system(Index /*rows*/, Index /*max_copies*/) const {
-  return std::make_unique<System>(*this);
+std::unique_ptr<TermSystem<S>> UnitForce<S>::make_system(Index rows, Index /*max_copies*/) const {
+  return std::make_unique<System>(*this, rows);
 }
 
 NUDGE_BOTH_PRECISIONS_OF(UnitForce)
