@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Search of the least deviance of pulses, by Fisher's scoring.
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,12 +56,15 @@ class RowTriangle {
     constexpr double least_pivot = 1e-5;  // its square is 10^6 times the rounding of the products
     const Vector length = products_.diagonal().cwiseSqrt();
     if (!(length.minCoeff() > 0) || !length.allFinite()) return std::nullopt;
-    const Vector per = length.cwiseInverse();
-    const Eigen::LLT<Eigen::MatrixXd> root(per.asDiagonal() * products_ * per.asDiagonal());
-    if (root.info() != Eigen::Success) return std::nullopt;
-    Eigen::MatrixXd r = root.matrixU();
-    if (!(r.diagonal().minCoeff() > least_pivot)) return std::nullopt;
-    r *= length.asDiagonal();
+    Eigen::MatrixXd r = Eigen::MatrixXd::Zero(length.size(), length.size());
+    for (Index j = 0; j < r.cols(); ++j) {  // Cholesky's columns, which end at a pivot that is too small
+      const double pivot2 = products_(j, j) - r.col(j).head(j).squaredNorm();
+      if (!(pivot2 > least_pivot * least_pivot * products_(j, j))) return std::nullopt;
+      r(j, j) = std::sqrt(pivot2);
+      for (Index i = j + 1; i < r.cols(); ++i) {
+        r(j, i) = (products_(i, j) - r.col(j).head(j).dot(r.col(i).head(j))) / r(j, j);
+      }
+    }
     return r;
   }
 
