@@ -106,7 +106,7 @@ int most_misses(int n) {
   return static_cast<int>(boost::math::quantile(boost::math::complement(boost::math::binomial(n, 0.05), 1e-4)));
 }
 
-/// Time between pulses and leak time alike, as in organic and 6T1C devices: half of what a pulse adds is lost before the next.
+/// Pulses of 5 % of the rest and a loss of 1 − e^-0.1 = 9.5 % before each balance at (20 + 2 · 4)/3 = 9.5 uS, as in organic and 6T1C devices.
 constexpr LeakyDevice fast = {3, 0.05, 0.3, 0.3};
 constexpr LeakyDevice slow = {60, 0.05, 0.3, 0.3};
 
@@ -199,7 +199,7 @@ TEST_CASE("intervals of a leaky device hold the truth of law and leak", "[waits]
 }
 
 TEST_CASE("a leak between pulses that is left out bends the law, and the joint fit does not", "[waits]") {
-  // Up to 6 % of (g − 4 uS) is lost before every pulse of 5 %: a law without it takes the balance of both for its bound.
+  // 9.5 % of (g − 4 uS) is lost before every pulse of 5 %: a law without it takes the balance of both for its bound.
   double joint = 0, in_turn = 0;
   constexpr int devices = 6;
   for (std::uint64_t seed = 1; seed <= devices; ++seed) {
