@@ -10,15 +10,16 @@ import tempfile
 import results
 
 CONFIG = "examples/fashion.toml"
-COMMON = ["train.null=off", "task.references=off", "train.evaluate_every=end", "data.validation_samples=50", "data.test_fraction=0", "threads=1"]
+FILES = "/usr/share/datasets/fashion-mnist"  # of Debian's package; named, so that no test part is evaluated at the end
+COMMON = [f"data.file={FILES}/train-images-idx3-ubyte.gz", f"data.labels={FILES}/train-labels-idx1-ubyte.gz", "train.null=off", "task.references=off",
+          "train.evaluate_every=end", "data.validation_samples=48", "data.test_fraction=0", "threads=1"]
 NETWORKS = {"hopfield 784-2048-10": ["hopfield.hidden=[2048]"],
             "convolutional 32 + 64": ["network.kind=convolutional", "convolutional.maps=[32,64]", "convolutional.kernel=[5]", "convolutional.pool=[2]",
                                       "data.shape=[28,28]", "hopfield.hidden=[]"]}
-# Physics with its own phases: parallel steps, whose last states are averaged (examples/fashion.toml has sweeps of 15 and 8).
+
 DEVICES = {"exact numbers": [], "`ecram`, its physics": ["device.preset=ecram"]}
 BATCH, EPOCH = 16, 3563
 SHORT, LONG, ROUNDS = (2, 4, 1) if results.SHORT else (10, 60, 3)
-
 
 def once(settings, steps):
     """Processor time in seconds and peak memory in MB of one run."""
@@ -30,7 +31,6 @@ def once(settings, steps):
         if status != 0:
             sys.exit(f"{' '.join(words)}: {child.stderr.read().decode()[-300:]}")
         return used.ru_utime, used.ru_maxrss / 1024
-
 
 def measured():
     kept = results.FOLDER / "training_day_runs.json"
@@ -44,7 +44,6 @@ def measured():
                 found.setdefault(f"{network}|{devices}", []).append([(long[0] - short[0]) / (LONG - SHORT), long[1], short[0]])
     kept.write_text(json.dumps(found))
     return found
-
 
 def main():
     commits = results.noted("training_day")
@@ -63,7 +62,6 @@ def main():
     body = results.table(rows) + (f"\n\nProcessor time of one thread: the least of {ROUNDS} differences between runs of {LONG} and of {SHORT} steps, in turn. Without evaluations "
                                   "and baseline runs.")
     results.write("training_day", commands, body, commits)
-
 
 if __name__ == "__main__":
     main()
