@@ -13,6 +13,7 @@
 #include <span>
 
 #include "apps/commands/crossbar_parts.hpp"
+#include "apps/commands/fit_answers.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/info/card_text.hpp"
@@ -49,7 +50,7 @@ struct CrossbarOptions {
   ConfigArguments config;
   std::string array, spice, block, printed, out;  ///< array: name, empty for all (the first one is exported)
   std::string weights, conductances;
-  std::string unit = "uS";
+  std::string unit, columns;  ///< of the file of conductances
 
   /// True if there is one matrix and no network.
   bool alone() const { return !conductances.empty() || is_matrix_file(weights); }
@@ -101,6 +102,7 @@ struct Answer {
   std::vector<ArrayRead> reads = {};  ///< reads for --out
   std::optional<Netlist> netlist;
   std::vector<std::pair<std::string, CardCounts>> products = {};  ///< of each array, for --card
+  TableLook look = {};                                            ///< what was read in a file of conductances
 };
 
 /// Throws UserError for a name that no array on devices has; for a group of columns it names the array.
@@ -174,9 +176,11 @@ Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const N
 
 Answer measure_alone(const CrossbarOptions& options, const CrossbarSpec& spec, std::uint64_t seed) {
   const WireLine line(lone_array_name);
-  const LoneArray lone = options.conductances.empty() ? programmed_array(options.weights, spec, seed)
-                                                      : measured_array(options.conductances, options.unit, spec, seed);
+  const LoneArray lone = options.conductances.empty()
+                             ? programmed_array(options.weights, spec, seed)
+                             : measured_array(options.conductances, options.unit, options.columns, spec, seed);
   Answer out;
+  out.look = lone.look;
   measure_one(options, lone_array_name, *lone.array, lone.nominal, lone.spec, out);
   return out;
 }
@@ -226,8 +230,11 @@ void check_options(const CrossbarOptions& options) {
   if (!options.conductances.empty() && !options.weights.empty()) {
     throw UserError("crossbar: --weights and --conductances: the array holds the one or the other");
   }
-  if (options.conductances.empty() && options.unit != "uS") {
+  if (options.conductances.empty() && !options.unit.empty()) {
     throw UserError("crossbar: --unit is the unit of --conductances FILE");
+  }
+  if (options.conductances.empty() && !options.columns.empty()) {
+    throw UserError("crossbar: --columns is for --conductances FILE");
   }
   if (options.alone() && (!options.array.empty() || !options.block.empty())) {
     throw UserError(fmt::format("crossbar: {} is of a network; {} is one array without one",
@@ -291,11 +298,13 @@ void print_answer(const CrossbarOptions& options, const Config& config, const Me
   if (options.json) {
     nlohmann::json out = facts_json(found.facts, spec.circuit, facts);
     out["converters"] = converters_json(spec.periphery);
+    if (!found.look.understood.empty()) out["understood"] = understood_json(found.look);
     if (found.netlist) out["netlist"] = netlist_json(options, *found.netlist);
     for (const auto& [name, counts] : found.products) out["cards"][name] = card_json(cost_card(config, counts));
     answer("{}\n", json_text(out, 2));
     return;
   }
+  answer("{}", understood_text(found.look));
   print_facts(found.facts, spec.circuit, facts);
   const bool written =
       std::any_of(found.facts.begin(), found.facts.end(), [](const ArrayFacts& f) { return f.writes.has_value(); });
@@ -346,13 +355,16 @@ void add_file_options(CLI::App& app, CrossbarOptions& options) {
          "Weights for the arrays of the network, by name: a run file (whose config stands in for CONFIG), .npz or "
          ".safetensors. One matrix (CSV, .npy) makes an array of its own")
       ->type_name("FILE");
-  app.add_option("--conductances", options.conductances,
-                 "A measured matrix of conductances (CSV, .npy), which one array holds as they are: rows are driven, "
-                 "columns sensed")
+  app.add_option(
+         "--conductances", options.conductances,
+         "Measured conductances, which one array holds as they are. A matrix (CSV, .npy): rows are driven, columns "
+         "sensed. Or a table with the columns row, column and conductance or resistance")
       ->type_name("FILE");
-  app.add_option("--unit", options.unit, "Unit of --conductances")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"S", "mS", "uS", "nS"}));
+  app.add_option("--unit", options.unit, "Unit of a matrix of --conductances. Not given: the one in its file, else uS")
+      ->check(CLI::IsMember({"S", "mS", "uS", "nS", "pS", "Ohm", "kOhm", "MOhm"}));
+  app.add_option(
+      "--columns", options.columns,
+      "Columns of a table of --conductances, if their names do not tell: \"row=COL1,column=COL2,g=COL3 uS\"");
 }
 
 std::function<ExitCode()> add_crossbar(CLI::App& app) {

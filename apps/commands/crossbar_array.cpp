@@ -7,6 +7,7 @@
 #include <span>
 #include <sstream>
 
+#include "apps/commands/conductance_file.hpp"
 #include "apps/commands/crossbar_parts.hpp"
 #include "apps/streams.hpp"
 #include "circuits/crossbar/column_scale.hpp"
@@ -30,23 +31,6 @@ CrossbarSpec lone_spec(CrossbarSpec spec, Index rows, Index cols) {
   check_stuck_names(spec, {lone_array_name});
   set_stuck_map(spec, lone_array_name, rows, cols);
   return spec;
-}
-
-Matrix<double> conductances_of(const MatrixFile& file, const std::string& unit) {
-  const double siemens = parse_quantity("1 " + unit, Unit::siemens);
-  for (Index i = 0; i < file.values.rows(); ++i) {
-    for (Index j = 0; j < file.values.cols(); ++j) {
-      if (siemens * file.values(i, j) > 0.1) {
-        throw UserError(
-            fmt::format("{}: {:g} {} (above 0.1 S, which no device has: an overflow, or the unit is another: --unit)",
-                        file.place(i, j), file.values(i, j), unit));
-      }
-      if (file.values(i, j) >= 0) continue;
-      throw UserError(
-          fmt::format("{}: {} {} (a conductance must be at least 0)", file.place(i, j), file.values(i, j), unit));
-    }
-  }
-  return siemens * file.values;
 }
 
 /// Device of a measured conductance with only what reads need: nothing is drawn and nothing moves.
@@ -82,25 +66,31 @@ void take_column_scales(CrossbarSpec& spec, Matrix<double>& weights) {
 LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed) {
   LoneArray out;
   out.nominal = read_matrix_file(path, "weights").values;
-  if (out.nominal.isZero(0)) throw UserError(fmt::format("weights file \"{}\": all weights are 0", path));
+  if (out.nominal.isZero(0) && spec.mapping.w_max == 0) {
+    throw UserError(
+        fmt::format("weights file \"{}\": all weights are 0 (set crossbar.w_max, the weight of the largest "
+                    "conductance)",
+                    path));
+  }
   out.spec = lone_spec(spec, out.nominal.rows(), out.nominal.cols());
   take_column_scales(out.spec, out.nominal);
   out.array = std::make_unique<Crossbar<double>>(out.spec, out.nominal, 0, seed);
   return out;
 }
 
-LoneArray measured_array(const std::string& path, const std::string& unit, const CrossbarSpec& spec,
-                         std::uint64_t seed) {
+LoneArray measured_array(const std::string& path, const std::string& unit, const std::string& columns,
+                         const CrossbarSpec& spec, std::uint64_t seed) {
   if (spec.device.selector.any()) {
     throw UserError(fmt::format(
         "crossbar: --conductances with device.selector = {} (a measured matrix is of cells as they are read, selectors "
         "included: leave it none)",
         selector_name(spec.device.selector.kind)));
   }
-  const MatrixFile file = read_matrix_file(path, "conductances");
-  Matrix<double> g = conductances_of(file, unit);
+  ConductanceFile file = read_conductances(path, unit, columns);
+  Matrix<double> g = std::move(file.siemens);
   if (g.isZero(0)) throw UserError(fmt::format("{}: all conductances are 0", file.name));
   LoneArray out;
+  out.look = std::move(file.look);
   CrossbarSpec own = spec;
   own.device = bare_device(spec.device, g.maxCoeff());
   own.programming = {};

@@ -12,6 +12,7 @@
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/tiled_array.hpp"
+#include "devices/fit/long_table.hpp"
 #include "sim/config/config.hpp"
 #include "sim/io/h5_document.hpp"
 #include "training/card/cost_card.hpp"
@@ -100,6 +101,7 @@ struct LoneArray {
   CrossbarSpec spec;
   Matrix<double> nominal;  ///< weights that the array should hold
   std::unique_ptr<Crossbar<double>> array;
+  TableLook look = {};  ///< what was read in a file of conductances
 };
 
 /// Divides the columns of the weights by their scales where crossbar.scale = column asks for that. The array then holds
@@ -110,13 +112,13 @@ void take_column_scales(CrossbarSpec& spec, Matrix<double>& weights);
 /// and rule.
 LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed);
 
-/// Makes an array that holds exactly the conductances of a file (CSV, .npy), in `unit` (S, mS, uS, nS). Each cross
+/// Makes an array that holds exactly the conductances of a file (read_conductances()). Each cross
 /// point has one bare device (MappingKind::single), with the wires, circuits, read noise and curve of `spec`. A number
 /// of device.stuck_map replaces the device's conductance. A weight of 1 (crossbar.w_max) is device.g_max, or the
 /// largest of the file where the spec has no device. UserError naming file, place and rule: not a number, negative, all
 /// 0.
-LoneArray measured_array(const std::string& path, const std::string& unit, const CrossbarSpec& spec,
-                         std::uint64_t seed);
+LoneArray measured_array(const std::string& path, const std::string& unit, const std::string& columns,
+                         const CrossbarSpec& spec, std::uint64_t seed);
 
 /// Text of the currents that an exported array (crossbar_netlist) must give, in the words of ngspice, one line per
 /// column:

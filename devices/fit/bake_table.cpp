@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "devices/fit/long_table.hpp"
+#include "devices/fit/outlying_readings.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {
@@ -174,6 +175,7 @@ BakeData parse_bake(const std::vector<std::string>& texts, const std::vector<std
   for (const BakeRow& row : rows)
     readings.push_back({row.level, row.conductance_S, row.start_S, files[row.file], row.line});
   check_negative(readings);
+  note_outliers(readings, look.understood.back().notes);
   std::map<double, std::vector<BakedCells>> all;
   for (const BakeRow& row : rows) {
     if (row.point >= data.points.size()) continue;

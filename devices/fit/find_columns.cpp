@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 
+#include "devices/fit/column_words.hpp"
+#include "devices/fit/device_columns.hpp"
 #include "devices/fit/long_table.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
@@ -24,65 +26,6 @@ std::vector<std::string> column_names(const std::vector<LongColumn>& known) {
 
 namespace {
 
-/// Name as a word: lower case, without blanks and marks.
-std::string word_of(const std::string& name) {
-  std::string out;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#') {
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  return out;
-}
-
-/// What people call a column, the best name first.
-std::vector<std::string> words_of(const std::string& column) {
-  static const std::map<std::string, std::vector<std::string>> others = {
-      {"conductance", {"g", "cond"}},
-      {"resistance", {"r", "res"}},
-      {"current", {"i", "id", "iread", "readcurrent"}},
-      {"read_voltage", {"vread"}},
-      {"voltage", {"v", "vpulse", "pulsevoltage", "amplitude", "pulseamplitude"}},
-      {"width", {"pulsewidth", "pw", "tpulse", "duration"}},
-      {"pulse", {"pulse#", "pulsenumber", "pulseno", "pulseindex", "n", "#"}},
-      {"direction", {"dir", "polarity"}},
-      {"device", {"dut", "deviceid", "address", "cell", "chip"}},
-      {"cycle", {"cycle#", "cyclenumber", "loop", "run"}},
-      {"cell", {"cellid", "address", "device", "dut"}},
-      {"time", {"t", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime"}},
-      {"programming_time", {"programmedat", "timeofprogramming", "tprog", "starttime", "writetime"}},
-      {"r_on", {"lrs", "rlrs", "rlow", "lowresistance", "on"}},
-      {"r_off", {"hrs", "rhrs", "rhigh", "highresistance", "off"}},
-      {"g_on", {"glrs", "ghigh", "highconductance", "gmax", "lrs", "on"}},
-      {"g_off", {"ghrs", "glow", "lowconductance", "gmin", "hrs", "off"}},
-      {"reads", {"read", "read#", "readnumber", "readcount", "nreads", "numberofreads"}},
-      {"start", {"initial", "gstart", "g0", "programmed"}},
-      {"level", {"state"}},
-      {"nominal", {"nominaltime"}},
-      {"code", {"adccode", "daccode", "outputcode", "inputcode", "codes"}},
-      {"inl", {"inllsb", "inlinlsb", "integralnonlinearity", "integralnonlinearitylsb"}},
-      {"dnl", {"dnllsb", "dnlinlsb", "differentialnonlinearity", "differentialnonlinearitylsb"}}};
-  std::vector<std::string> words{word_of(column)};
-  if (const auto more = others.find(column); more != others.end()) {
-    words.insert(words.end(), more->second.begin(), more->second.end());
-  }
-  return words;
-}
-
-/// Place of a name among the words of a column; nothing: it is none of them.
-std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& column) {
-  const NamedUnit cell = named_unit(name);
-  const std::string word = word_of(column.unit == Unit::none ? cell.name + cell.unit : cell.name);
-  const std::vector<std::string> words = words_of(column.name);
-  const auto at = std::find(words.begin(), words.end(), word);
-  if (at == words.end()) return {};
-  // T (K) is no time: a short name counts where its unit fits.
-  const bool fits =
-      cell.unit.empty() || column.unit == Unit::none || read_quantity("1 " + cell.unit, column.unit).problem.empty();
-  if (at != words.begin() && !fits) return {};
-  return static_cast<std::size_t>(at - words.begin());
-}
-
 double factor_of(const std::string& unit, Unit of, const std::string& name, const std::string& where) {
   if (unit.empty() || of == Unit::none) return 1;
   const Quantity q = read_quantity("1 " + unit, of);
@@ -96,11 +39,12 @@ std::string place_name(std::size_t c) { return fmt::format("COL{}", c + 1); }
 /// Search for the columns of one table.
 class Finder {
  public:
-  Finder(const MeasuredText& text, const std::vector<LongColumn>& known)
+  Finder(MeasuredText& text, const std::vector<LongColumn>& known)
       : text_(text),
         known_(known),
         names_(text.header.cells),
         taken_(names_.size(), false),
+        aside_(names_.size(), false),
         where_(text.place(text.header)) {
     found_.place.assign(known.size(), FoundColumns::absent);
     found_.unit.assign(known.size(), "");
@@ -115,27 +59,60 @@ class Finder {
     for (const std::string& part : parts) {
       const std::size_t equal = part.find('=');
       const std::string key = boost::trim_copy(part.substr(0, equal));
+      if (equal != std::string::npos && take_other(key, boost::trim_copy(part.substr(equal + 1)))) continue;
       const auto k =
           std::find_if(known_.begin(), known_.end(), [&](const LongColumn& one) { return rank_of(key, one); });
       if (equal == std::string::npos || k == known_.end()) {
-        throw UserError(fmt::format("--columns \"{}\": \"{}\" (write NAME=COLUMN UNIT, like g=COL3 uS; names: {})",
-                                    choice, boost::trim_copy(part), fmt::join(column_names(known_), ", ")));
+        throw UserError(
+            fmt::format("--columns \"{}\": \"{}\" (write NAME=COLUMN UNIT, like g=COL3 uS; names: {}, aside, decimal)",
+                        choice, boost::trim_copy(part), fmt::join(column_names(known_), ", ")));
       }
       std::string column = boost::trim_copy(part.substr(equal + 1)), unit;
-      std::size_t at = place_of(column);
+      std::size_t at = column_of(column);
       if (const std::size_t blank = column.rfind(' '); at == FoundColumns::absent && blank != std::string::npos) {
         unit = column.substr(blank + 1);
         column = boost::trim_copy(column.substr(0, blank));
-        at = place_of(column);
+        at = column_of(column);
       }
-      if (at == FoundColumns::absent) {
-        csv_fail(where_,
-                 fmt::format("--columns: there is no column \"{}\" (columns: {})", column, fmt::join(names_, ", ")));
-      }
+      if (at == FoundColumns::absent) fail_absent(column);
       const auto meaning = static_cast<std::size_t>(k - known_.begin());
       refuse_second(meaning, at);
       take(meaning, at, unit);
     }
+  }
+
+  /// Takes columns that tell devices apart together, where no column is named for devices; refuses what would be one device
+  /// in silence.
+  void find_devices() {
+    DeviceSearch at;
+    std::size_t device = known_.size();
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      const std::string& name = known_[k].name;
+      if (name == "device" || name == "cell") device = k;
+      if (name == "cycle") at.cycle = found_.place[k];
+    }
+    if (device == known_.size()) return;
+    at.device_key = known_[device].name;
+    for (const char* order : {"pulse", "time", "reads", "cycle"}) {
+      const auto own =
+          std::find_if(known_.begin(), known_.end(), [&](const LongColumn& one) { return one.name == order; });
+      if (own == known_.end() || !found_.has(static_cast<std::size_t>(own - known_.begin()))) continue;
+      at.order = found_.place[static_cast<std::size_t>(own - known_.begin())];
+      at.order_name = order;
+      if (at.order == at.cycle) at.cycle = FoundColumns::absent;
+      break;
+    }
+    for (std::size_t c = 0; c < names_.size(); ++c) {
+      if (!taken_[c] && !aside_[c]) at.left.push_back(c);
+    }
+    if (!found_.has(device)) {
+      const std::vector<std::size_t> told = device_columns(text_, at);
+      for (const std::size_t c : told) taken_[c] = true;
+      if (!told.empty()) take(device, told.size() == 1 ? told[0] : joined(told), "");
+      std::erase_if(at.left, [&](std::size_t c) { return taken_[c]; });
+    }
+    at.device = found_.place[device];
+    check_devices(text_, at, understood_.notes);
   }
 
   /// Takes each known column by the best of its names.
@@ -144,7 +121,8 @@ class Finder {
       if (found_.has(k)) continue;
       std::size_t best = FoundColumns::absent, rank = 0;
       for (std::size_t c = 0; c < names_.size(); ++c) {
-        const auto own = taken_[c] ? std::nullopt : rank_of(names_[c], known_[k]);
+        const auto own = taken_[c] || aside_[c] ? std::nullopt : rank_of(names_[c], known_[k]);
+        if (own && is_number_of_device(k, c)) continue;
         if (!own || (best != FoundColumns::absent && *own > rank)) continue;
         if (best != FoundColumns::absent && *own == rank) {
           csv_fail(where_, fmt::format("column \"{}\" occurs twice", known_[k].name));
@@ -162,7 +140,7 @@ class Finder {
     const bool foreign = missed.size() == known_.size();
     for (std::size_t c = 0; c < names_.size(); ++c) {
       if (taken_[c]) continue;
-      if (names_[c] == place_name(c)) {
+      if (names_[c] == place_name(c) || aside_[c]) {
         understood_.left_columns.push_back(names_[c]);
         continue;
       }
@@ -198,12 +176,69 @@ class Finder {
                                  known_[static_cast<std::size_t>(first - found_.place.begin())].name, known_[k].name));
   }
 
+  /// True of a column ID without a unit beside conductances: no drain current.
+  bool is_number_of_device(std::size_t k, std::size_t c) const {
+    const NamedUnit cell = named_unit(names_[c]);
+    if (known_[k].name != "current" || word_of(cell.name) != "id" || !cell.unit.empty()) return false;
+    for (std::size_t other = 0; other < known_.size(); ++other) {
+      const bool reading = known_[other].name == "conductance" || known_[other].name == "resistance";
+      if (reading && found_.has(other)) return true;
+    }
+    return false;
+  }
+
   std::vector<std::string> missing() const {
     std::vector<std::string> names;
     for (std::size_t k = 0; k < known_.size(); ++k) {
       if (!found_.has(k)) names.push_back(known_[k].name);
     }
     return names;
+  }
+
+  [[noreturn]] void fail_absent(const std::string& column) const {
+    csv_fail(where_,
+             fmt::format("--columns: there is no column \"{}\" (columns: {})", column, fmt::join(names_, ", ")));
+  }
+
+  /// Takes "aside=note", which leaves a column aside, and "decimal=point" or "decimal=comma".
+  bool take_other(const std::string& key, const std::string& value) {
+    if (key == "decimal") {
+      if (value != "point" && value != "comma") {
+        throw UserError(fmt::format("--columns: decimal={} (must be point or comma)", value));
+      }
+      text_.take_decimal(value == "point" ? '.' : ',');
+      decimal_told_ = true;
+    } else if (key == "aside") {
+      const std::size_t c = place_of(value);
+      if (c == FoundColumns::absent) fail_absent(value);
+      aside_[c] = true;
+    }
+    return key == "decimal" || key == "aside";
+  }
+
+  /// Column that holds others side by side.
+  std::size_t joined(const std::vector<std::size_t>& columns) {
+    std::vector<std::string> parts;
+    for (const std::size_t c : columns) parts.push_back(names_[c]), taken_[c] = true;
+    names_.push_back(fmt::format("{}", fmt::join(parts, "+")));
+    text_.join(columns, names_.back());
+    taken_.push_back(true);
+    aside_.push_back(false);
+    return names_.size() - 1;
+  }
+
+  /// Place of a column by its name, of its number (COL3), or of several as "row+col".
+  std::size_t column_of(const std::string& column) {
+    const std::size_t one = place_of(column);
+    if (one != FoundColumns::absent || column.find('+') == std::string::npos) return one;
+    std::vector<std::string> parts;
+    boost::split(parts, column, boost::is_any_of("+"));
+    std::vector<std::size_t> places;
+    for (const std::string& part : parts) {
+      places.push_back(place_of(boost::trim_copy(part)));
+      if (places.back() == FoundColumns::absent) return places.back();
+    }
+    return joined(places);
   }
 
   std::size_t place_of(const std::string& column) const {
@@ -216,13 +251,43 @@ class Finder {
     return there ? static_cast<std::size_t>(number - 1) : FoundColumns::absent;
   }
 
-  void take(std::size_t k, std::size_t c, std::string unit) {
-    if (unit.empty()) unit = named_unit(names_[c]).unit;
-    if (unit.empty() && c < text_.units.cells.size() && text_.units.cells[c] != "-" && text_.units.cells[c] != "1") {
-      unit = named_unit("x " + text_.units.cells[c]).unit;
-      if (unit.empty()) unit = named_unit("x" + text_.units.cells[c]).unit;  // (uS), [uS]
+  /// Unit in the name of a column, or in the line below it; refuses two that differ.
+  std::string unit_of(std::size_t k, std::size_t c) const {
+    const std::string named = named_unit(names_[c]).unit;
+    if (c >= text_.units.cells.size() || text_.units.cells[c] == "-" || text_.units.cells[c] == "1") return named;
+    std::string below = named_unit("x " + text_.units.cells[c]).unit;
+    if (below.empty()) below = named_unit("x" + text_.units.cells[c]).unit;  // (uS), [uS]
+    if (named.empty() || below.empty()) return named.empty() ? below : named;
+    const std::string place = text_.place(text_.units);
+    if (factor_of(named, known_[k].unit, names_[c], where_) == factor_of(below, known_[k].unit, names_[c], place)) {
+      return named;
     }
+    csv_fail(place, fmt::format("column \"{}\" is in {} by its name and in {} by this line: say which with --columns "
+                                "\"{}={} {}\"",
+                                names_[c], named, below, known_[k].name, names_[c], below));
+  }
+
+  /// Refuses numbers with two readings, and says that digits are grouped.
+  void check_marks(std::size_t c) {
+    if (c >= text_.marks.size()) return;
+    const NumberMarks& own = text_.marks[c];
+    if (own.refused) {
+      try {
+        text_.refuse_doubt(c);
+      } catch (const UserError& error) {
+        throw UserError(fmt::format("{}, or say --columns \"decimal=point\" or \"decimal=comma\"", error.what()));
+      }
+    }
+    if (!own.thousands.empty() && !decimal_told_) {
+      understood_.notes.push_back(fmt::format("digits of column {} are in groups of three, with \"{}\" between them",
+                                              names_[c], own.thousands));
+    }
+  }
+
+  void take(std::size_t k, std::size_t c, std::string unit) {
     if (known_[k].unit == Unit::none) unit.clear();
+    if (known_[k].unit != Unit::none && unit.empty()) unit = unit_of(k, c);
+    if (known_[k].unit != Unit::none) check_marks(c);
     found_.factor[k] = factor_of(unit, known_[k].unit, names_[c], where_);
     found_.place[k] = c;
     found_.unit[k] = unit;
@@ -234,42 +299,15 @@ class Finder {
                                                                   : std::string(si)});
   }
 
-  const MeasuredText& text_;
+  MeasuredText& text_;
   const std::vector<LongColumn>& known_;
   std::vector<std::string> names_;
-  std::vector<bool> taken_;
+  std::vector<bool> taken_, aside_;  ///< read; left aside by the user
   std::string where_;
+  bool decimal_told_ = false;  ///< by the user
   FoundColumns found_;
   Understood understood_;
 };
-
-/// True of names that tell devices apart, of which one column is read: "chip" beside "cell".
-bool tells_devices(const std::string& name) {
-  const std::vector<std::string> names = {"chip",   "die", "wafer",   "array", "sample",
-                                          "device", "dut", "address", "cell"};
-  return std::find(names.begin(), names.end(), word_of(named_unit(name).name)) != names.end();
-}
-
-/// Refuses a column left aside that tells apart what the column of devices or cells has under one name.
-void check_devices(const MeasuredText& text, std::size_t own, const std::vector<std::string>& left) {
-  for (std::size_t c = 0; c < text.header.cells.size(); ++c) {
-    const std::string& name = text.header.cells[c];
-    if (c == own || !tells_devices(name) || std::find(left.begin(), left.end(), name) == left.end()) continue;
-    std::map<std::string, std::string> seen;
-    CsvRow row;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      text.row(i, row);
-      if (std::max(own, c) >= row.cells.size()) continue;  // told where rows are read
-      const auto [at, fresh] = seen.emplace(row.cells[own], row.cells[c]);
-      if (fresh || at->second == row.cells[c]) continue;
-      csv_fail(
-          text.place(row),
-          fmt::format("\"{}\" of column {} is of {} \"{}\" here and of \"{}\" above: give every device a name of its "
-                      "own in one column",
-                      row.cells[own], text.header.cells[own], name, row.cells[c], at->second));
-    }
-  }
-}
 
 /// Required columns, with those that may stand for a conductance.
 bool conductance_found(const std::vector<LongColumn>& known, const FoundColumns& found) {
@@ -284,32 +322,6 @@ bool conductance_found(const std::vector<LongColumn>& known, const FoundColumns&
 
 }  // namespace
 
-std::string Understood::text(const std::string& mark) const {
-  std::string out =
-      fmt::format("{}{}: {}, {}{}; {}{}{} rows in lines {} to {}\n", mark, file, encoding, separator,
-                  decimal_comma ? ", decimal comma" : "",
-                  header_line > 0 ? fmt::format("names in line {}, ", header_line) : "no header, ",
-                  unit_line > 0 ? fmt::format("units in line {}, ", unit_line) : "", rows, first_line, last_line);
-  std::vector<std::string> taken;
-  for (const Column& column : columns) {
-    taken.push_back(fmt::format("{}{}{}", column.meaning,
-                                column.name == column.meaning ? "" : fmt::format(" = \"{}\"", column.name),
-                                column.unit.empty() ? "" : fmt::format(" in {}", column.unit)));
-  }
-  out += fmt::format("{}columns: {}\n", mark, fmt::join(taken, ", "));
-  if (!left_columns.empty()) out += fmt::format("{}columns left aside: {}\n", mark, fmt::join(left_columns, ", "));
-  if (!left_lines.empty()) out += fmt::format("{}lines left aside: {}\n", mark, fmt::join(left_lines, ", "));
-  if (!missing_lines.empty()) {
-    const std::size_t shown = std::min<std::size_t>(missing_lines.size(), 10);
-    out +=
-        fmt::format("{}{} readings are missing (an instrument's overflow): lines {}{}\n", mark, missing_lines.size(),
-                    fmt::join(missing_lines.begin(), missing_lines.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                    shown < missing_lines.size() ? ", ..." : "");
-  }
-  for (const std::string& note : notes) out += fmt::format("{}note: {}\n", mark, note);
-  return out;
-}
-
 bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known) {
   bool reading = false;
   std::size_t found = 0;
@@ -322,47 +334,19 @@ bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& know
   return reading && found > 1;
 }
 
-ConductanceColumns add_conductance(std::vector<LongColumn>& known) {
-  const auto place = [&](const char* name, Unit unit) {
-    for (std::size_t k = 0; k < known.size(); ++k) {
-      if (known[k].name == name) return k;
-    }
-    known.push_back({name, unit, false});
-    return known.size() - 1;
-  };
-  return {place("conductance", Unit::siemens), place("resistance", Unit::ohm), place("current", Unit::ampere),
-          place("read_voltage", Unit::volt)};
-}
-
 void name_by_place(MeasuredText& text) {
   if (!text.header.cells.empty() || text.empty()) return;
   for (std::size_t c = 0; c < text.row(0).cells.size(); ++c) text.header.cells.push_back(place_name(c));
 }
 
-Understood layout_of(const MeasuredText& text) {
-  Understood said;
-  said.file = text.file;
-  said.encoding = text.encoding;
-  said.separator = text.separator == '\t'  ? "separated by tabs"
-                   : text.separator == ' ' ? "separated by blanks"
-                                           : fmt::format("separated by \"{}\"", text.separator);
-  said.decimal_comma = text.decimal_comma;
-  said.header_line = text.header.line;
-  said.unit_line = text.units.line;
-  said.rows = text.size();
-  said.first_line = text.empty() ? 0 : text.line(0);
-  said.last_line = text.empty() ? 0 : text.line(text.size() - 1);
-  said.left_lines = text.aside;
-  return said;
-}
-
-FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
+FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint) {
   Finder finder(text, known);
   finder.choose(look.columns);
   finder.find();
+  finder.find_devices();
   std::vector<std::string> needed = finder.missing_needed();
-  const FoundColumns found = finder.done(hint);
+  FoundColumns found = finder.done(hint);
   if (conductance_found(known, found)) std::erase(needed, "conductance");
   if (!needed.empty()) {
     csv_fail(text.place(text.header),
@@ -372,11 +356,8 @@ FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn
   Understood said = layout_of(text);
   said.columns = finder.understood().columns;
   said.left_columns = finder.understood().left_columns;
-  for (std::size_t k = 0; k < known.size(); ++k) {
-    if ((known[k].name == "device" || known[k].name == "cell") && found.has(k)) {
-      check_devices(text, found.place[k], said.left_columns);
-    }
-  }
+  said.notes.insert(said.notes.end(), finder.understood().notes.begin(), finder.understood().notes.end());
+  leave_second_readings(text, known, found, said);
   look.understood.push_back(std::move(said));
   return found;
 }

@@ -8,6 +8,7 @@
 
 #include "devices/fit/dip.hpp"
 #include "devices/fit/long_table.hpp"
+#include "devices/fit/outlying_readings.hpp"
 #include "devices/slow/relaxation_law.hpp"
 #include "sim/base/statistics.hpp"
 
@@ -87,7 +88,7 @@ std::vector<double> levels_of(const LongTable& table, const std::vector<double>&
 
 /// Levels by mean start; levels with too few cells are left out and their rows counted in left_out.
 std::vector<LevelCells> gather_levels(const LongTable& table, const std::vector<std::size_t>& which, std::size_t times,
-                                      std::size_t& left_out) {
+                                      std::size_t& left_out, std::vector<std::string>& notes) {
   const std::vector<double> starts = starts_of(table);
   const std::vector<double> levels = levels_of(table, starts);
   std::vector<GroupedReading> readings;
@@ -95,6 +96,7 @@ std::vector<LevelCells> gather_levels(const LongTable& table, const std::vector<
     readings.push_back({levels[i], table.columns[conductance_column][i], starts[i], table.file, table.lines[i]});
   }
   check_negative(readings);
+  note_outliers(readings, notes);
   std::map<double, LevelCells> all;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (which[i] >= times) continue;
@@ -260,9 +262,9 @@ RelaxationFit fit_relaxation(const std::string& path, TableLook* look) {
 }
 
 RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file, TableLook* look) {
-  TableLook own;
-  const LongTable table =
-      parse_long_table(text, file, relaxation_columns(), bare_columns, look != nullptr ? *look : own);
+  TableLook unasked;
+  TableLook& seen = look != nullptr ? *look : unasked;
+  const LongTable table = parse_long_table(text, file, relaxation_columns(), bare_columns, seen);
   RelaxationFit fit;
   std::vector<std::size_t> which;
   fit.spec.time_s = group_times(table, which);
@@ -270,7 +272,7 @@ RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string&
   if (times < 2) {
     csv_fail(table.file, fmt::format("{} time after programming (at least 2 are needed, each longer than 0 s)", times));
   }
-  std::vector<LevelCells> levels = gather_levels(table, which, times, fit.left_out);
+  std::vector<LevelCells> levels = gather_levels(table, which, times, fit.left_out, seen.understood.back().notes);
   if (levels.empty()) {
     csv_fail(table.file, fmt::format("no level has {} cells at each of the {} times", least_cells, times));
   }

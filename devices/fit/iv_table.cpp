@@ -84,6 +84,28 @@ void check_signs(IvData& data, Understood& said) {
   if (turned && !negative) said.notes.push_back("currents are magnitudes: they take the sign of their voltage");
 }
 
+/// Refuses currents and voltages whose unit is missing: a conductance beyond that of a wire, at a tenth of the largest voltage or more, and
+/// voltages above 100 V, which no device under test withstands.
+void check_sizes(const IvData& data) {
+  double most = 0;
+  for (const IvSweep& sweep : data.sweeps) {
+    for (const double volts : sweep.volts) most = std::max(most, std::abs(volts));
+  }
+  for (const IvSweep& sweep : data.sweeps) {
+    for (std::size_t k = 0; k < sweep.volts.size(); ++k) {
+      const double volts = sweep.volts[k], amps = sweep.current_A[k];
+      const std::string where = fmt::format("{}:{}", data.file, sweep.lines[k]);
+      if (std::abs(volts) > 100) {
+        csv_fail(where, fmt::format("{:g} V at a device (name the column voltage_mV if these are millivolts)", volts));
+      }
+      if (std::abs(volts) < 0.1 * most || std::abs(amps) <= kMostConductance_S * std::abs(volts)) continue;
+      csv_fail(where, fmt::format("{:g} A at {:g} V are {:g} S, a wire (name the column current_uA if these are "
+                                  "microamperes)",
+                                  amps, volts, std::abs(amps / volts)));
+    }
+  }
+}
+
 }  // namespace
 
 IvData parse_iv(std::string_view text, const std::string& file, double rate_Hz, TableLook& look) {
@@ -110,6 +132,7 @@ IvData parse_iv(std::string_view text, const std::string& file, double rate_Hz, 
     sweep.current_A.push_back(table.columns[amps_at][i]);
     sweep.lines.push_back(table.lines[i]);
   }
+  check_sizes(data);
   check_signs(data, look.understood.back());
   data.limits = {limit_of(data.sweeps, true), limit_of(data.sweeps, false)};
   for (const double volts : {1.0, -1.0}) {

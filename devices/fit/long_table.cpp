@@ -13,18 +13,13 @@
 #include <map>
 #include <optional>
 
+#include "devices/fit/table_times.hpp"
 #include "sim/base/bounded_read.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/time_stamp.hpp"
 #include "sim/io/unpacked.hpp"
 
 namespace nudge {
-namespace {
-
-/// Largest conductance of a device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
-constexpr double kMostConductance_S = 0.1;
-
-}  // namespace
 
 double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where) {
   if (is_overflow(cell)) {
@@ -45,6 +40,10 @@ double long_table_number(const std::string& cell, const LongColumn& column, doub
   }
   if (column.unit == Unit::siemens && std::abs(value) > kMostConductance_S) {
     csv_fail(where, fmt::format("{} {:g} S is that of a wire (name the column {}_uS if these are microsiemens)",
+                                column.name, value, column.name));
+  }
+  if (column.unit == Unit::ohm && value != 0 && std::abs(value) * kMostConductance_S < 1) {
+    csv_fail(where, fmt::format("{} {:g} Ohm is that of a wire (name the column {}_kOhm if these are kiloohms)",
                                 column.name, value, column.name));
   }
   return value;
@@ -72,7 +71,9 @@ namespace {
 /// Numbers of devices and cells that are named by words, -1, -2, ... in the order of the file.
 class NamesAsNumbers {
  public:
-  static bool may_be_named(const std::string& column) { return column == "cell" || column == "device"; }
+  static bool may_be_named(const std::string& column) {
+    return column == "cell" || column == "device" || column == "row" || column == "column";
+  }
   double of(const std::string& name) {
     return -static_cast<double>(numbers_.emplace(name, numbers_.size() + 1).first->second);
   }
@@ -126,107 +127,6 @@ bool has_overflow(const CsvRow& row, const FoundColumns& found) {
                      [&](std::size_t place) { return place != FoundColumns::absent && is_overflow(row.cells[place]); });
 }
 
-/// What the dates of a column tell that end with the year: lines of the first one, and of those that tell their order.
-struct DateLines {
-  int first = 0, day_line = 0, month_line = 0;
-  std::string example = {};
-
-  bool told() const { return day_line > 0 || month_line > 0; }
-  DateOrder order() const {
-    return day_line > 0 ? DateOrder::day_first : month_line > 0 ? DateOrder::month_first : DateOrder::year_first;
-  }
-};
-
-/// A field above 12 is a day: one such row tells. Points stand behind days first ("31.01.2026", DIN 1355).
-DateLines date_lines(const MeasuredText& text, std::size_t place) {
-  DateLines lines;
-  CsvRow row;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    text.row(i, row);
-    const auto front = place < row.cells.size() ? date_front(row.cells[place]) : std::optional<DateFront>();
-    if (i == 0 && !front) return lines;
-    if (!front) continue;
-    if (lines.first == 0) lines.first = row.line, lines.example = row.cells[place];
-    if (lines.day_line == 0 && (front->first > 12 || front->points)) lines.day_line = row.line;
-    if (lines.month_line == 0 && front->second > 12) lines.month_line = row.line;
-  }
-  if (lines.day_line > 0 && lines.month_line > 0) {
-    csv_fail(
-        text.place(std::max(lines.day_line, lines.month_line)),
-        fmt::format("this date has the month and the day in another order than line {} (write 2026-01-31 14:05:09)",
-                    std::min(lines.day_line, lines.month_line)));
-  }
-  return lines;
-}
-
-/// Order of the dates of each column. A column of which no row tells has the order of another one that ends with the year.
-/// UserError where neither tells, or where rows of a column tell different orders.
-std::vector<DateOrder> date_orders(const MeasuredText& text, const std::vector<LongColumn>& known,
-                                   const FoundColumns& found, Understood& said) {
-  std::vector<DateLines> lines(known.size());
-  for (std::size_t k = 0; k < known.size(); ++k) {
-    if (known[k].unit == Unit::second && found.has(k)) lines[k] = date_lines(text, found.place[k]);
-  }
-  const auto teller = std::find_if(lines.begin(), lines.end(), [](const DateLines& one) { return one.told(); });
-  std::vector<DateOrder> orders;
-  for (const DateLines& own : lines) {
-    if (own.first > 0 && teller == lines.end()) {
-      const DateFront front = *date_front(own.example);
-      csv_fail(text.place(own.first),
-               fmt::format("\"{}\" may be month {} and day {}, or month {} and day {}: write the year first "
-                           "(2026-01-31 14:05:09), or seconds",
-                           own.example, front.first, front.second, front.second, front.first));
-    }
-    orders.push_back(own.first > 0 && !own.told() ? teller->order() : own.order());
-  }
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    const DateLines& own = lines[k];
-    const bool said_before = std::find(orders.begin(), orders.begin() + static_cast<std::ptrdiff_t>(k), orders[k]) !=
-                             orders.begin() + static_cast<std::ptrdiff_t>(k);
-    if (!own.told() || said_before) continue;
-    said.notes.push_back(own.day_line > 0 ? fmt::format("dates are day, month, year: line {} tells", own.day_line)
-                                          : fmt::format("dates are month, day, year: line {} tells", own.month_line));
-  }
-  return orders;
-}
-
-std::size_t place_among(const std::vector<LongColumn>& known, const char* name) {
-  const auto own = std::find_if(known.begin(), known.end(), [&](const LongColumn& one) { return one.name == name; });
-  return static_cast<std::size_t>(own - known.begin());
-}
-
-/// Counts times that are stamps from the programming of their cell: a column, or the cell's first row.
-void count_from_programming(const std::vector<LongColumn>& known, LongTable& table, Understood& said) {
-  const std::size_t time_place = place_among(known, "time"), cell_place = place_among(known, "cell");
-  if (time_place == known.size()) return;
-  std::vector<double>& time = table.columns[time_place];
-  const std::vector<double>& from = table.columns[place_among(known, "programming_time")];
-  const auto stamps = std::count_if(time.begin(), time.end(), is_unix_time);
-  if (stamps == 0 && from.empty()) return;
-  const auto where = [&](std::size_t i) { return fmt::format("{}:{}", table.file, table.lines[i]); };
-  std::map<double, double> first;
-  for (std::size_t i = 0; i < time.size(); ++i) {
-    const bool stamp = is_unix_time(time[i]);
-    if (stamp != (stamps > 0) || (!from.empty() && is_unix_time(from[i]) != stamp)) {
-      csv_fail(where(i), fmt::format("time {:.10g} s {} a date: write dates (2026-01-31 14:05:09, or Unix seconds) in "
-                                     "all rows of time and programming_time, or seconds in all",
-                                     stamp ? from.empty() ? time[i] : from[i] : time[i], stamp ? "beside" : "is not"));
-    }
-    const double cell =
-        cell_place < known.size() && !table.columns[cell_place].empty() ? table.columns[cell_place][i] : 0;
-    const auto [at, fresh] = first.emplace(cell, time[i]);
-    at->second = std::min(at->second, time[i]);
-  }
-  for (std::size_t i = 0; i < time.size(); ++i) {
-    const double cell =
-        cell_place < known.size() && !table.columns[cell_place].empty() ? table.columns[cell_place][i] : 0;
-    time[i] -= from.empty() ? first.at(cell) : from[i];
-    if (time[i] < 0) csv_fail(where(i), fmt::format("this row is {:.6g} s before its programming_time", -time[i]));
-  }
-  said.notes.push_back(fmt::format(
-      "times count from {}", from.empty() ? "the first row of their cell, as its programming" : "programming_time"));
-}
-
 /// Puts conductances from resistances, or from currents and the voltages at which they were read.
 void derive_conductance(const ConductanceColumns& at, LongTable& table) {
   std::vector<double>& g = table.columns[at.conductance];
@@ -270,6 +170,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   if (text.header.cells.empty())
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
   const FoundColumns found = find_columns(text, known, look);
+  refuse_calendar_days(text, known, found);
   const std::vector<DateOrder> orders = date_orders(text, known, found, look.understood.back());
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
   NamesAsNumbers names;
@@ -291,6 +192,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   if (table.lines.empty()) {
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
   }
+  take_clocks(known, table, look.understood.back());
   count_from_programming(known, table, look.understood.back());
   if (conductances) derive_conductance(at, table);
   return table;

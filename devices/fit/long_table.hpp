@@ -10,6 +10,9 @@
 
 namespace nudge {
 
+/// Largest conductance of a device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
+inline constexpr double kMostConductance_S = 0.1;
+
 /// Column that a table of measurements may have.
 struct LongColumn {
   std::string name;
@@ -66,12 +69,19 @@ struct ConductanceColumns {
 /// Adds the columns that may stand for a conductance.
 ConductanceColumns add_conductance(std::vector<LongColumn>& known);
 
+/// Leaves further columns aside that stand for a conductance beside the first of conductance, resistance, current. UserError with file:line where
+/// they contradict it: by more than a factor of three in half of the rows.
+void leave_second_readings(const MeasuredText& text, const std::vector<LongColumn>& known, FoundColumns& found,
+                           Understood& said);
+
 /// Finds the known columns by their names and by common other names (G, R, t, V, address, pulse #, ...). Units stand in the name
 /// ("G (uS)", "t/ms", "conductance_uS") or in a row below. Further columns are left aside, and named. `look.columns` overrules:
 /// "g=COL3,t=COL1 ms" takes the third column for the conductance and the first as a time in ms. Names of columns do as well, and places
-/// count in a table without a header too. A column has one meaning. UserError with file:line for a missing or doubled column, or for
+/// count in a table without a header too. A column has one meaning. "device=row+col" takes
+/// columns side by side, "aside=note" leaves one aside, "decimal=point" tells the decimal sign. Where no column is named for devices, those that tell them apart are taken
+/// together (device_columns()). Units that are told twice must be the same. UserError with file:line for a missing or doubled column, or for
 /// a unit that does not fit. An unknown column that may be a slip for a known one is an error too. `hint` ends the message where no column is known. What was read is added to `look`.
-FoundColumns find_columns(const MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
+FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint = {});
 
 /// Rows of measurements by column, in SI units; line numbers as in the file. Absent columns are empty.

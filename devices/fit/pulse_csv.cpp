@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <map>
 
+#include "devices/fit/outlying_readings.hpp"
 #include "devices/fit/pulse_rows.hpp"
+#include "devices/fit/table_times.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 
@@ -143,8 +145,13 @@ std::vector<LabRecord> parse_lab_rows(std::string_view bytes, const std::string&
     sorter.add(row, text.place(row));
   }
   RowsOfRecords rows = sorter.done();
+  const auto waits = [](const LabRecord& one) { return !one.waits.empty(); };
+  if (std::any_of(rows.records.begin(), rows.records.end(), waits)) {
+    refuse_calendar_days(text, pulse_columns(), at.found);
+  }
   if (!at.found.has(voltage_at) && !at.found.has(direction_at)) take_ways(name, rows, said);
   note_turns(rows, said.notes);
+  check_outliers(rows, name, said.notes);
   return std::move(rows.records);
 }
 

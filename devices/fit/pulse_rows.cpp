@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "devices/fit/table_times.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/time_stamp.hpp"
@@ -40,7 +41,7 @@ double PulseColumns::conductance_S(const CsvRow& row, const std::string& where) 
   return csv_conductance(fmt::format("{}", value), "", where);
 }
 
-PulseColumns pulse_columns_of(const MeasuredText& text, const CsvScale& scale, TableLook& look) {
+PulseColumns pulse_columns_of(MeasuredText& text, const CsvScale& scale, TableLook& look) {
   std::vector<LongColumn> known = pulse_columns();
   PulseColumns out;
   out.read = add_conductance(known);
@@ -214,8 +215,10 @@ bool RecordSorter::is_wait(const CsvRow& row) const {
 
 double RecordSorter::seconds(const CsvRow& row, const std::string& where) const {
   const std::string cell = columns_.cell(row, pulse_time_at);
-  const std::optional<double> stamp = time_stamp_s(cell);
-  return stamp ? *stamp : cell_number(cell, columns_.found.unit[pulse_time_at], Unit::second, "time", where);
+  if (const std::optional<double> stamp = time_stamp_s(cell)) return *stamp;
+  const double number = cell_number(cell, columns_.found.unit[pulse_time_at], Unit::second, "time", where);
+  const Clock* clock = clock_of(number);
+  return clock != nullptr ? clock->second * number : number;
 }
 
 /// Appends the pause before the pulse of a row. A pulse without a time has none: the next one with a time has the whole way. Cells that are

@@ -40,7 +40,7 @@ struct PulseColumns {
 };
 
 /// Finds the columns of a table of pulses.
-PulseColumns pulse_columns_of(const MeasuredText& text, const CsvScale& scale, TableLook& look);
+PulseColumns pulse_columns_of(MeasuredText& text, const CsvScale& scale, TableLook& look);
 
 /// Records of a table, and the lines of their rows.
 struct RowsOfRecords {

@@ -44,11 +44,11 @@ bool has_decimal_comma(const std::string& cell) {
 }
 
 bool is_number(const std::string& cell, char separator) {
-  return is_measured_number(cell) || (separator != ',' && has_decimal_comma(cell));
+  return is_measured_number(cell) || (separator != ',' && has_decimal_comma(cell)) || is_grouped_number(cell);
 }
 
-bool has_number(const CsvRow& row, char separator) {
-  return std::any_of(row.cells.begin(), row.cells.end(), [&](const auto& cell) { return is_number(cell, separator); });
+bool has_number(const CsvRow& row, char sep) {
+  return std::any_of(row.cells.begin(), row.cells.end(), [&](const auto& cell) { return is_number(cell, sep); });
 }
 
 /// Number of cells that most rows with numbers have, that of the first row among equals; 0: no row has a number.
@@ -151,21 +151,14 @@ void MeasuredText::row(std::size_t i, CsvRow& out) const {
   out.line = spans_[i].line;
   cells(spans_[i], separator, out.cells);
   if (trailing_ > 0 && out.cells.size() == trailing_ && out.cells.back().empty()) out.cells.pop_back();
-  if (!decimal_comma) return;
-  for (std::string& cell : out.cells) {
-    if (has_decimal_comma(cell)) {
-      cell[cell.find(',')] = '.';
-    } else if (cell.find(',') != std::string::npos && cell.find_first_not_of("0123456789.,+-") == std::string::npos) {
-      refuse(place(out),
-             fmt::format("\"{}\" has a comma and a point: write numbers without thousands separators", cell));
-    }
+  for (std::size_t c = 0; c < std::min(out.cells.size(), marks.size()); ++c) {
+    if (marks[c].any()) out.cells[c] = marks[c].plain(out.cells[c]);
   }
-}
-
-CsvRow MeasuredText::row(std::size_t i) const {
-  CsvRow out;
-  row(i, out);
-  return out;
+  const std::size_t columns = header.cells.size() - joined_.size();  // of the file
+  if (!joined_.empty() && out.cells.size() != columns) {
+    refuse(place(out), fmt::format("{} cells, the table has {} columns", out.cells.size(), columns));
+  }
+  for (const std::vector<std::size_t>& of : joined_) out.cells.push_back(joined_cells(out, of));
 }
 
 void MeasuredText::find_records() {
@@ -206,8 +199,7 @@ void MeasuredText::find_separator() {
     most = share;
   }
   if (most > 0 || spans_.empty()) return;
-  // One column, or names alone.
-  const std::vector<CsvRow> one = rows_by(';');
+  const std::vector<CsvRow> one = rows_by(';');  // one column, or names alone
   const auto comma = [](const CsvRow& row) { return row.cells.size() == 1 && has_decimal_comma(row.cells[0]); };
   const std::string_view first = std::string_view(text_).substr(spans_[0].begin, spans_[0].length);
   const bool tab = first.find('\t') != std::string_view::npos, semicolon = first.find(';') != std::string_view::npos;
@@ -272,11 +264,57 @@ void MeasuredText::find_trailing() {
 
 void MeasuredText::find_commas() {
   // Names of one column above "12,5" tell that the comma is a decimal one.
-  if (separator == ',' && header.cells.size() == 1 && !empty() && row(0).cells.size() == 2) separator = ';';
-  for (std::size_t i = 0; separator != ',' && i < std::min(size(), kLooked) && !decimal_comma; ++i) {
-    const CsvRow one = row(i);
-    decimal_comma = std::any_of(one.cells.begin(), one.cells.end(), has_decimal_comma);
+  if (separator != ',' || header.cells.size() != 1 || empty() || row(0).cells.size() != 2) return;
+  if (is_whole(row(0).cells[0]) && is_whole(row(0).cells[1])) {
+    separator = ';';
+  } else {  // a title above two columns
+    aside.insert(std::lower_bound(aside.begin(), aside.end(), header.line), header.line);
+    header = {};
   }
+}
+
+void MeasuredText::find_marks() {
+  // All rows, since groups begin with the first number above 999; of very long tables some over all their length.
+  const std::size_t step = 1 + size() / 1000000;
+  std::vector<ColumnMarks> columns;
+  CsvRow one;
+  for (std::size_t i = 0; i < size(); i += step) {
+    row(i, one);
+    if (columns.size() < one.cells.size()) columns.resize(one.cells.size());
+    for (std::size_t c = 0; c < one.cells.size(); ++c) columns[c].add(one.cells[c], one.line);
+  }
+  marks = ColumnMarks::of(columns, separator);
+  decimal_comma = std::any_of(marks.begin(), marks.end(), [](const NumberMarks& m) { return m.decimal == ','; });
+}
+
+void MeasuredText::take_decimal(char sign) {
+  for (NumberMarks& own : marks) own = {sign, sign == '.' ? "," : ".", {}, 0, false};
+  decimal_comma = sign == ',';
+}
+
+void MeasuredText::refuse_doubt(std::size_t column) const {
+  if (column >= marks.size() || !marks[column].refused) return;
+  const NumberMarks& own = marks[column];
+  NumberMarks groups;
+  groups.decimal = own.decimal == ',' ? '.' : ',';
+  groups.thousands = std::string(1, own.decimal);
+  refuse(
+      place(own.doubt_line),
+      fmt::format("\"{}\" is {} (a decimal {}) or {} (groups of three digits): write numbers without groups and with a "
+                  "decimal point",
+                  own.doubt, own.plain(own.doubt), own.decimal == ',' ? "comma" : "point", groups.plain(own.doubt)));
+}
+
+void MeasuredText::join(const std::vector<std::size_t>& columns, const std::string& name) {
+  joined_.push_back(columns);
+  header.cells.push_back(name);
+  if (!units.cells.empty()) units.cells.resize(header.cells.size());
+}
+
+std::string joined_cells(const CsvRow& row, const std::vector<std::size_t>& columns) {
+  std::string out;
+  for (const std::size_t c : columns) out += (out.empty() ? "" : ", ") + row.cells.at(c);
+  return out;
 }
 
 void MeasuredText::refuse_two_readings() const {
@@ -312,6 +350,7 @@ MeasuredText read_measured_text(std::string_view bytes, const std::string& file)
   out.find_table();
   out.find_trailing();
   out.find_commas();
+  out.find_marks();
   return out;
 }
 

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/io/number_marks.hpp"
+
 namespace nudge {
 
 /// Row of a table: the number of its line in the file, from 1, and its cells.
@@ -21,18 +23,43 @@ class MeasuredText {
   std::string encoding = "UTF-8";  ///< "UTF-8", "UTF-16" or "Latin-1"
   char separator = ',';            ///< ',', ';', '\t', or ' ' for any blanks
   bool decimal_comma = false;      ///< numbers are written as 2,5; row() gives 2.5
-  CsvRow header;                   ///< names of the columns; no cells: none
-  CsvRow units;                    ///< row of units below the names; no cells: none
-  std::vector<int> aside;          ///< lines before the header and behind the last row that are no part of the table
+  std::vector<NumberMarks>
+      marks;               ///< of the numbers of each column; row() gives them with a decimal point, without groups
+  CsvRow header;           ///< names of the columns; no cells: none
+  CsvRow units;            ///< row of units below the names; no cells: none
+  std::vector<int> aside;  ///< lines before the header and behind the last row that are no part of the table
 
   std::size_t size() const { return spans_.size(); }  ///< number of rows
   bool empty() const { return spans_.empty(); }
   /// Row i, without the empty cell behind a separator that ends all rows.
   void row(std::size_t i, CsvRow& out) const;
-  CsvRow row(std::size_t i) const;
+  CsvRow row(std::size_t i) const {
+    CsvRow out;
+    row(i, out);
+    return out;
+  }
   int line(std::size_t i) const { return spans_[i].line; }
 
+  /// Text of a line, from 1, with its separators.
+  std::string line_text(int line) const {
+    std::size_t begin = 0;
+    for (int n = 1; n < line && begin != std::string::npos; ++n) {
+      begin = text_.find('\n', begin);
+      if (begin != std::string::npos) ++begin;
+    }
+    return begin == std::string::npos ? "" : text_.substr(begin, text_.find('\n', begin) - begin);
+  }
+
   std::string place(int line) const;  ///< "FILE:LINE"; "FILE" of a header that is not there, line 0
+
+  /// Takes the decimal sign of all columns, '.' or ','; the other one groups digits.
+  void take_decimal(char sign);
+
+  /// Refuses a column whose numbers may be read in two ways: "4.000" between semicolons is 4 or 4000.
+  void refuse_doubt(std::size_t column) const;
+
+  /// Adds a column that holds the cells of others side by side: "2, 7" of row 2 and column 7.
+  void join(const std::vector<std::size_t>& columns, const std::string& name);
 
   /// Refuses one comma a row between whole numbers, "12,500": two columns or 12.5? For tables that may have one column.
   void refuse_two_readings() const;
@@ -51,19 +78,24 @@ class MeasuredText {
   void find_table();
   void find_trailing();
   void find_commas();
+  void find_marks();
   CsvRow at(std::size_t i) const;
 
   std::string text_;
   std::vector<Span> spans_;
-  std::size_t trailing_ = 0;  ///< number of cells of rows that end with a separator; 0: they do not
+  std::vector<std::vector<std::size_t>> joined_;  ///< columns behind those of the file
+  std::size_t trailing_ = 0;                      ///< number of cells of rows that end with a separator; 0: they do not
 };
 
 /// Reads a text as a table. The first 400 rows tell its format: encoding (UTF-8, UTF-16, Latin-1), separator, decimal comma,
 /// header, and a row of units below it. They also tell lines of an instrument before and behind the table, and separators at
-/// the ends of all rows. The separator is the one by which most cells are numbers: tab, semicolon, comma or blanks. Empty
+/// the ends of all rows. All rows tell the marks in numbers (ColumnMarks). The separator is the one by which most cells are numbers: tab, semicolon, comma or blanks. Empty
 /// lines and lines that begin with # are left out. A cell in quotes may hold separators and line ends (RFC 4180). UserError
 /// for a spreadsheet (.xlsx, .xls) and for bytes that are no text.
 MeasuredText read_measured_text(std::string_view bytes, const std::string& file);
+
+/// Cells of a row side by side, as join() names them: "2, 7".
+std::string joined_cells(const CsvRow& row, const std::vector<std::size_t>& columns);
 
 /// True if a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan", an instrument's overflow.
 bool is_measured_number(const std::string& cell);

@@ -22,7 +22,7 @@ struct DateFront {
 };
 std::optional<DateFront> date_front(const std::string& cell);
 
-/// True of seconds that count from 1970: from 2001 to 2128. No measurement takes so long.
-inline bool is_unix_time(double seconds) { return seconds >= 1e9 && seconds <= 5e9; }
+/// True of seconds of a clock, which count from 1970, 1904, 1601 or the year 0: above 31 years. No measurement takes so long.
+inline bool is_clock_time(double seconds) { return seconds >= 1e9 && seconds <= 3e11; }
 
 }  // namespace nudge

@@ -203,3 +203,43 @@ TEST_CASE("a measured matrix that cannot be one is refused with its place", "[ap
   check_error(folder, "--weights g.csv --unit nS --set device.model=ideal", "--unit is the unit of --conductances");
   check_error(folder, "--conductances g.csv --block b.cir", "--block is of a network");
 }
+
+TEST_CASE("a table of places, and a matrix with a title, are the array that they tell", "[apps]") {
+  const Folder folder;
+  folder.write("g.csv", "16,20\n25,50\n80,40\n");
+  const auto expected = json_of(folder, "--conductances g.csv");
+  const auto same = [&](const std::string& name, const std::string& text, const std::string& more = "") {
+    CAPTURE(text);
+    folder.write(name, text);
+    const auto json = json_of(folder, "--conductances " + name + more);
+    CHECK(json["arrays"][0]["rows"] == 3);
+    CHECK(json["arrays"][0]["columns"] == 2);
+    // Resistances are written to 5e-7 of their value.
+    CHECK(json["arrays"][0]["mean_conductance_S"].get<double>() ==
+          Approx(expected["arrays"][0]["mean_conductance_S"].get<double>()).epsilon(1e-6));
+    CHECK(json["understood"].size() == 1);
+  };
+  same("l.csv", "row,col,G (uS)\n0,0,16\n0,1,20\n1,0,25\n1,1,50\n2,0,80\n2,1,40\n");
+  same("s.csv", "BL;WL;R (kOhm)\n0;0;62,5\n1;0;50\n0;1;40\n1;1;20\n0;2;12,5\n1;2;25\n");
+  same("a.csv", "x,y,what\n0,0,16\n1,0,20\n0,1,25\n1,1,50\n0,2,80\n1,2,40\n", " --columns 'row=y,column=x,g=what uS'");
+  same("r.csv", "R (kOhm)\n62.5,50.0\n40.0,20.0\n12.5,25.0\n");
+  same("n.csv", "row,BL0,BL1\n,nS,nS\n0,16000,20000\n1,25000,50000\n2,80000,40000\n");
+  same("u.csv", "uS,BL0,BL1\nWL0,16,20\nWL1,25,50\nWL2,80,40\n");
+  same("o.csv", "62.5,50\n40,20\n12.5,25\n", " --unit kOhm");
+  const auto refused = [&](const std::string& text, const std::string& what, const std::string& more = "") {
+    folder.write("x.csv", text);
+    check_error(folder, "--conductances x.csv" + more, what);
+  };
+  refused("row,col,G (uS)\n0,0,16\n0,1,20\n1,0,25\n", "has no reading");
+  refused("row,col,G (uS)\n0,0,16\n0,1,20\n0,1,25\n", "x.csv:4: row 0, column 1 stands in line 3 too");
+  refused("0,0,16.5\n0,1,20\n1,0,25\n1,1,50\n", "x.csv:1: the first two columns count through 2 rows and 2 columns");
+  refused("1.6e-5,2e-5\n2.5e-5,5e-5\n", "are these siemens? Say --unit S");
+  refused("Resistance\n62.5,50.5\n40.5,20.5\n", "without a unit");
+  refused("G (nS)\n62.5,50.5\n40.5,20.5\n", "nS here, --unit says uS", " --unit uS");
+  refused("R\n62.5,50.5\n40.5,20.5\n", "without a unit");
+  refused("I (uA)\n62.5,50.5\n40.5,20.5\n", "currents in uA");
+  folder.write("zero.csv", "0,0\n0,0\n");
+  const auto zero = json_of(folder, "--weights zero.csv --set device.preset=ecram --set crossbar.w_max=1");
+  CHECK(zero["arrays"][0]["devices"] == 8);
+  check_error(folder, "--weights zero.csv --set device.preset=ecram", "set crossbar.w_max");
+}

@@ -33,7 +33,8 @@ def once(settings, steps):
         return used.ru_utime, used.ru_maxrss / 1024
 
 def measured():
-    kept = results.FOLDER / "training_day_runs.json"
+    kept = results.FOLDER / "training_day" / "runs.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
     if kept.exists():
         return json.loads(kept.read_text())
     found = {}
@@ -47,7 +48,6 @@ def measured():
 
 def main():
     commits = results.noted("training_day")
-    results.FOLDER.mkdir(parents=True, exist_ok=True)
     found = measured()
     rows = [["network", "weights", "a step of 16 pictures, ms", "against exact numbers", "an epoch of 57,000, minutes", "20 epochs, hours", "memory, MB"]]
     for network in NETWORKS:

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 
+#include "devices/fit/device_columns.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/text.hpp"
@@ -41,7 +42,11 @@ class Table {
     columns_ = named ? text_.header.cells.size() : text_.row(0).cells.size();
   }
 
-  void refuse_two_readings() const { text_.refuse_two_readings(); }
+  void refuse_two_readings() const {
+    text_.refuse_two_readings();
+    for (std::size_t c = 0; c < columns_; ++c) text_.refuse_doubt(c);
+  }
+  void refuse_places() const { refuse_table_of_places(text_); }
   void refuse_other_lines() const {
     if (text_.aside.empty()) return;
     throw UserError(
@@ -141,6 +146,7 @@ NumberTable parse_csv_matrix(std::string_view text, const std::string& name, Emp
                              const ColumnNames& columns) {
   Table table(text, name);
   table.refuse_two_readings();
+  if (columns.key.empty()) table.refuse_places();
   std::vector<std::size_t> chosen;
   if (!columns.list.empty()) chosen = named_columns(table, columns.list, columns.key);
   NumberTable out;

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/conductance_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "apps/commands/fit_answers.hpp"
+#include "devices/fit/column_words.hpp"
+#include "devices/fit/device_columns.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
+#include "training/data/raw_array.hpp"
+#include "training/data/readers/readers.hpp"
+
+namespace nudge {
+namespace {
+
+/// True of a table of places and values, which has names for both.
+bool is_place_table(const MeasuredText& text) {
+  const auto& names = text.header.cells;
+  return names.size() > 2 && std::any_of(names.begin(), names.end(), names_row) &&
+         std::any_of(names.begin(), names.end(), names_column);
+}
+
+/// Numbers of lines in their order: numbers grow, names stand as in the file.
+std::map<double, Index> places_of(const std::vector<double>& column) {
+  std::vector<double> sorted = column;
+  // Names are -1, -2, ...: the first one comes first.
+  std::sort(sorted.begin(), sorted.end(), [](double a, double b) { return a < 0 && b < 0 ? a > b : a < b; });
+  std::map<double, Index> places;
+  for (const double one : sorted) places.emplace(one, static_cast<Index>(places.size()));
+  return places;
+}
+
+/// Reads a table of places and values.
+void read_place_table(const std::string& bytes, const std::string& path, ConductanceFile& out) {
+  const LongTable table = read_and_tell(out.look, [&] {
+    return parse_long_table(
+        bytes, path, {{"row", Unit::none, true}, {"column", Unit::none, true}, {"conductance", Unit::siemens, true}},
+        {"row", "column", "conductance"}, out.look);
+  });
+  const std::map<double, Index> rows = places_of(table.columns[0]), columns = places_of(table.columns[1]);
+  out.siemens = Matrix<double>::Constant(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()),
+                                         std::numeric_limits<double>::quiet_NaN());
+  std::map<std::pair<Index, Index>, int> lines;
+  for (std::size_t k = 0; k < table.lines.size(); ++k) {
+    const Index i = rows.at(table.columns[0][k]), j = columns.at(table.columns[1][k]);
+    const auto [at, fresh] = lines.emplace(std::pair(i, j), table.lines[k]);
+    if (!fresh) {
+      csv_fail(fmt::format("{}:{}", path, table.lines[k]),
+               fmt::format("row {:g}, column {:g} stands in line {} too", table.columns[0][k], table.columns[1][k],
+                           at->second));
+    }
+    const double g = table.columns[2][k];
+    if (g < 0) csv_fail(fmt::format("{}:{}", path, table.lines[k]), fmt::format("conductance {:g} S is negative", g));
+    out.siemens(i, j) = g;
+  }
+  for (Index i = 0; i < out.siemens.rows(); ++i) {
+    for (Index j = 0; j < out.siemens.cols(); ++j) {
+      if (!std::isnan(out.siemens(i, j))) continue;
+      csv_fail(path, fmt::format("the cell in row {} and column {} of {} x {}, counted from 0, has no reading", i, j,
+                                 out.siemens.rows(), out.siemens.cols()));
+    }
+  }
+  out.look.understood.back().notes.push_back(
+      fmt::format("an array of {} rows and {} columns", out.siemens.rows(), out.siemens.cols()));
+}
+
+/// Unit that a file tells, and where.
+struct ToldUnit {
+  std::string unit, where;
+};
+
+bool is_of(const std::string& unit, Unit kind) { return read_quantity("1 " + unit, kind).problem.empty(); }
+
+/// Unit of a name, a unit itself, or a title; empty: none.
+std::string told_unit(const std::string& cell) {
+  const std::string named = named_unit(cell).unit;
+  const std::string unit = named.empty() ? named_unit("x " + cell).unit : named;
+  return is_of(unit, Unit::siemens) || is_of(unit, Unit::ohm) || is_of(unit, Unit::ampere) ? unit : "";
+}
+
+/// Unit in the names, the row of units or a title line; UserError where two differ, for currents, and for resistances without a unit.
+ToldUnit unit_in(const MeasuredText& text, bool told) {
+  ToldUnit out;
+  const auto take = [&](const std::string& cell, int line) {
+    const std::string unit = cell.empty() ? "" : told_unit(cell);
+    const std::string where = text.place(line);
+    const LongColumn resistance{"resistance", Unit::ohm, false};
+    if (unit.empty() && !told && rank_of(cell, resistance)) {
+      csv_fail(where, fmt::format("\"{}\" without a unit: say which with --unit, for example kOhm", cell));
+    }
+    if (unit.empty()) return;
+    if (is_of(unit, Unit::ampere)) {
+      csv_fail(where,
+               fmt::format("currents in {}: write conductances, or a table row, column, current, read_voltage", unit));
+    }
+    if (!out.unit.empty() && out.unit != unit) {
+      csv_fail(where, fmt::format("{} here and {} in {}: one unit for the whole matrix", unit, out.unit, out.where));
+    }
+    if (out.unit.empty()) out = {unit, where};
+  };
+  const int first = text.empty() ? 0 : text.line(0);
+  for (const int line : text.aside) {
+    std::string title = text.line_text(line);
+    title.erase(
+        std::find_if(title.rbegin(), title.rend(), [](char c) { return c != ',' && c != ';' && c != '\t'; }).base(),
+        title.end());
+    if (line < first) take(title, line);
+  }
+  for (const std::string& name : text.header.cells) take(name, text.header.line);
+  for (const std::string& unit : text.units.cells) take(unit, text.units.line);
+  return out;
+}
+
+/// True if the first column counts 0, 1, 2, ... or 1, 2, 3, ...
+bool counts_rows(const MeasuredText& text) {
+  if (text.size() < 2) return false;
+  CsvRow row;
+  long first = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    char* end = nullptr;
+    const long number = std::strtol(row.cells[0].c_str(), &end, 10);
+    if (row.cells[0].empty() || *end != 0) return false;
+    if (i == 0) first = number;
+    if ((i == 0 && first != 0 && first != 1) || number != first + static_cast<long>(i)) return false;
+  }
+  return true;
+}
+
+bool all_names(const MeasuredText& text) {
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (row.cells[0].empty() || is_measured_number(row.cells[0])) return false;
+  }
+  return !text.empty();
+}
+
+/// True if any number behind the first column has a fraction.
+bool has_fractions(const MeasuredText& text) {
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    for (std::size_t c = 1; c < row.cells.size(); ++c) {
+      if (row.cells[c].find('.') != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+/// True if the first column names the rows: its own name is none of a column of devices.
+bool has_row_names(const MeasuredText& text) {
+  const auto& names = text.header.cells;
+  if (names.size() < 2 || text.row(0).cells.size() != names.size()) return false;
+  const std::string& corner = names[0];
+  const bool of_rows = corner.empty() || corner == "#" || corner == "index" || corner == "\\" ||
+                       !told_unit(corner).empty() || names_row(corner) || names_column(corner);
+  if (all_names(text)) return true;
+  if (of_rows && counts_rows(text)) return true;
+  if (corner.empty()) csv_fail(text.place(text.header), "the first column has no name, and does not count the rows");
+  return false;
+}
+
+/// True if the first row is ",0,1,2" and the first column counts below it.
+bool has_counted_edges(const MeasuredText& text) {
+  if (!text.header.cells.empty() || text.size() < 2) return false;
+  const CsvRow first = text.row(0);
+  return first.cells.size() > 1 && first.cells[0].empty() && (first.cells[1] == "0" || first.cells[1] == "1");
+}
+
+/// Numbers of the matrix, without names of rows.
+MatrixFile numbers_of(const std::string& path, const MeasuredText& text, std::vector<std::string>& left) {
+  refuse_table_of_places(text);
+  if (has_counted_edges(text)) {
+    MatrixFile all = read_matrix_file(path, "conductances", EmptyFields::nan);
+    for (Index i = 1; i < all.values.rows(); ++i) {
+      if (all.values(i, 0) == all.values(1, 0) + static_cast<double>(i - 1)) continue;
+      throw UserError(fmt::format("{}: does not count the rows below the empty cell", all.place(i, 0)));
+    }
+    left.push_back("the first, which counts the rows");
+    all.values = Matrix<double>(all.values.bottomRightCorner(all.values.rows() - 1, all.values.cols() - 1));
+    all.lines.erase(all.lines.begin());
+    if (all.values.array().isNaN().any())
+      throw UserError(fmt::format("{}: an empty cell (must be a number)", all.name));
+    return all;
+  }
+  if (has_row_names(text)) {
+    left.push_back(text.header.cells[0].empty() ? "the first, which counts the rows" : text.header.cells[0]);
+    const std::vector<std::string> others(text.header.cells.begin() + 1, text.header.cells.end());
+    return read_matrix_file(path, "conductances", EmptyFields::refused,
+                            {fmt::format("{}", fmt::join(others, ",")), "names"});
+  }
+  if (text.header.cells.empty() && text.size() > 2 && counts_rows(text) && has_fractions(text)) {
+    csv_fail(text.place(text.line(0)),
+             "the first column counts the rows: write names above it (row,BL0,BL1), or BL0,BL1,BL2 if it holds "
+             "conductances");
+  }
+  return read_matrix_file(path, "conductances");
+}
+
+/// Conductances of a matrix of this unit; each at least 0, and at most 0.1 S.
+Matrix<double> siemens_of(const MatrixFile& file, const std::string& unit) {
+  const bool ohms = is_of(unit, Unit::ohm);
+  const double si = parse_quantity("1 " + unit, ohms ? Unit::ohm : Unit::siemens);
+  Matrix<double> g(file.values.rows(), file.values.cols());
+  for (Index i = 0; i < g.rows(); ++i) {
+    for (Index j = 0; j < g.cols(); ++j) {
+      const double value = file.values(i, j);
+      if (value < 0 || (ohms && value == 0)) {
+        throw UserError(fmt::format("{}: {} {} ({})", file.place(i, j), value, unit,
+                                    ohms ? "a resistance must be above 0" : "a conductance must be at least 0"));
+      }
+      g(i, j) = ohms ? 1 / (si * value) : si * value;
+      if (g(i, j) <= kMostConductance_S && !(ohms && std::abs(value) >= 9.9e37)) continue;
+      throw UserError(fmt::format("{}: {:g} {} ({}, which no device has: an overflow, or the unit is another: --unit)",
+                                  file.place(i, j), value, unit, ohms ? "not from 10 Ohm on" : "above 0.1 S"));
+    }
+  }
+  return g;
+}
+
+bool holds_text(const std::string& bytes) {
+  return !bytes.starts_with("\x93NUMPY") && !bytes.starts_with("PK\x03\x04") && !bytes.starts_with("\x89HDF");
+}
+
+}  // namespace
+
+ConductanceFile read_conductances(const std::string& path, const std::string& unit, const std::string& columns) {
+  const std::string bytes = read_file_bytes(path, "conductances");
+  ConductanceFile out{fmt::format("conductances file \"{}\"", path), {}, {columns}};
+  std::string found = unit;
+  MatrixFile matrix;
+  if (holds_text(bytes)) {
+    const MeasuredText text = read_measured_text(bytes, path);
+    if (!columns.empty() || is_place_table(text)) {
+      if (!unit.empty()) {
+        throw UserError(
+            fmt::format("crossbar: --unit {}: a table of places has its unit in a name, or in --columns "
+                        "\"conductance=COL3 {}\"",
+                        unit, unit));
+      }
+      read_place_table(bytes, path, out);
+      return out;
+    }
+    const ToldUnit told = unit_in(text, !unit.empty());
+    if (!unit.empty() && !told.unit.empty() && unit != told.unit) {
+      throw UserError(fmt::format("{}: {} here, --unit says {}", told.where, told.unit, unit));
+    }
+    if (unit.empty()) found = told.unit;
+    Understood said = layout_of(text);
+    matrix = numbers_of(path, text, said.left_columns);
+    const std::string meaning = !found.empty() && is_of(found, Unit::ohm) ? "resistance" : "conductance";
+    said.columns.push_back({meaning, meaning, found.empty() ? "uS" : found});
+    said.notes.push_back(fmt::format("an array of {} rows and {} columns", matrix.values.rows(), matrix.values.cols()));
+    out.look.understood.push_back(std::move(said));
+  } else {
+    if (!columns.empty()) throw UserError("crossbar: --columns is of tables: an array of NumPy has no columns by name");
+    matrix = read_matrix_file(path, "conductances");
+  }
+  out.siemens = siemens_of(matrix, found.empty() ? "uS" : found);
+  if (const double most = out.siemens.maxCoeff(); found.empty() && most > 0 && most < 1e-9) {
+    // 1 nS is 0.1 nA at 0.1 V, what arrays are read with.
+    throw UserError(fmt::format("{}: {:g} uS at most: are these siemens? Say --unit S (or --unit uS if not)", out.name,
+                                1e6 * most));
+  }
+  return out;
+}
+
+}  // namespace nudge

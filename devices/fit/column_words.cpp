@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people call the columns of a table.
+#include "devices/fit/column_words.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace nudge {
+
+std::string word_of(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#') {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return out;
+}
+
+namespace {
+
+/// What people call a column, the best name first.
+std::vector<std::string> words_of(const std::string& column) {
+  static const std::map<std::string, std::vector<std::string>> others = {
+      {"conductance", {"g", "cond"}},
+      {"resistance", {"r", "res"}},
+      {"current", {"i", "id", "iread", "readcurrent"}},
+      {"read_voltage", {"vread"}},
+      {"voltage", {"v", "vpulse", "pulsevoltage", "amplitude", "pulseamplitude"}},
+      {"width", {"pulsewidth", "pw", "tpulse", "duration"}},
+      {"pulse", {"pulse#", "pulsenumber", "pulseno", "pulseindex", "n", "#"}},
+      {"direction", {"dir", "polarity"}},
+      {"device", {"dut", "deviceid", "device#", "deviceno", "dutid", "dutno", "dut#", "address", "cell", "memristor"}},
+      {"cycle", {"cycle#", "cyclenumber", "cycleno", "cyclenr", "loop", "run", "repeat", "repetition", "trial"}},
+      {"cell", {"cellid", "cell#", "cellno", "address", "device", "deviceid", "dut", "memristor"}},
+      {"time", {"t", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime"}},
+      {"programming_time", {"programmedat", "timeofprogramming", "tprog", "starttime", "writetime"}},
+      {"r_on", {"lrs", "rlrs", "rlow", "lowresistance", "on"}},
+      {"r_off", {"hrs", "rhrs", "rhigh", "highresistance", "off"}},
+      {"g_on", {"glrs", "ghigh", "highconductance", "gmax", "lrs", "on"}},
+      {"g_off", {"ghrs", "glow", "lowconductance", "gmin", "hrs", "off"}},
+      {"reads", {"read", "read#", "readnumber", "readcount", "nreads", "numberofreads"}},
+      {"start", {"initial", "gstart", "g0", "programmed"}},
+      {"level", {"state"}},
+      {"nominal", {"nominaltime"}},
+      {"row", {"wl", "wordline", "rowno", "rownumber", "rowindex", "rowid", "wlno", "wlid"}},
+      {"column",
+       {"col", "bl", "bitline", "colno", "colnumber", "colindex", "colid", "columnno", "columnindex", "blno", "blid"}},
+      {"code", {"adccode", "daccode", "outputcode", "inputcode", "codes"}},
+      {"inl", {"inllsb", "inlinlsb", "integralnonlinearity", "integralnonlinearitylsb"}},
+      {"dnl", {"dnllsb", "dnlinlsb", "differentialnonlinearity", "differentialnonlinearitylsb"}}};
+  std::vector<std::string> words{word_of(column)};
+  if (const auto more = others.find(column); more != others.end()) {
+    words.insert(words.end(), more->second.begin(), more->second.end());
+  }
+  return words;
+}
+
+}  // namespace
+
+std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& column) {
+  const NamedUnit cell = named_unit(name);
+  const std::string word = word_of(column.unit == Unit::none ? cell.name + cell.unit : cell.name);
+  const std::vector<std::string> words = words_of(column.name);
+  const auto at = std::find(words.begin(), words.end(), word);
+  if (at == words.end()) return {};
+  // T (K) is no time: a short name counts where its unit fits.
+  const bool fits =
+      cell.unit.empty() || column.unit == Unit::none || read_quantity("1 " + cell.unit, column.unit).problem.empty();
+  if (at != words.begin() && !fits) return {};
+  return static_cast<std::size_t>(at - words.begin());
+}
+
+}  // namespace nudge

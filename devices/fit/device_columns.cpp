@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns that tell devices apart.
+#include "devices/fit/device_columns.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "sim/io/time_stamp.hpp"
+
+namespace nudge {
+namespace {
+
+/// Name in lower case, letters and digits alone, without "no", "id", "index" at its end.
+std::string device_stem(const std::string& name) {
+  std::string word;
+  for (const char c : named_unit(name).name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  for (const std::string_view end :
+       {"number", "index", "label", "name", "addr", "num", "idx", "pos", "id", "no", "nr"}) {
+    if (word.size() > end.size() + 1 && word.ends_with(end)) return word.substr(0, word.size() - end.size());
+  }
+  return word;
+}
+
+template <std::size_t n>
+bool is_one_of(const std::array<std::string_view, n>& words, const std::string& name) {
+  const std::string stem = device_stem(name);
+  const bool plural = stem.size() > 3 && stem.back() == 's';
+  const std::string one = plural ? stem.substr(0, stem.size() - 1) : stem;
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return word == stem || word == one; });
+}
+
+constexpr std::array<std::string_view, 8> kRows = {"row",   "wl", "wordline",    "rowline",
+                                                   "zeile", "y",  "ycoordinate", "wordl"};
+constexpr std::array<std::string_view, 9> kColumns = {"col", "column", "bl",          "bitline", "colline",
+                                                      "x",   "spalte", "xcoordinate", "bitl"};
+constexpr std::array<std::string_view, 50> kTellers = {
+    "device",  "dut",      "cell",     "memristor", "address",    "addr",      "chip",       "die",       "dice",
+    "wafer",   "array",    "sample",   "pad",       "id",         "uid",       "site",       "structure", "module",
+    "lot",     "crossbar", "junction", "element",   "crosspoint", "position",  "coordinate", "location",  "tile",
+    "macro",   "bank",     "block",    "sl",        "sourceline", "subsite",   "reticle",    "field",     "serial",
+    "sn",      "specimen", "channel",  "ch",        "contact",    "electrode", "testkey",    "teg",       "transistor",
+    "synapse", "unit",     "zelle",    "bauteil",   "probe"};
+
+/// True of a date, of which a column tells when and not which.
+bool is_date(const std::string& cell) {
+  return date_front(cell) || time_stamp_s(cell) || (cell.size() == 10 && time_stamp_s(cell + " 00:00"));
+}
+
+/// True of words for the direction of a ramp.
+bool is_direction_word(const std::string& cell) {
+  return is_one_of(std::array<std::string_view, 10>{"up", "down", "ltp", "ltd", "set", "reset", "potentiation",
+                                                    "depression", "pot", "dep"},
+                   cell);
+}
+
+/// Looks at one column beside the order, the cycle and the device.
+struct ColumnSigns {
+  std::set<std::string> values;
+  std::size_t rows = 0, changes = 0, restarts = 0;  ///< restarts: changes at which the order begins anew
+  int line = 0;                                     ///< of the first such change
+  bool follows_order = true;                        ///< one value for each number of the order, and the reverse
+  bool follows_cycle = true;
+  bool returns = false;  ///< a value comes back after another one
+  bool numbers_only = true, dates = true;
+
+  bool varies() const { return values.size() > 1; }
+  /// True of a column that counts rows: hardly a value occurs twice.
+  bool counts_rows() const { return 2 * values.size() > rows; }
+};
+
+ColumnSigns signs_of(const MeasuredText& text, std::size_t c, const DeviceSearch& at) {
+  ColumnSigns out;
+  std::map<std::string, std::string> of_order, of_value, of_cycle, of_turn;
+  const auto same = [](std::map<std::string, std::string>& seen, const std::string& key, const std::string& value) {
+    return seen.emplace(key, value).first->second == value;
+  };
+  CsvRow row;
+  std::string last;
+  double before = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    const auto cell = [&](std::size_t place) { return place < row.cells.size() ? row.cells[place] : std::string(); };
+    const std::string value = cell(c), order = cell(at.order);
+    const double now = std::strtod(order.c_str(), nullptr);
+    ++out.rows;
+    out.dates = out.dates && is_date(value);
+    const bool changed = i > 0 && value != last;
+    if (changed && out.values.count(value) > 0) out.returns = true;
+    if (changed && ++out.changes > 0 && at.order != FoundColumns::absent && now < before) {
+      if (++out.restarts == 1) out.line = row.line;
+    }
+    out.values.insert(value);
+    out.follows_order = out.follows_order && at.order != FoundColumns::absent && same(of_order, order, value) &&
+                        same(of_value, value, order);
+    out.follows_cycle = out.follows_cycle && at.cycle != FoundColumns::absent && same(of_cycle, cell(at.cycle), value);
+    last = value;
+    before = now;
+  }
+  return out;
+}
+
+/// Line at which a device of the column `own` has another value in column `c` than before; 0: none.
+std::optional<CsvRow> split_of(const MeasuredText& text, std::size_t own, std::size_t c, std::string& first) {
+  std::map<std::string, std::string> seen;
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (std::max(own, c) >= row.cells.size()) continue;  // told where rows are read
+    const auto [at, fresh] = seen.emplace(row.cells[own], row.cells[c]);
+    if (fresh || at->second == row.cells[c]) continue;
+    first = at->second;
+    return row;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool names_row(const std::string& name) { return is_one_of(kRows, name); }
+bool names_column(const std::string& name) { return is_one_of(kColumns, name); }
+bool tells_devices(const std::string& name) {
+  const auto tells = [](const std::string& one) {
+    return is_one_of(kTellers, one) || names_row(one) || names_column(one);
+  };
+  if (tells(name)) return true;
+  // "Die X", "wafer no. / pad": every word tells, or numbers one that does.
+  std::vector<std::string> words(1);
+  for (const char c : named_unit(name).name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  constexpr std::array<std::string_view, 6> numbering = {"no", "nr", "number", "id", "index", "name"};
+  return words.size() > 1 && tells(words[0]) &&
+         std::all_of(words.begin() + 1, words.end(),
+                     [&](const std::string& one) { return tells(one) || is_one_of(numbering, one); });
+}
+
+void refuse_table_of_places(const MeasuredText& text) {
+  const auto& names = text.header.cells;
+  const auto count = [&](bool (*is)(const std::string&)) { return std::count_if(names.begin(), names.end(), is); };
+  constexpr const char* advice = "a matrix has a line for each row of the array, and a number for each column";
+  if (names.size() > 2 && count(names_row) == 1 && count(names_column) == 1) {
+    csv_fail(text.place(text.header),
+             fmt::format("the names \"{}\" are of a table of places and values: {}", fmt::join(names, ", "), advice));
+  }
+  if (!names.empty() || text.size() < 4) return;
+  std::set<std::string> rows, columns, places;
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (row.cells.size() != 3) return;
+    for (const std::size_t c : {0, 1}) {
+      if (row.cells[c].empty() || row.cells[c].find_first_not_of("0123456789") != std::string::npos) return;
+    }
+    rows.insert(row.cells[0]);
+    columns.insert(row.cells[1]);
+    places.insert(row.cells[0] + " " + row.cells[1]);
+  }
+  if (rows.size() < 2 || columns.size() < 2 || rows.size() * columns.size() != text.size()) return;
+  if (places.size() != text.size()) return;
+  csv_fail(text.place(text.line(0)),
+           fmt::format("the first two columns count through {} rows and {} columns of an array: {}", rows.size(),
+                       columns.size(), advice));
+}
+
+std::vector<std::size_t> device_columns(const MeasuredText& text, const DeviceSearch& at) {
+  std::vector<std::size_t> out;
+  for (const std::size_t c : at.left) {
+    if (!tells_devices(text.header.cells[c])) continue;
+    const ColumnSigns signs = signs_of(text, c, at);
+    if (signs.varies() && !signs.counts_rows() && !signs.follows_order) out.push_back(c);
+  }
+  return out;
+}
+
+void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector<std::string>& notes) {
+  const bool named = at.device != FoundColumns::absent;
+  const auto device = [&](std::size_t c) {
+    return fmt::format("{}={}{}", at.device_key, named ? text.header.cells[at.device] + "+" : "", text.header.cells[c]);
+  };
+  for (const std::size_t c : at.left) {
+    const std::string& name = text.header.cells[c];
+    std::string first;
+    if (named && tells_devices(name)) {
+      const ColumnSigns counter = signs_of(text, c, at);
+      if (counter.counts_rows() || counter.follows_order) continue;
+      if (const auto row = split_of(text, at.device, c, first)) {
+        csv_fail(
+            text.place(*row),
+            fmt::format("\"{}\" of column {} is of {} \"{}\" here and of \"{}\" above. Give every device a name of "
+                        "its own in one column, or take both: --columns \"{}\". \"aside={}\" leaves {} aside",
+                        row->cells[at.device], text.header.cells[at.device], name, row->cells[c], first, device(c),
+                        name, name));
+      }
+      continue;
+    }
+    if (!named_unit(name).unit.empty()) continue;  // a setting
+    const ColumnSigns signs = signs_of(text, c, at);
+    const bool few = signs.varies() && 4 * signs.values.size() <= signs.rows;
+    const bool ramps = std::all_of(signs.values.begin(), signs.values.end(), is_direction_word);
+    if (!few || signs.dates || ramps || signs.restarts == 0 || signs.restarts < signs.changes) continue;
+    if (named && !split_of(text, at.device, c, first)) continue;
+    if (signs.follows_cycle) {
+      notes.push_back(fmt::format("column {} changes with {}: if it names devices, say --columns \"{}\"", name,
+                                  text.header.cells[at.cycle], device(c)));
+      continue;
+    }
+    const bool may_be_cycle = at.cycle == FoundColumns::absent && !signs.returns && at.device_key == "device";
+    csv_fail(
+        fmt::format("{}:{}", text.file, signs.line),
+        fmt::format("{} begins anew where column \"{}\" changes: does it name devices{}? Say --columns \"{}\"{} or "
+                    "\"aside={}\"",
+                    at.order_name, name, may_be_cycle ? ", or cycles" : "", device(c),
+                    may_be_cycle ? fmt::format(", \"cycle={}\"", name) : "", name));
+  }
+}
+
+}  // namespace nudge

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "devices/fit/long_table.hpp"
+
+namespace nudge {
+
+/// True of names that tell devices apart, alone or with others: row, WL, X, die, pad, sample, ID, device no., ...
+bool tells_devices(const std::string& name);
+
+/// True of names of the line of a cell in an array: row, WL, word line; column, BL, bit line.
+bool names_row(const std::string& name);
+bool names_column(const std::string& name);
+
+/// Refuses a table of places and values (row, col, value) where a matrix is read. Its names tell,
+/// or without names two columns that count
+/// through all rows and columns of an array.
+void refuse_table_of_places(const MeasuredText& text);
+
+/// Columns of a table that is read: those that are left aside, and places of the ones that tell its order (pulse, time, cycle).
+struct DeviceSearch {
+  std::vector<std::size_t> left;                         ///< columns that nothing is read from
+  std::size_t device = FoundColumns::absent;             ///< column of devices or cells
+  std::size_t cycle = FoundColumns::absent;              ///< column of cycles
+  std::size_t order = FoundColumns::absent;              ///< numbers that grow within a record
+  std::string order_name = {}, device_key = {"device"};  ///< keys of --columns
+};
+
+/// Columns that tell devices apart where no column is named for them: by their names (row, col), of which more than one value
+/// occurs. A count of rows is none, and neither is one that counts with the order. Empty: there are none.
+std::vector<std::size_t> device_columns(const MeasuredText& text, const DeviceSearch& at);
+
+/// Refuses columns left aside that tell devices apart beside the column of devices: chip beside cell, where one cell is of two chips. Refuses a
+/// column of few values too, whatever its name, if the order begins anew where its value changes. It may name devices or cycles. The message says which --columns
+/// read it. One that changes with the cycle is noted.
+void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector<std::string>& notes);
+
+}  // namespace nudge

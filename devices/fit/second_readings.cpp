@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns that may stand for a conductance, and those that stand beside one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "devices/fit/long_table.hpp"
+#include "sim/base/statistics.hpp"
+
+namespace nudge {
+
+ConductanceColumns add_conductance(std::vector<LongColumn>& known) {
+  const auto place = [&](const char* name, Unit unit) {
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      if (known[k].name == name) return k;
+    }
+    known.push_back({name, unit, false});
+    return known.size() - 1;
+  };
+  return {place("conductance", Unit::siemens), place("resistance", Unit::ohm), place("current", Unit::ampere),
+          place("read_voltage", Unit::volt)};
+}
+
+namespace {
+
+/// Number of a cell in SI units; nothing: it is no plain number above 0.
+std::optional<double> plain_value(const CsvRow& row, const FoundColumns& found, std::size_t k) {
+  const std::string& cell = row.cells.at(found.place[k]);
+  char* end = nullptr;
+  const double value = found.factor[k] * std::strtod(cell.c_str(), &end);
+  if (cell.empty() || *end != 0 || !std::isfinite(value) || value == 0 || is_overflow(cell)) return {};
+  return std::abs(value);
+}
+
+/// Conductance that a column tells by itself or with its read voltage.
+std::optional<double> told_by(const CsvRow& row, const FoundColumns& found, const ConductanceColumns& at,
+                              std::size_t k) {
+  const std::optional<double> own = plain_value(row, found, k);
+  if (!own || k == at.conductance) return own;
+  if (k == at.resistance) return 1 / *own;
+  const std::optional<double> volts = plain_value(row, found, at.read_voltage);
+  return volts ? std::optional(*own / *volts) : std::nullopt;
+}
+
+void refuse_contradiction(const MeasuredText& text, const FoundColumns& found, const ConductanceColumns& at,
+                          std::size_t first, std::size_t second) {
+  constexpr double most = 3;  // a curved device has other conductances at other voltages; a slip of a unit is 1000
+  std::vector<double> ratios;
+  CsvRow row;
+  std::string where, one, other;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (row.cells.size() != text.header.cells.size()) return;  // told where rows are read
+    const auto a = told_by(row, found, at, first), b = told_by(row, found, at, second);
+    if (!a || !b) continue;
+    ratios.push_back(std::abs(std::log(*b / *a)));
+    if (where.empty() && ratios.back() > std::log(most)) {
+      where = text.place(row);
+      one = fmt::format("\"{}\" of column {} is {:.4g} uS", row.cells[found.place[first]],
+                        text.header.cells[found.place[first]], 1e6 * *a);
+      other = fmt::format("\"{}\" of column {} is {:.4g} uS", row.cells[found.place[second]],
+                          text.header.cells[found.place[second]], 1e6 * *b);
+    }
+  }
+  if (ratios.empty() || median(ratios) <= std::log(most)) return;
+  csv_fail(where,
+           fmt::format("{}, but {}: the unit of one is another. Leave the wrong one aside: --columns \"aside={}\", "
+                       "or \"aside={}\"",
+                       one, other, text.header.cells[found.place[first]], text.header.cells[found.place[second]]));
+}
+
+}  // namespace
+
+void leave_second_readings(const MeasuredText& text, const std::vector<LongColumn>& known, FoundColumns& found,
+                           Understood& said) {
+  const auto place = [&](const char* name) {
+    const auto own = std::find_if(known.begin(), known.end(), [&](const LongColumn& one) { return one.name == name; });
+    return static_cast<std::size_t>(own - known.begin());
+  };
+  const ConductanceColumns at{place("conductance"), place("resistance"), place("current"), place("read_voltage")};
+  if (at.conductance == known.size() || at.resistance == known.size() || at.current == known.size()) return;
+  std::optional<std::size_t> first;
+  for (const std::size_t k : {at.conductance, at.resistance, at.current}) {
+    if (!found.has(k)) continue;
+    if (!first) {
+      first = k;
+      continue;
+    }
+    if (k != at.current || found.has(at.read_voltage)) refuse_contradiction(text, found, at, *first, k);
+    const std::string name = text.header.cells[found.place[k]];
+    said.notes.push_back(
+        fmt::format("column {} is not used: {} tells the conductances", name, text.header.cells[found.place[*first]]));
+    said.left_columns.push_back(name);
+    std::erase_if(said.columns, [&](const Understood::Column& one) { return one.name == name; });
+    found.place[k] = FoundColumns::absent;
+  }
+}
+
+}  // namespace nudge
