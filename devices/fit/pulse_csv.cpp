@@ -145,7 +145,7 @@ std::vector<LabRecord> parse_lab_rows(std::string_view bytes, const std::string&
     sorter.add(row, text.place(row));
   }
   RowsOfRecords rows = sorter.done();
-  const auto waits = [](const LabRecord& one) { return !one.waits.empty(); };
+  const auto waits = [](const LabRecord& one) { return !one.pulses.waits.empty(); };
   if (std::any_of(rows.records.begin(), rows.records.end(), waits)) {
     refuse_calendar_days(text, pulse_columns(), at.found);
   }
