@@ -131,7 +131,7 @@ TEST_CASE("reads of tiles count every tile's lines and conversions, whichever co
   CHECK(all.adc_conversions == 2 * 10 * 3);
   CHECK(all.sensed == 2 * 10 * 3);
   CHECK(all.partial_sums == 2 * 10 * 2);
-  CHECK(all.cells == 2 * 2 * 7 * 10);  // inputs, devices of a pair
+  CHECK(all.cells == 2 * 2 * 7 * 10);             // inputs, devices of a pair
   const ReadTotals part = reading(true, {3, 2});  // the last column of the first tile and the first of the second
   CHECK(part.dac_conversions == 2 * 7 * 2);
   CHECK(part.adc_conversions == 2 * 2 * 3);

@@ -188,7 +188,8 @@ TEST_CASE("the verdict is that of the measured phases, unless no circuit stays a
   report.abscissa = 0.1;
   CHECK(stability_verdict(report, phases).find("unstable:") == 0);
   report.slow_amplifiers = true;
-  CHECK_THAT(stability_verdict(report, phases), Catch::Contains("too slow: start elsewhere"));  // no key is known to act
+  CHECK_THAT(stability_verdict(report, phases),
+             Catch::Contains("too slow: start elsewhere"));  // no key is known to act
   phases.keys = {"circuit.amplifier_bandwidth"};
   CHECK_THAT(stability_verdict(report, phases), Catch::Contains("raise circuit.amplifier_bandwidth"));
 }
