@@ -12,6 +12,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/reading.hpp"
 #include "sim/io/descriptor.hpp"
+#include "training/config/hardware_aware.hpp"
 #include "training/data/raw_array.hpp"
 
 namespace nudge {
@@ -27,7 +28,7 @@ std::vector<std::pair<std::string, std::string>> named_inputs(const Config& conf
     const bool other = section_of(key) == "output" || section_of(key) == "data" || section_of(key) == "series";
     if (path && !other && reads(config, key)) out.emplace_back(key, config.text(key));
   }
-  out.emplace_back("hardware_aware.devices", config.text("hardware_aware.devices"));
+  out.emplace_back("hardware_aware.devices", hardware_aware_section().read(config).devices);
   for (const std::string& entry : config.texts("device.stuck_map")) {
     out.emplace_back("device.stuck_map", entry.substr(entry.find('=') + 1));  // npos + 1 is 0
   }

@@ -13,6 +13,8 @@
 #include "training/config/config_table.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/input_files.hpp"
+#include "training/learning/controller.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -154,14 +156,14 @@ std::optional<double> learnt_damping(const std::string& weights) {
   const H5Reader run(weights);
   if (!run.has("train/damping") || !run.has_attribute("config")) return std::nullopt;
   const std::vector<double> damping = run.reals<double>("train/damping");
-  if (damping.empty() || !stored_program_config(run).flag("damping.control")) return std::nullopt;
+  if (damping.empty() || !stabiliser_section().read(stored_program_config(run)).control) return std::nullopt;
   return damping.back();
 }
 
 }  // namespace
 
 Config with_learnt_damping(Config config) {
-  const std::string key = "model.damping", weights = config.text("model.weights");
+  const std::string key = "model.damping", weights = model_options(config).weights;
   if (config.origin(key).layer == Layer::option || !network_reads(config, key)) return config;
   const std::optional<double> damping = learnt_damping(weights);
   if (!damping) return config;
@@ -173,7 +175,7 @@ Config with_learnt_damping(Config config) {
 
 std::vector<std::string> trained_settings(const Config& stored, const std::string& weights) {
   std::vector<std::string> settings = {"model.weights=" + weights};
-  if (stored.flag("damping.control")) settings.emplace_back("damping.control=false");
+  if (stabiliser_section().read(stored).control) settings.emplace_back("damping.control=false");
   return settings;
 }
 
