@@ -54,6 +54,7 @@ TEST_CASE("a run of the shipped text learns, and says what it did", "[train]") {
   const TemporaryDirectory dir;
   std::uint64_t calls = 0;
   const TrainObserver observer = [&calls](const TrainProgress& p) {
+    if (!p.warning.empty()) return true;  // of the free phases, beside the steps
     ++calls;
     CHECK(p.done == calls);
     CHECK(p.finished == (p.done == 150));

@@ -26,7 +26,7 @@ struct TrainProgress {
   /// null/loss, ...
   RunValues values = {};
   std::string metric = {};   ///< metric of a task of samples
-  std::string warning = {};  ///< not empty: to be said before the first step
+  std::string warning = {};  ///< not empty: to be said at once, beside the steps
   /// Not empty: values that the user did not set, to be said before the first step.
   std::vector<GivenValue> given = {};
   std::string doing = {};  ///< not empty: no step has ended, this is being done beside the run
