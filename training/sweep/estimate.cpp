@@ -83,8 +83,8 @@ TrainingTimes time_training(Config config, std::int64_t steps, PointJob job, std
   const double start = now();
   const TrainSummary summary = train(
       config, std::nullopt,
-      [&ends](const TrainProgress&) {
-        ends.push_back(now());
+      [&ends](const TrainProgress& p) {
+        if (p.warning.empty() && p.doing.empty()) ends.push_back(now());
         return true;
       },
       job == PointJob::train_and_test ? FinalTest::evaluate : FinalTest::leave);
