@@ -64,7 +64,7 @@ TEST_CASE("compare keeps and drops runs as sweep does") {
   const std::string one = " --set 'compare.test_seeds=[4]'";
   CHECK_THAT(run_nudge(folder, "compare c.toml --resume c.h5" + one).output, Contains("2 finished runs outside"));
   CHECK_THAT(run_nudge(folder, "compare c.toml --resume c.h5 --drop" + one).output,
-             Contains("test  entrant = ep  train.learning_rate = 0.01  seed 3  ok"));
+             Contains("test  ep  train.learning_rate = 0.01  seed 3  ok"));
 }
 
 TEST_CASE("a part without points says so and exits 0") {

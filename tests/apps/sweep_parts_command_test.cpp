@@ -107,7 +107,7 @@ TEST_CASE("a dry run counts and measures, and writes nothing") {
                    "[compare.grid]\n'train.learning_rate' = [1e-6, 1e-2]\n");
   const Outcome compare = run_nudge(folder, "compare c.toml --dry-run");
   CHECK(compare.exit_code == 0);
-  CHECK_THAT(compare.output, Contains("8 points, 8 to run") && Contains("entrant = bptt"));
+  CHECK_THAT(compare.output, Contains("8 points, 8 to run") && Contains("bptt, train.learning_rate not 0"));
 }
 
 TEST_CASE("progress lines are JSON when asked for") {
