@@ -88,8 +88,8 @@ def test_what_is_wrong_is_said(mean):
         circuit.with_values({"r11": 3.0})
     with pytest.raises(nudge.InputError, match="must be finite, and of a resistor not 0"):
         circuit.with_values({"r1": 0})
-    with pytest.raises(nudge.InputError, match="netlist:2:1: J1: JFETs"):
-        nudge.Netlist(text="t\nJ1 a b c m\n")
+    with pytest.raises(nudge.InputError, match="netlist:2:1: Z1: MESFETs"):
+        nudge.Netlist(text="t\nZ1 a b c m\n")
     with pytest.raises(nudge.NumericalError, match="singular"):
         nudge.Netlist(text="t\nV1 a 0 1\nR1 a 0 1\nR2 b 0 1\nR3 b 0 -1\n").operating_point()
     with pytest.raises(nudge.InputError, match="save it"):
