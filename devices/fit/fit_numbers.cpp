@@ -206,7 +206,9 @@ void add_shape(FitNumbers& out, const DeviceSpec& first, const std::vector<Pulse
         const auto held = [&table](std::size_t j) { return std::log(std::clamp(table[j], 2e-3, 5e2)); };
         add(side + "[" + std::to_string(k) + "]/[" + std::to_string(k - 1) + "]", held(k) - held(k - 1), 0,
             [](double x) { return std::exp(x); });
-        out.numbers.back().deviation = 1;
+        // The law may die out at the bound ahead: its last value is free, as soft bounds have none.
+        const bool at_bound_ahead = direction == Direction::up ? k + 1 == table.size() : k == 1;
+        out.numbers.back().deviation = at_bound_ahead ? 4 : 1;
         out.numbers.back().of_table = true;
       }
     }

@@ -382,6 +382,7 @@ void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records) {
     range = {std::min(range.low, one.fit.range.low), std::max(range.high, one.fit.range.high)};
   }
   add_shared(fit, among, shared);
+  open_bounds(fit);
   set_header(fit);
   add_warnings(fit);
 }

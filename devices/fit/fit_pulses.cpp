@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -78,6 +79,25 @@ void check_request(const std::string& model, int points) {
   }
 }
 
+/// Opens the intervals of bounds that rest on the law beyond what was read.
+void open_bounds(PulseFit& fit) {
+  const double noise = 3 * std::max(fit.likelihood.noise.read_S, fit.read_noise * fit.range.size());
+  for (FittedNumber& n : fit.intervals) {
+    const bool upper = n.name == "g_max";
+    if (!upper && n.name != "g_min") continue;
+    const bool dies = fit.dies_out(upper ? Direction::up : Direction::down);
+    if (!fit.law.fails && !dies) continue;
+    if (upper) {
+      n.high.reset();
+      if (n.low) n.low = std::min(*n.low, fit.range.high - noise);
+    } else {
+      n.low.reset();
+      if (n.high) n.high = std::max(*n.high, fit.range.low + noise);
+    }
+    if (dies) (upper ? n.profile.open_high : n.profile.open_low) = true;
+  }
+}
+
 /// Number with its interval, "12.3 uS (11.8 to 12.9)"; an open end is "?".
 std::string interval_of(const FittedNumber& n) {
   const auto text = [&](const std::optional<double>& v) {
@@ -103,21 +123,32 @@ bool PulseFit::better_than_mean() const {
   return n * std::log(std::pow(curve_residual, 2)) + 2.0 * of_curve < n * std::log(std::pow(mean_residual, 2)) + 2;
 }
 
-std::vector<std::string> PulseFit::warnings() const {
+bool PulseFit::dies_out(Direction direction) const {
+  const bool up = direction == Direction::up;
+  const auto found = spec.tables.find(up ? "up" : "down");
+  if (found == spec.tables.end() || found->second.size() < 2 || unmeasured == direction) return false;
+  const std::vector<double>& table = found->second;
+  return up ? table.back() < table[table.size() - 2] / 2 : table[0] < table[1] / 2;
+}
+
+std::vector<std::string> PulseFit::bound_warnings() const {
   std::vector<std::string> out;
-  if (unmeasured) {
-    const bool up = *unmeasured == Direction::up;
-    out.push_back(
-        fmt::format("pulses {0} were not measured: the device has the law of pulses {1}, mirrored (asymmetry 0)",
-                    up ? "up" : "down", up ? "down" : "up"));
-  }
   bool window_known = true;
   for (const FittedNumber& n : intervals) {
     const bool upper = n.name == "g_max" && !(n.high && *n.high < range.high + range.size());
+    const bool dies = dies_out(n.name == "g_max" ? Direction::up : Direction::down);
     const bool lower =
-        n.name == "g_min" && !(n.low && *n.low > range.low - range.size()) && n.value > 0.1 * range.size();
+        n.name == "g_min" && !(n.low && *n.low > range.low - range.size()) && (dies || n.value > 0.1 * range.size());
     if (!upper && !lower) continue;
     window_known = false;
+    if (dies) {
+      out.push_back(
+          fmt::format("pulses {} die out towards the {} bound: a table does not say how far beyond the reads it lies. "
+                      "A law does, if "
+                      "the device has it (--model auto)",
+                      upper ? "up" : "down", upper ? "upper" : "lower"));
+      continue;
+    }
     out.push_back(fmt::format("the {} bound was never approached: the record does not say where it is",
                               upper ? "upper" : "lower"));
   }
@@ -126,6 +157,19 @@ std::vector<std::string> PulseFit::warnings() const {
         fmt::format("device.pulses {:.4g} counts across the whole window, of which the records reached {:.2g} %",
                     spec.pulses, 100 * reached));
   }
+  return out;
+}
+
+std::vector<std::string> PulseFit::warnings() const {
+  std::vector<std::string> out;
+  if (unmeasured) {
+    const bool up = *unmeasured == Direction::up;
+    out.push_back(
+        fmt::format("pulses {0} were not measured: the device has the law of pulses {1}, mirrored (asymmetry 0)",
+                    up ? "up" : "down", up ? "down" : "up"));
+  }
+  const std::vector<std::string> of_bounds = law.fails ? std::vector{law.text} : bound_warnings();
+  out.insert(out.end(), of_bounds.begin(), of_bounds.end());
   if (std::abs(likelihood.innovation_correlation) > 3 / std::sqrt(static_cast<double>(likelihood.values))) {
     out.push_back(fmt::format(
         "errors of prediction correlate by {:+.2f} from pulse to pulse (white noise: within {:.2f}): the curve has "
@@ -158,7 +202,27 @@ PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string&
 
 void add_intervals(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.intervals = profile_intervals(fit.likelihood, records);
+  fit.law = check_law(fit.likelihood, records);
   refresh(fit, records);
+  open_bounds(fit);
+}
+
+void open_bounds(PopulationFit& fit) {
+  constexpr double false_alarms = 0.05;
+  const auto fails = [](const DeviceFit& one) { return one.fit.law.fails; };
+  const auto count = std::count_if(fit.each.begin(), fit.each.end(), fails);
+  const boost::math::binomial alarms(fit.devices, false_alarms);
+  if (count == 0 || boost::math::cdf(complement(alarms, static_cast<double>(count - 1))) > false_alarms) return;
+  const DeviceFit& first = *std::find_if(fit.each.begin(), fit.each.end(), fails);
+  fit.common.law = {
+      true, fmt::format("{} (in {} of {} devices, first: {})", first.fit.law.text, count, fit.devices, first.name)};
+  for (std::size_t k = 0; k < fit.spreads.size(); ++k) {
+    FittedNumber& number = fit.common.intervals[k];
+    if (number.name != "g_min" && number.name != "g_max") continue;
+    number.low = number.high = std::nullopt;
+    DeviceEstimate& e = fit.spreads[k];
+    e.mean_low = e.mean_high = e.deviation_low = e.deviation_high = std::nullopt;
+  }
 }
 
 std::string fit_toml(const PulseFit& fit, const std::string& source) {

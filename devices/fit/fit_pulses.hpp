@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "devices/device_spec.hpp"
+#include "devices/fit/law_check.hpp"
 #include "devices/fit/pulse_csv.hpp"
 #include "devices/fit/pulse_likelihood.hpp"
 
@@ -28,13 +29,20 @@ struct PulseFit {
   RecordRange range = {};                    ///< range of the reads
   std::optional<Direction> unmeasured = {};  ///< direction without a pulse, of which the spec has the other's law
   std::vector<FittedNumber> intervals = {};  ///< intervals found by add_intervals()
+  LawCheck law = {};                         ///< what the record says against the law, found by add_intervals()
   std::vector<std::string> of_devices = {};  ///< of a population: warnings of single devices that are not its own
 
   /// True if the curve beats a horizontal line by Akaike's criterion n ln(residual²) + 2 · numbers.
   bool better_than_mean() const;
+  /// True if the model is a table whose pulses towards a bound die out: the last value is below half of its neighbor's. A straight line
+  /// is then zero within one more cell, so that the table does not tell this bound from one farther out.
+  bool dies_out(Direction direction) const;
   /// Warnings to read before believing the fit: a direction that was not measured, bounds that were never approached, errors
-  /// that are not white.
+  /// that are not white, a law that the record contradicts.
   std::vector<std::string> warnings() const;
+
+ private:
+  std::vector<std::string> bound_warnings() const;
 };
 
 /// Models that fit_records() knows. Not among them: ideal, which has no pulses, and soft_bounds_reference, which for one
@@ -53,7 +61,8 @@ PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string&
 /// Sets spec, range and residuals from the fit's likelihood.
 void refresh(PulseFit& fit, const std::vector<PulseRecord>& records);
 
-/// Adds the 95 % intervals of profile_intervals(), which take a few times as long as the fit.
+/// Adds the 95 % intervals of profile_intervals(), which take a few times as long as the fit. Where check_law() fails or pulses die out, a
+/// bound's interval is open outwards. Inwards it holds the extreme read, less three deviations of reads.
 void add_intervals(PulseFit& fit, const std::vector<PulseRecord>& records);
 
 /// Fit as TOML for a configuration, with its residuals and intervals as comments.
@@ -104,6 +113,9 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
 /// Adds the intervals of each device by profile_intervals(), and of means and deviations by number_over_devices(). A device
 /// that leaves a number open takes the others' (fit_among()). Header, numbers and spec are of this one population.
 void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records);
+
+/// Opens the common intervals of the bounds where more devices contradict their law than chance lets true laws do, at 5 % of each device.
+void open_bounds(PopulationFit& fit);
 
 /// Population as TOML for a configuration, with the intervals as comments.
 std::string fit_toml(const PopulationFit& fit, const std::string& source);
