@@ -67,7 +67,8 @@ struct GroupSums {
   VectorXd sums;
   MatrixXd scores;  ///< covariance of the sums and the scores of the numbers
 
-  GroupSums(const std::vector<PulseGroup>& groups, const VectorXd& terms, const MatrixXd& slopes)
+  /// move: what the numbers lack to the largest likelihood, to which the sums are taken.
+  GroupSums(const std::vector<PulseGroup>& groups, const VectorXd& terms, const MatrixXd& slopes, const VectorXd& move)
       : sums(VectorXd::Zero(static_cast<Index>(groups.size()))), scores(MatrixXd::Zero(sums.size(), slopes.cols())) {
     for (Index c = 0; c < sums.size(); ++c) {
       const std::vector<Index>& reads = groups[static_cast<std::size_t>(c)].reads;
@@ -77,6 +78,7 @@ struct GroupSums {
         scores.row(c) += slopes.row(i) / root;
       }
     }
+    sums -= scores * move;
   }
 };
 
@@ -109,6 +111,16 @@ struct SumTest {
   }
 };
 
+/// Information in which noise is hardly expected: its expectation (half a pulse) is no part of the law.
+MatrixXd information_of(const PulseResiduals& residuals, const VectorXd& at, PulseSlopes& slopes) {
+  constexpr double left = 0.01;  // of the expectation, for noise of which the record tells nothing
+  MatrixXd out = residuals.information(at, &slopes);
+  for (Index k = residuals.noise_at(); k < residuals.size(); ++k) {
+    out(k, k) -= (1 - left) / std::pow(residuals.all_numbers()[static_cast<std::size_t>(k)].deviation, 2);
+  }
+  return out;
+}
+
 std::string text_of(const std::string& model, const SumTest& test, const PulseGroup& group, bool noise) {
   const bool up = group.direction == Direction::up;
   const char* how =
@@ -125,19 +137,25 @@ std::string text_of(const std::string& model, const SumTest& test, const PulseGr
 LawCheck check_law(const LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
   // Covariance of the score of a size and (z² − 1)/√2, by integration over the normal distribution.
   constexpr double with_variance = 0.83243;
+  constexpr double no_noise = 1e-4;  // of the window: the very curve, whose errors are those of numbers
+  if (fit.spec.update_noise < 0.01 && fit.noise.read_S < no_noise * fit.spec.window_S()) return {};
   const std::vector<PulseGroup> groups = groups_of(records);
   if (groups.empty()) return {};
   const PulseResiduals residuals(fit.spec, fit.coordinates, records, fit.kind);
   PulseResiduals::Prediction at(residuals.reads());
   PulseSlopes slopes;
   if (!residuals.predict(fit.at, at)) return {};
-  const MatrixXd inverse_information = inverse(residuals.information(fit.at, &slopes));
+  const MatrixXd inverse_information = inverse(information_of(residuals, fit.at, slopes));
   const VectorXd root = at.variance.cwiseInverse().cwiseSqrt();
   const VectorXd z = at.error.cwiseProduct(root);
   const MatrixXd of_means = -(root.asDiagonal() * slopes.errors);
-  const MatrixXd of_sizes = (with_variance * M_SQRT1_2) * (root.cwiseAbs2().asDiagonal() * slopes.variances);
-  const SumTest mean({groups, z, of_means}, inverse_information);
-  const SumTest size({groups, z.unaryExpr(&score_of_size), of_sizes}, inverse_information);
+  const MatrixXd of_sizes = M_SQRT1_2 * (root.cwiseAbs2().asDiagonal() * slopes.variances);
+  VectorXd score = of_means.transpose() * z + of_sizes.transpose() * (M_SQRT1_2 * (z.array().square() - 1)).matrix();
+  score.head(residuals.noise_at()).setZero();
+  const VectorXd move = inverse_information * score;
+  const GroupSums means(groups, z, of_means, move);
+  const GroupSums sizes(groups, z.unaryExpr(&score_of_size), with_variance * of_sizes, move);
+  const SumTest mean(means, inverse_information), size(sizes, inverse_information);
   const bool noise = size.chance < mean.chance;
   const SumTest& least = noise ? size : mean;
   if (!(least.chance < level_of_law)) return {};
