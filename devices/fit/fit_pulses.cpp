@@ -219,9 +219,11 @@ void open_bounds(PopulationFit& fit) {
   for (std::size_t k = 0; k < fit.spreads.size(); ++k) {
     FittedNumber& number = fit.common.intervals[k];
     if (number.name != "g_min" && number.name != "g_max") continue;
-    number.low = number.high = std::nullopt;
     DeviceEstimate& e = fit.spreads[k];
-    e.mean_low = e.mean_high = e.deviation_low = e.deviation_high = std::nullopt;
+    const bool upper = number.name == "g_max";
+    (upper ? number.high : number.low) = std::nullopt;
+    (upper ? e.mean_high : e.mean_low) = std::nullopt;
+    e.deviation_low = e.deviation_high = std::nullopt;
   }
 }
 

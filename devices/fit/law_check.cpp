@@ -125,11 +125,13 @@ std::string text_of(const std::string& model, const SumTest& test, const PulseGr
   const bool up = group.direction == Direction::up;
   const char* how =
       noise ? (test.above ? "scatter more" : "scatter less") : (test.above == up ? "are larger" : "are smaller");
+  const char* why =
+      noise ? " Noise of pulses that is the same at every conductance does this, or noise of reads that grows with it."
+            : "";
   return fmt::format(
-      "the record contradicts {} by more than chance (p = {:.1g}): pulses {} near {} {} than fitted. So g_min and "
-      "g_max "
-      "have no interval of that law, only the lowest and the highest conductance that was read",
-      model, test.chance, up ? "up" : "down", format_quantity(group.place_S, Unit::siemens, 3), how);
+      "the record contradicts {} by more than chance (p = {:.1g}): pulses {} near {} {} than fitted.{} g_min and g_max "
+      "have no interval beyond what was read",
+      model, test.chance, up ? "up" : "down", format_quantity(group.place_S, Unit::siemens, 3), how, why);
 }
 
 }  // namespace

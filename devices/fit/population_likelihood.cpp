@@ -311,7 +311,7 @@ PulseFit fit_among(const PulseFit& alone, const std::vector<PulseRecord>& cycles
     if (of == shared.end() || !of->over.mean_low || !of->over.mean_high) continue;
     const auto single = std::find_if(alone.intervals.begin(), alone.intervals.end(),
                                      [&](const FittedNumber& n) { return n.name == number.name; });
-    if (single == alone.intervals.end() || (single->low && single->high)) continue;
+    if (single == alone.intervals.end() || !(single->profile.open_low || single->profile.open_high)) continue;
     const double at = number.coordinate_at(of->over.mean), ahead = number.coordinate_at(of->over.mean + 1e-3);
     const double per_scale = std::clamp((ahead - at) / 1e-3, 1e-3, 1e3);
     const double half = (*of->over.mean_high - *of->over.mean_low) / 2;
