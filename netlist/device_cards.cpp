@@ -150,6 +150,7 @@ void read_bipolar(ElementCard& of) {
   const double area = card.area_at(at + 1);
   const auto law = std::make_shared<const BipolarLaw>(bipolar_law(model, card.heat(), area));
   e.bipolar = law;
+  e.flicker = {card.shared_flicker(), model.at("af", 1)};
   for (const JunctionLaw* one : {&law->forward, &law->reverse, &law->emitter_leak, &law->collector_leak}) {
     const bool leak = one == &law->emitter_leak || one == &law->collector_leak;
     if (!leak || one->saturation_A != 0) card.require_finite(*one);

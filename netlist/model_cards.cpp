@@ -31,10 +31,10 @@ const std::map<std::string, ModelType>& model_types() {
   static const ModelType passive = {
       {"tc1", "tc2", "rsh", "narrow", "short", "defw", "cj", "cjsw", "tnom", "r", "res", "cap"}, {"kf", "af"}};
   static const ModelType bipolar = {
-      {"is",  "bf",  "br",  "nf",  "nr",  "vaf",   "va",  "var", "vb", "ikf", "ik",   "ikr", "ise",
-       "isc", "ne",  "nc",  "rb",  "rbm", "rc",    "re",  "xti", "eg", "xtb", "tnom", "cje", "vje",
-       "mje", "cjc", "vjc", "mjc", "fc",  "level", "irb", "tf",  "tr", "xtf", "vtf",  "itf", "xcjc"},
-      {"ptf", "cjs", "vjs", "mjs", "kf", "af"}};
+      {"is",  "bf",  "br", "nf",    "nr",  "vaf", "va",  "var", "vb",  "ikf",  "ik",   "ikr", "ise", "isc",
+       "ne",  "nc",  "rb", "rbm",   "rc",  "re",  "xti", "eg",  "xtb", "tnom", "cje",  "vje", "mje", "cjc",
+       "vjc", "mjc", "fc", "level", "irb", "tf",  "tr",  "xtf", "vtf", "itf",  "xcjc", "kf",  "af"},
+      {"ptf", "cjs", "vjs", "mjs"}};
   static const std::map<std::string, ModelType> types = {
       {"d",
        {{"is",  "js", "n",    "rs",  "level", "kf", "af", "bv", "ibv", "nbv", "ikf", "ik",

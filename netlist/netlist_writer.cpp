@@ -138,7 +138,7 @@ class CardWriter {
       text += fmt::format(" RB={} RBM={}", law.least_base_Ohm + law.spread_Ohm, law.least_base_Ohm);
       text += given("IRB", law.base_knee_A);
     }
-    return text + base_charges(e) + ")";
+    return text + base_charges(e) + flicker(e.flicker.factor, e.flicker.power) + ")";
   }
 
   std::string base_charges(const Element& e) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/read_noise.hpp"
@@ -29,12 +30,28 @@ BipolarLaw::Point bipolar_at(const Element& e, const std::vector<double>& v) {
 /// Current I of S(f) = a |I|^AF/f.
 double flickering_A(const Element& e, const std::vector<double>& v) {
   if (e.kind == ElementKind::diode) return e.junction.at(across(e, v)).current;
+  if (e.kind == ElementKind::bipolar) return bipolar_at(e, v).base;
   return e.mosfet.at(between(e, 1, 2, v), between(e, 0, 2, v), between(e, 3, 2, v)).current;
+}
+
+/// Its density times f, in A².
+double flicker_A2(const Element& e, const std::vector<double>& v) {
+  return e.flicker.factor > 0 ? e.flicker.factor * std::pow(std::abs(flickering_A(e, v)), e.flicker.power) : 0;
+}
+
+/// Conductance of a switch at the voltage of its control; 0 of other formulas, and where a current controls it.
+double switch_S(const Element& e, const std::vector<double>& v) {
+  if (e.formula->switched == nullptr) return 0;
+  const SwitchLaw& law = *e.formula->switched;
+  const int input = e.formula->inputs[static_cast<std::size_t>(law.input)];
+  if (input < 0) return 0;
+  const auto first = static_cast<std::size_t>(2 + 2 * input);
+  return between(e, first, first + 1, v) >= (law.on ? law.off_at : law.on_at) ? law.on_S : law.off_S;
 }
 
 /// Two-sided spectral density of the white noise of an element's current at the voltages v of the nodes, in A²/Hz; `value`
 /// NodalEquations::values.
-///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side
+///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side; a switch S as well
 ///     diode       q (I + 2 I_s), q |I| in breakdown, and 2 k T gmin: shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
 ///     transistor  2 k T G                              channel (MosfetLaw::noise_S); its junctions are left out
 ///     bipolar     q |I_c|; of its base q |I_b|         shot (ngspice manual: 2 q I on one side); 2 k T/r of a base that spreads
@@ -44,6 +61,7 @@ double current_noise_A2_per_Hz(const Element& e, double value, const std::vector
   const double thermal = 2 * boltzmann_J_per_K * temperature_K;
   switch (e.kind) {
     case ElementKind::resistor: return thermal * std::max(value, 0.0);
+    case ElementKind::formula_current: return thermal * switch_S(e, v);
     case ElementKind::diode: {
       const double current = e.junction.at(across(e, v)).current;
       return kCharge_C * std::max(current + 2 * e.junction.saturation_A, -current) + thermal * gmin_S;
@@ -55,7 +73,7 @@ double current_noise_A2_per_Hz(const Element& e, double value, const std::vector
   }
 }
 
-/// Calls take(from, to, density) for the currents of noise in the base of a bipolar transistor.
+/// Calls take(from, to, density) for the white currents of noise in the base of a bipolar transistor, first that of the base's current.
 template <class Take>
 void take_base_noise(const Element& e, const std::vector<double>& v, double temperature_K, const Take& take) {
   const BipolarLaw::Point at = bipolar_at(e, v);
@@ -77,14 +95,13 @@ std::vector<NoiseCurrent> noise_currents(const NodalEquations& equations, const 
   for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
     const Element& e = netlist.elements[k];
     const double white = current_noise_A2_per_Hz(e, values[k], v, netlist.gmin_S, temperature_K);
-    const double flicker =
-        e.flicker.factor > 0 ? e.flicker.factor * std::pow(std::abs(flickering_A(e, v)), e.flicker.power) : 0;
-    if (white > 0 || flicker > 0) all.push_back({k, e.nodes[0], e.nodes[noise_end(e)], white, flicker});
-    if (e.kind == ElementKind::bipolar) {
-      take_base_noise(e, v, temperature_K, [&](int from, int to, double base_A2_per_Hz) {
-        all.push_back({k, from, to, base_A2_per_Hz, 0});
-      });
-    }
+    double flicker = flicker_A2(e, v);
+    const bool base = e.kind == ElementKind::bipolar;
+    if (white > 0 || flicker > 0) all.push_back({k, e.nodes[0], e.nodes[noise_end(e)], white, base ? 0 : flicker});
+    if (!base) continue;
+    take_base_noise(e, v, temperature_K, [&](int from, int to, double base_A2_per_Hz) {
+      all.push_back({k, from, to, base_A2_per_Hz, std::exchange(flicker, 0)});
+    });
   }
   return all;
 }
@@ -119,17 +136,19 @@ void CurrentNoise::leave(Index row, double temperature_K, const std::vector<doub
   for (std::size_t k = 0; k < count; ++k) {
     const Element& e = netlist.elements[k];
     const double density = current_noise_A2_per_Hz(e, values[k], v, netlist.gmin_S, temperature_K);
-    double amperes = scale_ * std::sqrt(density) * draws[k];
+    double amperes = scale_ * std::sqrt(density) * draws[k], flickering = 0;
     if (flickers != flicker_.elements().end() && *flickers == k) {
-      amperes += std::sqrt(e.flicker.factor * std::pow(std::abs(flickering_A(e, v)), e.flicker.power)) *
-                 flicker_.deviate(row, static_cast<std::size_t>(flickers - flicker_.elements().begin()));
+      flickering = std::sqrt(flicker_A2(e, v)) *
+                   flicker_.deviate(row, static_cast<std::size_t>(flickers - flicker_.elements().begin()));
       ++flickers;
     }
     if (e.kind == ElementKind::bipolar) {
+      add(e.nodes[1], e.nodes[2], std::exchange(flickering, 0));
       take_base_noise(e, v, temperature_K, [&](int from, int to, double base_A2_per_Hz) {
         add(from, to, scale_ * std::sqrt(base_A2_per_Hz) * *of_bases++);
       });
     }
+    amperes += flickering;
     if (amperes != 0) add(e.nodes[0], e.nodes[noise_end(e)], amperes);
   }
 }
