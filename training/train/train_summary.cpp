@@ -37,8 +37,21 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
 
 constexpr const char* kRose = "the validation loss rose";
 
+/// True where the last checks of the free phases, three of them or all, found nothing to learn from. What lives in saturation is no failure
+/// of a run that beats a constant answer: most units then have no gradient since the samples looked at are right.
+bool unsound(const TrainLog& log, bool learnt) {
+  bool any = false;
+  for (std::size_t k = 0; k < hopeless_checks; ++k) {
+    const Equilibrium one = logged_verdict(log, k);
+    if (!one.known()) break;
+    if (learnt ? one.rests() && one.holds() : one.sound()) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// Text of a run's failure, by which it is no result; empty: it is one.
-std::string failure_of(const TrainSummary& s) {
+std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::optional<ConstantGain>& constant) {
   const double nonfinite = s.of("nonfinite"), steps = static_cast<double>(s.done);
   if (s.done > 0 && nonfinite + s.of("skipped") == steps) return "no step was accepted";
   if (nonfinite > 0.5 * steps) return fmt::format("{:.0f} of {} steps were not finite", nonfinite, s.done);
@@ -47,15 +60,15 @@ std::string failure_of(const TrainSummary& s) {
       (s.done > 0 && !std::isfinite(s.of("final_loss")))) {
     return "the loss is not finite";
   }
-  return s.equilibrium.sound() ? "" : finding(s.equilibrium);
+  return unsound(log, constant && constant->gain.low > 0) ? finding(s.equilibrium) : "";
 }
 
 /// Text on a run that ended far above its start and above every constant answer, by which it is no result.
 std::string unlearnt(const TrainLog& log, const std::optional<ConstantGain>& constant) {
   constexpr double kTimes = 10;
   const std::vector<double>& losses = log.values("train/validation_loss");
-  if (losses.size() < 2 || !constant || !(constant->gain.high < 0)) return "";
-  const double start = losses.front(), end = losses.back();
+  if (losses.empty() || !constant || !(constant->gain.high < 0)) return "";
+  const double end = losses.back(), start = losses.size() > 1 ? losses.front() : end + constant->gain.won;
   if (!(start > 0 && end > kTimes * start)) return "";
   return fmt::format("{} from {:.4g} to {:.4g}, above the loss of a constant answer", kRose, start, end);
 }
@@ -124,7 +137,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.equilibrium = logged_verdict(log);
   s.equilibrium.keys = advisable_keys(config);
   if (!s.equilibrium.clean()) s.notes.push_back(sentence(s.equilibrium));
-  s.failure = loop.stuck().empty() ? failure_of(s) : "stopped: " + loop.stuck();
+  s.failure = loop.stuck().empty() ? failure_of(s, log, constant) : "stopped: " + loop.stuck();
   if (s.failure.empty() && loop.finished()) s.failure = unlearnt(log, constant);
   // Of a text counting letters says the same (TrainSummary::lines).
   if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
