@@ -49,6 +49,25 @@ TEST_CASE("output noise: a resistor and a capacitor have the spectrum of kT/C", 
   }
 }
 
+TEST_CASE("output noise: a switch has that of its resistance, 1/f noise of a bipolar transistor is in its base",
+          "[netlist][noise]") {
+  const NodalEquations closed =
+      noisy_equations("t\nV1 a 0 1\nVc c 0 2\nR1 a b 1k\nS1 b 0 c 0 sw\n.model sw SW(VT=1 VH=0.1 RON=3k ROFF=1g)\n");
+  // Both resistances side by side; rounding.
+  CHECK(noise_density(closed, "b", 1e3, 300) == Approx(4 * boltzmann_J_per_K * 300 * 750).epsilon(1e-9));
+  // A base held by a source of 1 MOhm: its current I is that of the resistor, and v(b) gets KF I^AF/f (r_b || 1M)^2 more.
+  const auto at_10_Hz = [](const char* flicker) {
+    return noise_density(noisy_equations(fmt::format("t\nV1 a 0 10.7\nR1 a b 1meg\nVc c 0 5\nQ1 c b 0 q\n.model q "
+                                                     "NPN(IS=1e-15 BF=100 {})\n",
+                                                     flicker)),
+                         "b", 10, 300.15);
+  };
+  const double current = 1e-5,
+               base_Ohm = 1 / (current / 0.025865 + 1e-6);  // I/V_T of the base's diode; to 1 %, as I is
+  const double more = at_10_Hz("KF=1e-10 AF=1.5") - at_10_Hz("");
+  CHECK(more == Approx(1e-10 * std::pow(current, 1.5) / 10 * base_Ohm * base_Ohm).epsilon(0.03));
+}
+
 TEST_CASE("output noise: it is ngspice's .noise", "[netlist][noise][ngspice]") {
   if (!ngspice_installed()) return;
   // Field-effect transistors are saturated: below, ngspice holds their noise to g_m, which is none without a current.
@@ -57,7 +76,8 @@ TEST_CASE("output noise: it is ngspice's .noise", "[netlist][noise][ngspice]") {
       "10k\nm1 x k 0 0 nn "
       "w=10u l=2u\nrx vcc x 150k\ncx x 0 2p\nj1 z x s jj\nrs s 0 500\nrz vcc z 200\nl1 z y 1u\nry y 0 2k\n.model q "
       "npn(is=1e-15 bf=100 "
-      "rb=200 rc=5 tf=1n cjc=2p)\n.model dd d(is=1n rs=10 kf=1e-15 af=1)\n.model nn nmos(level=1 vto=2 kp=100u "
+      "rb=200 rc=5 tf=1n cjc=2p kf=1e-14 af=1.1)\n.model dd d(is=1n rs=10 kf=1e-15 af=1)\n.model nn nmos(level=1 vto=2 "
+      "kp=100u "
       "lambda=0.02 kf=1e-31 "
       "af=1 tox=20n)\n.model jj njf(vto=-2 beta=1m lambda=5m cgs=1p)\n";
   const NodalEquations equations = noisy_equations(text);
