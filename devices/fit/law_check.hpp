@@ -21,7 +21,7 @@ struct LawCheck {
 ///
 /// are standard normal under the law, because the groups are known before the read is. a tells curves of another shape, b noise of
 /// another size. b's terms are normal for any n, so that a few large errors do not decide. The fitted numbers take part of both. The
-/// covariance is then C = 1 − A H⁻¹ Aᵀ: A is that of the sums and the scores, H the information with what is expected (Newey,
+/// covariance is then C = 1 − A H⁻¹ Aᵀ: A is the covariance of sums and scores, H the information with expectations (Newey,
 /// Econometrica 53:1047 (1985); Tauchen, J. Econometrics 30:415 (1985)). aᵀ C⁻¹ a is χ², of as many degrees as C has
 /// eigenvalues above 0.05. Of smaller ones the numbers have taken nearly all.
 ///
