@@ -37,17 +37,17 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
 
 constexpr const char* kRose = "the validation loss rose";
 
-/// True where the last checks of the free phases, three of them or all, found nothing to learn from. What lives in saturation is no failure
-/// of a run that beats a constant answer: most units then have no gradient since the samples looked at are right.
+/// True where the last check of the free phases found nothing to learn from. A run that beats a constant answer has learnt: it takes the
+/// last three, or all, and units that saturate are no failure, since samples that are right ask nothing of them.
 bool unsound(const TrainLog& log, bool learnt) {
-  bool any = false;
-  for (std::size_t k = 0; k < hopeless_checks; ++k) {
-    const Equilibrium one = logged_verdict(log, k);
+  if (!learnt) return !logged_verdict(log).sound();
+  std::size_t checks = 0;
+  for (; checks < hopeless_checks; ++checks) {
+    const Equilibrium one = logged_verdict(log, checks);
     if (!one.known()) break;
-    if (learnt ? one.rests() && one.holds() : one.sound()) return false;
-    any = true;
+    if (one.rests() && one.holds()) return false;
   }
-  return any;
+  return checks > 0;
 }
 
 /// Text of a run's failure, by which it is no result; empty: it is one.
