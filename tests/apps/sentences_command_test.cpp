@@ -80,3 +80,19 @@ TEST_CASE("one free step stops before its steps are over, with the key that mend
   CHECK_THAT(run.errors, Contains("warning: free phase too short") && Contains("raise relaxation.free_steps"));
   CHECK(H5Reader(folder.file("run.h5")).shape("train/step").front() < 300);
 }
+
+TEST_CASE("a run whose loss explodes fails with one evaluation too, one that saturates and learns does not",
+          "[train]") {
+  const Folder folder;
+  const std::string thermal = NUDGE_SOURCE_DIR "/examples/thermal.toml";
+  // Single samples make the mean of the losses some 1e16: no interval tells it from a constant answer.
+  const Outcome lost =
+      run_nudge(folder, "train " + thermal + " --set train.learning_rate=0.3 --set train.steps=100 --out a.h5");
+  CHECK(lost.exit_code == 3);
+  CHECK_THAT(lost.errors, Contains("the run failed: the loss rose from 5"));
+  // Nine of ten units saturate, and so have no gradient of samples that are right: 96 % of the test digits, chance 10 %.
+  const Outcome learnt = run_nudge(folder, "train " + kDigits + " --set hopfield.hidden=[512] --set train.steps=120 " +
+                                               "--set train.learning_rate=0.03 --out b.h5");
+  INFO(learnt.errors);
+  CHECK(learnt.exit_code == 0);
+}

@@ -111,7 +111,7 @@ def family_of(texts):
 
 def trend(slope, half, window, loss):
     """What a slope ± half of a loss says of a run whose last fifth has the length `window`: the words of `nudge train` (training/train/plateau.cpp).
-    A run that as many more steps may change by 1 % of its loss or more is unfinished, as there."""
+    A run that as many more steps may change by 1 % of its loss or more is unfinished, as there. The fall so far, which counts there too, stands in no table."""
     if max(abs(slope - half), abs(slope + half)) * window < 0.01 * loss:
         return "has stopped falling"
     if slope - half > 0:

@@ -72,7 +72,7 @@ void log_verdict(std::uint64_t step, const Equilibrium& verdict, TrainLog& log) 
   add("step", static_cast<double>(step), "1", "steps in which the free phase was judged, without noise");
   add("samples", verdict.samples, "1", "samples (of coupled rows sequences) of the batch that were looked at");
   add("settled", verdict.settled, "1", "share of them within 1 % of the state from an equilibrium");
-  add("lost", verdict.lost, "1", "share of them farther than 30 % from one, or without any");
+  add("lost", verdict.lost, "1", "share of them farther than 25 % from one (Equilibrium::lost_beyond), or without any");
   add("none", verdict.none, "1", "share of them without any");
   add("distance", verdict.distance, "1", "mean distance of their states to it, relative; 1 without any");
   add("unstable", verdict.unstable, "1", "share of them that end where perturbations grow");

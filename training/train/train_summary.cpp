@@ -35,7 +35,7 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
   return out;
 }
 
-constexpr const char* kRose = "the validation loss rose";
+constexpr const char* kRose = "the loss rose";
 
 /// True where the last check of the free phases found nothing to learn from. A run that beats a constant answer has learnt: it takes the
 /// last three, or all, and units that saturate are no failure, since samples that are right ask nothing of them.
@@ -63,14 +63,18 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::op
   return unsound(log, constant && constant->gain.low > 0) ? finding(s.equilibrium) : "";
 }
 
-/// Text on a run that ended far above its start and above every constant answer, by which it is no result.
-std::string unlearnt(const TrainLog& log, const std::optional<ConstantGain>& constant) {
+/// Text on a run that ended at ten times its start or more, and above every constant answer, by which it is no result: surely, or by ten
+/// times as well. A mean that single samples made so large has no significance. own: loss of the part that answers were compared on.
+std::string unlearnt(const TrainLog& log, const ConstantGain& constant, double own) {
   constexpr double kTimes = 10;
-  const std::vector<double>& losses = log.values("train/validation_loss");
-  if (losses.empty() || !constant || !(constant->gain.high < 0)) return "";
-  const double end = losses.back(), start = losses.size() > 1 ? losses.front() : end + constant->gain.won;
-  if (!(start > 0 && end > kTimes * start)) return "";
-  return fmt::format("{} from {:.4g} to {:.4g}, above the loss of a constant answer", kRose, start, end);
+  const std::vector<double>& validation = log.values("train/validation_loss");
+  const std::vector<double>& losses = validation.size() > 1 ? validation : log.values("train/loss");
+  if (losses.empty() || validation.empty() || !(losses.front() > 0)) return "";
+  const double start = losses.front(), end = validation.back();
+  // The constant answer's loss is own + won, which rounding swallows where own is huge.
+  const bool far = own > kTimes * start && -constant.gain.won > (1 - 1 / kTimes) * own;
+  if (!far && !(constant.gain.high < 0 && end > kTimes * start)) return "";
+  return fmt::format("{} from {:.4g} to {:.4g}, above that of a constant answer", kRose, start, far ? own : end);
 }
 
 /// Note on a run that a constant answer beats.
@@ -138,7 +142,8 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.equilibrium.keys = advisable_keys(config);
   if (!s.equilibrium.clean()) s.notes.push_back(sentence(s.equilibrium));
   s.failure = loop.stuck().empty() ? failure_of(s, log, constant) : "stopped: " + loop.stuck();
-  if (s.failure.empty() && loop.finished()) s.failure = unlearnt(log, constant);
+  if (s.failure.empty() && loop.finished() && constant)
+    s.failure = unlearnt(log, *constant, s.of(constant->part == "test" ? "test_loss" : "validation_loss"));
   // Of a text counting letters says the same (TrainSummary::lines).
   if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
     s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));
