@@ -96,7 +96,8 @@ TEST_CASE("parts of a comparison that lack points, overlap with other numbers or
   const Study study;
   const auto first = study.tune(1, 2), second = study.tune(2, 2);
   CHECK_THAT(study.merge_error({first}), Contains("6 of 12 points of the tuning are in none of the files") &&
-                                             Contains("entrant = bptt") && Contains("nudge compare --resume"));
+                                             Contains("\n  bptt, ") && !Contains("entrant =") &&
+                                             Contains("nudge compare --resume"));
   CHECK_THAT(study.merge_error({study.tune(1, 3), study.tune(2, 3)}), Contains("4 of 12 points of the tuning"));
   const auto tuned = study.merge({first, second, study.file("tune1_3")}, "tuned");  // an overlap with the same bits
   const auto test = study.test(tuned, 1, 3);

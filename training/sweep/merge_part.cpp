@@ -12,6 +12,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/stored_config.hpp"
+#include "training/sweep/estimate.hpp"
 #include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
@@ -169,7 +170,7 @@ std::string PartTable::place(std::size_t point) const {
   const std::string group = plan_name() + "/";
   const auto text = [&](const std::string& path) {
     const auto value = [point](const auto& all) { return fmt::format("{}", all[point]); };
-    return fmt::format("{} = {}", path.substr(group.size()), std::visit(value, plan.at(path).values));
+    return axis_text(path.substr(group.size()), std::visit(value, plan.at(path).values));
   };
   std::string out;
   for (const auto& [path, column] : plan) {
@@ -307,7 +308,7 @@ std::string run_name(const StudyPart& part, const std::string& group, const RowC
     const auto at = columns.find(group + "/" + key);
     if (at == columns.end()) part.file.fail(group, "column " + key + " is missing");
     const auto text = [row](const auto& all) { return fmt::format("{}", all[row]); };
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", key, std::visit(text, at->second.values));
+    out += (out.empty() ? "" : ", ") + axis_text(key, std::visit(text, at->second.values));
   }
   return out;
 }
