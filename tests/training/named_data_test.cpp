@@ -104,7 +104,7 @@ TEST_CASE("a set called by its name comes with its published test split") {
   }
 }
 
-TEST_CASE(".ts: a case is its dimensions one after the other, its class the place in @classLabel") {
+TEST_CASE(".ts: a case is its times one after the other, its class the place in @classLabel") {
   const auto read = [](const std::string& text, Target target = Target::label) {
     return parse_ts(text, "t.ts", {"t.ts"}, target);
   };
@@ -112,10 +112,10 @@ TEST_CASE(".ts: a case is its dimensions one after the other, its class the plac
   REQUIRE(is_ts(head));
   CHECK_FALSE(is_ts("# note\na,b\n1,2\n"));
   const LabelledData two = read(head + "1, 2,3:4,5,6:down\r\n\n-1e-3,8,9:10,11,12:up\n");
-  CHECK(two.shape == std::vector<Index>{2, 3});
+  CHECK(two.shape == std::vector<Index>{3, 2});
   CHECK(two.labels == std::vector<int>{1, 0});
   Matrix<double> expected(2, 6);
-  expected << 1, 2, 3, 4, 5, 6, -1e-3, 8, 9, 10, 11, 12;
+  expected << 1, 4, 2, 5, 3, 6, -1e-3, 10, 8, 11, 9, 12;
   CHECK(two.features == expected);
   const LabelledData one = read("@targetlabel true\n@DATA\n1,2:0.5\n3,4:-2", Target::value);
   CHECK(one.shape == std::vector<Index>{2});

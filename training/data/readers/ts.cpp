@@ -67,7 +67,7 @@ class SeriesFile {
     out.features = Eigen::Map<const Matrix<double>>(numbers.data(), cases, static_cast<Index>(dimensions_ * length_));
     if (classes_.empty()) out.values = Eigen::Map<const Matrix<double>>(targets.data(), cases, 1);
     out.shape = {static_cast<Index>(length_)};
-    if (dimensions_ > 1) out.shape.insert(out.shape.begin(), static_cast<Index>(dimensions_));
+    if (dimensions_ > 1) out.shape.push_back(static_cast<Index>(dimensions_));
     return out;
   }
 
@@ -108,6 +108,7 @@ class SeriesFile {
     throw UserError(fmt::format("{}: has no line @data", name_));
   }
 
+  /// Adds the values of a case, all dimensions of one time after those of the other: data.frames may show them so.
   void add_case(std::span<const std::string_view> dimensions, std::vector<double>& numbers) {
     if (dimensions.empty()) {
       throw UserError(fmt::format("{}: has one part (must be its values, a colon, then its {})", place(),
@@ -121,15 +122,17 @@ class SeriesFile {
       throw UserError(fmt::format("{}: {} dimensions (must be {}, as the first case has)", place(), dimensions.size(),
                                   dimensions_));
     }
-    for (const std::string_view dimension : dimensions) {
-      const auto values = split_at(dimension, ',');
+    const std::size_t begin = numbers.size();
+    numbers.resize(begin + dimensions_ * length_);
+    for (std::size_t d = 0; d < dimensions_; ++d) {
+      const auto values = split_at(dimensions[d], ',');
       if (values.size() != length_) {
         throw UserError(
             fmt::format("{}: {} values (must be {}, as the first case has). Series of one length are read: the archive "
                         "has some sets a second time as NAME_eq_TRAIN.ts, with equal lengths",
                         place(), values.size(), length_));
       }
-      for (const std::string_view value : values) numbers.push_back(number(value, "a value"));
+      for (std::size_t t = 0; t < length_; ++t) numbers[begin + t * dimensions_ + d] = number(values[t], "a value");
     }
   }
 
