@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
@@ -87,6 +88,26 @@ std::vector<Convolution> convolutions(const Config& config, const TaskSizes& tas
   return all;
 }
 
+/// Layers "1-3" that a skip connection joins. `widths`: of layer 0, the sample, and those above.
+std::pair<int, int> skip(const std::string& text, const std::vector<Index>& widths) {
+  int below = 0, above = 0;
+  const int last = static_cast<int>(widths.size()) - 1;
+  const auto fail = [&](const std::string& why) {
+    throw UserError(fmt::format("hopfield.skips: \"{}\" ({})", text, why));
+  };
+  const char *begin = text.data(), *end = begin + text.size();
+  const auto first = std::from_chars(begin, end, below);
+  const bool dash = first.ec == std::errc() && first.ptr != end && *first.ptr == '-';
+  const auto second = dash ? std::from_chars(first.ptr + 1, end, above) : first;
+  if (!dash || second.ec != std::errc() || second.ptr != end) fail("must be two layers, as 1-3");
+  if (below < 1 || above > last || above < below + 2)
+    fail(fmt::format("must be two of the layers 1 to {} that are not neighbors, the lower first", last));
+  const Index from = widths[static_cast<std::size_t>(below)], to = widths[static_cast<std::size_t>(above)];
+  if (from != to)
+    fail(fmt::format("joins layers of equal width: layer {} has {} units, layer {} has {}", below, from, above, to));
+  return {below, above};
+}
+
 std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& task,
                                         std::vector<Convolution> convolutions) {
   check_hopfield(config);
@@ -108,6 +129,9 @@ std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& t
   shape.form = options.form;
   shape.asymmetric = options.feedback == HopfieldFeedback::separate;
   shape.feed_forward = options.feedback == HopfieldFeedback::none;
+  for (const std::string& one : options.skips) shape.skips.push_back(skip(one, shape.widths));
+  if (!shape.skips.empty() && shape.asymmetric)
+    throw UserError("hopfield.skips (must be empty with hopfield.feedback = separate: they act both ways or upwards)");
   shape.rows = task.rows;
   const NeuronOptions neurons = on_devices(config) ? neuron_section().read(config) : NeuronOptions{};
   const auto seed = run_seed(config);
@@ -149,6 +173,11 @@ const Section<HopfieldOptions>& hopfield_section() {
                   "form = energy. none: only for form = projected; the equilibrium is then the forward pass of a "
                   "perceptron."),
             feedbacks, &HopfieldOptions::feedback),
+      field(param::texts("hopfield.skips", "[]", {},
+                         "List of skip connections: 1-3 joins layer 1 to layer 3, of as many units, without weights, "
+                         "E = -r_1 r_3. Layers count from 1 above the sample, convolutions first.",
+                         "arXiv:2509.26003"),
+            &HopfieldOptions::skips),
       field(choice("hopfield.cost", "squared_error", {"squared_error", "cross_entropy"},
                    "Cost. squared_error: of the state of the last layer; a class is 1 at its unit and 0 at the others. "
                    "cross_entropy: of a softmax read-out of the last hidden layer, which learns outside the "

@@ -27,6 +27,7 @@ struct HopfieldOptions {
   std::string activation, output_activation;
   HopfieldFeedback feedback = {};
   std::string cost;
+  std::vector<std::string> skips;  ///< "1-3"
   double gain = {};
 };
 const Section<HopfieldOptions>& hopfield_section();

@@ -17,6 +17,7 @@ const HopfieldPlan& hopfield_of(const NetworkPlan& plan) {
   if (found == nullptr) {
     throw UserError(fmt::format("network.kind = {}: only hopfield and convolutional are exported here", plan.kind()));
   }
+  if (!found->shape().skips.empty()) throw UserError("hopfield.skips: skip connections are not exported. Set it to []");
   for (int l = 1; l <= found->shape().layers(); ++l) {
     if (found->units(l) != nullptr) throw UserError("neuron.*: exported units have no mismatch. Set these keys to 0");
   }

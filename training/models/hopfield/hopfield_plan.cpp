@@ -7,6 +7,7 @@
 
 #include "circuits/terms/bilinear_link.hpp"
 #include "circuits/terms/node_terms.hpp"
+#include "circuits/terms/skip_link.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 
@@ -71,6 +72,9 @@ std::vector<std::unique_ptr<Term<S>>> hopfield_terms(const HopfieldPlan& plan, c
       terms.push_back(
           std::make_unique<BilinearLink<S>>(end(l), end(l - 1), weights(l, plan.feedback(l), false), LinkWay::forward));
     }
+  }
+  for (const auto& [below, above] : shape.skips) {
+    terms.push_back(std::make_unique<SkipLink<S>>(end(below), end(above), shape.feed_forward));
   }
   const Part part = shape.reciprocal() ? Part::conservative : Part::nonconservative;
   for (int l = 1; l <= shape.layers(); ++l) {

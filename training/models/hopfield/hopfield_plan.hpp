@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "circuits/terms/convolution.hpp"
 #include "circuits/terms/node_activation.hpp"
 #include "training/models/layered_plan.hpp"
@@ -28,8 +30,9 @@ struct HopfieldShape {
   /// Classes V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L.
   Index classes = 0;
   std::shared_ptr<MadeOnce<UnitSpread>>
-      units;       ///< mismatch of layers 1 … L, null where there is none; null: of no layer
-  Index rows = 1;  ///< independent samples side by side
+      units;  ///< mismatch of layers 1 … L, null where there is none; null: of no layer
+  std::vector<std::pair<int, int>> skips = {};  ///< layers of equal width joined without weights, the lower first
+  Index rows = 1;                               ///< independent samples side by side
 
   bool reciprocal() const { return !asymmetric && !feed_forward; }
   int layers() const { return static_cast<int>(widths.size()) - 1; }
@@ -38,7 +41,7 @@ struct HopfieldShape {
 
 /// Plan of the layered Hopfield network of the field (Scellier & Bengio 2017, arXiv:1602.05179; conventions as in the
 /// cases' NETWORKS.md). Node l = 1 … L is a layer, r_0 = x clamped and r_l = ρ_l(s_l), or s_l kept in a box,
-///     E = ½ Σ |s_l|² − Σ_l r_{l−1} M_l r_lᵀ − Σ_l b_l r_lᵀ,   F = −∂E/∂s
+///     E = ½ Σ |s_l|² − Σ_l r_{l−1} M_l r_lᵀ − Σ_l b_l r_lᵀ − Σ_skips r_a · r_b,   F = −∂E/∂s
 /// With separate feedback Q_l ≠ M_lᵀ the force is ρ_l'(s_l) ⊙ (r_{l−1} M_l + r_{l+1} Q_{l+1} + b_l) − s_l. All but the
 /// leak counts as non-conservative. Without feedback s_l is the box's projection of s_{l−1} M_l + b_l. Parameters: W<l>
 /// (n_{l−1}, n_l), or K<l> (C_{l−1} k k, C_l) of a convolution, for l = 1 … L; b<l> (1, n_l) or (1, C_l). With
