@@ -6,7 +6,7 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
           print (n < cores ? n : cores)}' /proc/meminfo)
 
 # The tables of results/results.md, in the order in which they are measured (tools/results/README.md).
-TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise lock_in lock_in_training digits_devices rules advise local local_block resistive resistive_devices resistive_noise parity_large fashion age speed founding_note latent_text forecast optimizers recall circuits forecast_cosine training_day seeds benchmark trainable
+TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise lock_in lock_in_training digits_devices rules advise local local_block resistive resistive_devices resistive_noise parity_large fashion age speed founding_note latent_text forecast optimizers recall masses echo circuits forecast_cosine training_day seeds benchmark trainable
 
 # What the tests of the Python package need from PyPI.
 PYTHON_NEEDS ?= nanobind numpy h5py xarray h5netcdf tqdm pytest

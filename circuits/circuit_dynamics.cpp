@@ -51,17 +51,35 @@ CircuitDynamics<S>::~CircuitDynamics() = default;
 
 template <class S>
 void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) {
-  NUDGE_EXPECT(input.rows() == rows_ && input.cols() == circuit_->inputs());
-  input_ = input;
+  const Index inputs = circuit_->inputs();
+  NUDGE_EXPECT(input.rows() == rows_ && input.cols() >= inputs && input.cols() % std::max<Index>(inputs, 1) == 0);
+  frames_ = inputs > 0 ? input.cols() / inputs : 1;
+  shown_ = 0;
+  if (frames_ > 1) series_ = input;
+  input_ = input.leftCols(inputs);
   input_gradient_.setZero();
   read_ = read;
   noisy_ = circuit_->noisy();
-  keeps_points_ = circuit_->keeps_points();
+  keeps_points_ = circuit_->keeps_points() && frames_ == 1;
   loads_known_ = false;
   memory_.clear();
   read_.memory = &memory_;
+  clamp();
+}
+
+template <class S>
+void CircuitDynamics<S>::clamp() {
   for (auto& system : systems_) system->bind(input_);
   gather_affine_parts();
+}
+
+template <class S>
+void CircuitDynamics<S>::show(Index frame) {
+  NUDGE_EXPECT(frame >= 0 && frame < frames_);
+  if (frame == shown_ || frames_ == 1) return;
+  shown_ = frame;
+  input_ = series_.middleCols(frame * input_.cols(), input_.cols());
+  clamp();
 }
 
 template <class S>

@@ -18,13 +18,15 @@ class CircuitDynamics final : public Dynamics<S>,
                               public Layered<S>,
                               public KeptPoints<S>,
                               public LayerEnergies<S>,
-                              public Bath<S> {
+                              public Bath<S>,
+                              public Driven<S> {
  public:
   /// Makes the memory for states of `rows` rows; max_copies: most states evaluated side by side (2 for ±β, N for N-point nudging).
   CircuitDynamics(const Circuit<S>& circuit, Index rows, Index max_copies);
   ~CircuitDynamics() override;
 
-  /// Starts on an example: its input x_in (rows, inputs), the identity of its reads, and a zero input gradient.
+  /// Starts on an example: its input x_in (rows, inputs), the identity of its reads, and a zero input gradient. Several frames of the
+  /// input come side by side, (rows, frames · inputs); the first is shown.
   void bind(ConstMatrixRef<S> input, const ReadContext& read);
 
   Index rows() const override { return rows_; }
@@ -44,8 +46,18 @@ class CircuitDynamics final : public Dynamics<S>,
   bool accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
   /// Direct and inertia of a circuit whose one term has them, its nodes having no leaks of their own.
   Capabilities<S> capabilities() override {
-    return {&read_, this, keeps_points_ ? this : nullptr, direct_, this, bath_ ? this : nullptr, inertia_};
+    return {&read_,
+            this,
+            keeps_points_ ? this : nullptr,
+            direct_,
+            this,
+            bath_ ? this : nullptr,
+            inertia_,
+            frames_ > 1 ? this : nullptr};
   }
+
+  Index frames() const override { return frames_; }
+  void show(Index frame) override;
 
   using Layered<S>::node_columns;
   std::span<const Columns> node_columns() const override { return node_columns_; }
@@ -77,6 +89,7 @@ class CircuitDynamics final : public Dynamics<S>,
 
  private:
   class Point;
+  void clamp();
   void gather_affine_parts();
   const Matrix<S>& drive(Part part) const { return part == Part::all && has_rest_ ? all_drive_ : drive_; }
   void leak_and_drive(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
@@ -90,6 +103,8 @@ class CircuitDynamics final : public Dynamics<S>,
   Index rows_;
   Index max_rows_;
   Matrix<S> input_, input_gradient_;
+  Matrix<S> series_;  ///< (rows, frames · inputs)
+  Index frames_ = 1, shown_ = 0;
   std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< systems of the circuit's terms, in their order
   Direct<S>* direct_ = nullptr;                          ///< power of the one term
   Inertia<S>* inertia_ = nullptr;                        ///< power of the one term

@@ -9,6 +9,7 @@
 #include "sim/bath.hpp"
 #include "sim/box.hpp"
 #include "sim/direct.hpp"
+#include "sim/driven.hpp"
 #include "sim/gradient_sink.hpp"
 #include "sim/inertia.hpp"
 #include "sim/kept_points.hpp"
@@ -100,6 +101,7 @@ struct Capabilities {
   LayerEnergies<S>* layer_energies = nullptr;
   Bath<S>* bath = nullptr;        ///< moves nodes in contact with a bath; the system is layered too
   Inertia<S>* inertia = nullptr;  ///< capacitances of the units; null: τ dz/dt = F(z)
+  Driven<S>* driven = nullptr;    ///< inputs that change in time; null: they stand still
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread.
@@ -148,6 +150,7 @@ class Dynamics {
   KeptPoints<S>* kept_points() { return capabilities().kept_points; }
   Direct<S>* direct() { return capabilities().direct; }
   Inertia<S>* inertia() { return capabilities().inertia; }
+  Driven<S>* driven() { return capabilities().driven; }
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
     return accumulate_energy_gradient(z, std::span<const S>(&scale, 1), sink);
   }

@@ -8,7 +8,7 @@
 
 #include "sim/base/decompositions.hpp"
 #include "sim/base/rng.hpp"
-#include "sim/lagged.hpp"
+#include "sim/moving.hpp"
 #include "sim/steady/krylov.hpp"
 #include "sim/steady/monitor.hpp"
 
@@ -255,7 +255,7 @@ void Equilibrium::add(const Equilibrium& other) {
 }
 
 Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
-                        double lag, double step) {
+                        const Motion& motion, double step) {
   Equilibrium out;
   const Samples samples(z, coupled);
   out.samples = static_cast<int>(samples.count);
@@ -280,7 +280,7 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
   }
   if (dynamics.traits().feed_forward) return out;
   seek(dynamics, rest, samples, d, there);
-  Lagged all(dynamics, lag);
+  Moving all(dynamics, motion);
   Linearization<double>& at = all.linearize(all.at_rest(rest));
   const Matrix<double> moving = all.moving();
   const std::vector<Growth> found = Abscissas(at, moving, all.rows(), all.cols(), coupled, step).find();

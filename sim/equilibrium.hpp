@@ -70,11 +70,11 @@ std::string steadying(const Equilibrium& verdict);
 
 /// Judges z (rows, cols), where a free phase of so many steps ended, by products with J alone. GMRES gives the distance, Arnoldi's method
 /// the eigenvalues of each sample. A sample that has not settled is judged at the equilibrium to which at most six steps of Newton's
-/// method lead. `coupled`: the rows are one sample, not one each. `lag`: τ_a of the amplifiers (sim/lagged.hpp). `step`: ε of a phase of
+/// method lead. `coupled`: the rows are one sample, not one each. `motion`: of the nodes (sim/moving.hpp). `step`: ε of a phase of
 /// Euler steps of all nodes at once, 0 of others. Where it is known, decay is the largest |1 + ε λ| at a stable equilibrium that the phase
 /// has not reached. Noise-free reads; `dead` stays unknown.
 Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
-                        double lag = 0, double step = 0);
+                        const Motion& motion = {}, double step = 0);
 
 /// Sets missing_steps to the number after which the phase reaches the residual that the sentence names, found by taking the steps; 0 where it
 /// is not reached soon. Sweeps, slow amplifiers and the first steps of a phase contract otherwise than the ratio that judge_point() has.

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sim/motion.hpp"
+
 namespace nudge {
 
 /// Purpose of a read of an array. Each class has a policy of its own (circuits/read_policy.hpp).
@@ -58,26 +60,29 @@ inline constexpr double least_remainder = 1.0 / 256;
 ///     Δ = 2ε/(2 − εL),
 /// and the stationary variance is σ²/2L at every step. (Δ = ε, Euler–Maruyama, gives 2/(2 − εL) times too much.)
 ///
-/// With amplifiers of time constant τ_a = `lag` (sim/lag.hpp) the state is autoregressive of order 2,
-///     y ← y + s (F − y),   z ← z + ε y,   s = 1 − e^{−ε/τ_a},
-///     z″ = φ z′ − (1 − s) z + εs σξ/√Δ,   φ = 2 − s − εLs,
-/// of variance (σ²/Δ) ε (2 − s)/(L (4 − 2s − εLs)). The circuit's variance is σ²/2L whatever τ_a, hence
-///     Δ = 2ε/(2 − εL tanh(ε/2τ_a)).
-/// h is the time in which the slowest mode of leak and amplifier shrinks by as much as in a step. It follows from ln|μ| = h Re
-/// λ, with the larger root μ of μ² = φ μ − (1 − s) and the slower root of λ (1 + τ_a λ) = −L. It is ε where the two oscillate.
+/// With a mass M and friction Γ (sim/motion.hpp) the state is autoregressive of order 2,
+///     y ← (1 − s) y + s/Γ F,   z ← z + ε y,   s = 1 − e^{−Γε/M},
+///     z″ = φ z′ − (1 − s) z + εs/Γ σξ/√Δ,   φ = 2 − s − εLs/Γ,
+/// of variance (σ²/Δ) ε (2 − s)/(L (4Γ − 2Γs − εLs)). The circuit's variance is σ²/2ΓL whatever M, hence
+///     Δ = 2ε/(2 − (εL/Γ) tanh(Γε/2M)).
+/// h is the time in which the slowest mode shrinks by as much as in a step. It follows from ln|μ| = h Re λ, with the larger
+/// root μ of μ² = φ μ − (1 − s) and the slower root of λ (Γ + Mλ) = −L. It is ε where the two oscillate. Nodes of unequal
+/// friction are taken at its mean.
 ///
 /// εL > 1 turns deviations around, which no circuit does. Δ still gives the right variance, and h is the time in which they
-/// shrink by as much. Without a leak, or where the leak alone makes steps diverge (εL tanh ≥ 2), Δ = h = ε.
-inline ReadTiming euler_timing(double step, double leak, double lag = 0) {
-  const double share = lag > 0 ? -std::expm1(-step / lag) : 1.0;
-  const double excess = step * leak * share / (2 - share);  // εL tanh(ε/2τ_a)
+/// shrink by as much. Without a leak, or where the leak alone makes steps diverge ((εL/Γ) tanh ≥ 2), Δ = h = ε.
+inline ReadTiming euler_timing(double step, double leak, const Motion& motion = {}) {
+  const double gamma = motion.mean_friction(), kept = motion.kept(step, gamma), gained = motion.gained(step, gamma);
+  const double excess = step * leak * gained / (1 + kept);  // (εL/Γ) tanh(Γε/2M)
   if (!(leak > 0) || !(excess < 2)) return {step, step};
-  const double phi = 2 - share - step * leak * share;
-  const double discrete = phi * phi - 4 * (1 - share);
-  const double factor = discrete < 0 ? std::sqrt(1 - share) : (std::abs(phi) + std::sqrt(discrete)) / 2;
-  const double continuous = 1 - 4 * lag * leak;
-  const double rate = continuous < 0 ? 1 / (2 * lag) : 2 * leak / (1 + std::sqrt(continuous));
-  return {2 * step / (2 - excess), -std::log(std::max(factor, least_remainder)) / rate};
+  const double interval = 2 * step / (2 - excess);
+  if (!(gamma > 0)) return {interval, step};
+  const double phi = 1 + kept - step * leak * gained;
+  const double discrete = phi * phi - 4 * kept;
+  const double factor = discrete < 0 ? std::sqrt(kept) : (std::abs(phi) + std::sqrt(discrete)) / 2;
+  const double continuous = gamma * gamma - 4 * motion.mass * leak;
+  const double rate = continuous < 0 ? gamma / (2 * motion.mass) : 2 * leak / (gamma + std::sqrt(continuous));
+  return {interval, -std::log(std::max(factor, least_remainder)) / rate};
 }
 
 /// Time of the reads of one stage of the classical Runge–Kutta method. With x = εL a step keeps R = 1 − x + x²/2 − x³/6 + x⁴/24

@@ -16,7 +16,8 @@
 namespace nudge {
 namespace {
 
-constexpr std::array<std::pair<const char*, SettleSolver>, 8> kNames{{{"euler", SettleSolver::euler},
+constexpr std::array<std::pair<const char*, SettleSolver>, 9> kNames{{{"euler", SettleSolver::euler},
+                                                                      {"second_order", SettleSolver::second_order},
                                                                       {"rk4", SettleSolver::rk4},
                                                                       {"dopri5", SettleSolver::dopri5},
                                                                       {"anderson", SettleSolver::anderson},
@@ -28,7 +29,8 @@ constexpr std::array<std::pair<const char*, SettleSolver>, 8> kNames{{{"euler", 
 template <class S>
 Solver<S> function_of(SettleSolver solver) {
   switch (solver) {
-    case SettleSolver::euler: return settle_euler<S>;
+    case SettleSolver::euler:
+    case SettleSolver::second_order: return settle_euler<S>;
     case SettleSolver::rk4: return settle_rk4<S>;
     case SettleSolver::dopri5: return settle_dopri5<S>;
     case SettleSolver::anderson: return settle_anderson<S>;
@@ -48,7 +50,8 @@ void check(const SettleOptions& o) {
   require(o.step > 0 && std::isfinite(o.step), "step", o.step, "positive and finite (dt in units of tau)");
   require(o.max_steps >= 0, "max_steps", o.max_steps, "0 or more");
   require(o.tolerance >= 0, "tolerance", o.tolerance, "0 (never stop early) or positive");
-  require(o.lag >= 0 && std::isfinite(o.lag), "lag", o.lag, "0 or positive (time constant in units of tau)");
+  require(o.motion.mass >= 0 && std::isfinite(o.motion.mass), "mass", o.motion.mass, "0 or positive (tau^2)");
+  require(o.motion.least_friction() >= 0, "friction", o.motion.least_friction(), "0 or positive (tau)");
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");
   require(o.window >= 2, "window", o.window, "2 or more");
@@ -64,14 +67,17 @@ void expect_step(Dynamics<S>& dynamics, const SettleOptions& o) {
   const auto refuse = [&o](bool broken, const char* why) {
     if (broken) throw UserError(fmt::format("solver {}: {}", to_string(o.solver), why));
   };
-  refuse(o.lag > 0 && !euler, "it does not simulate amplifiers, whose lag only euler follows");
-  refuse(o.schedule == RelaxationSchedule::sweep && (!euler || o.lag > 0),
+  refuse(!o.motion.first_order() && !steps_in_time(o.solver),
+         "it does not simulate amplifiers, whose lag only euler follows");
+  refuse(o.schedule == RelaxationSchedule::sweep && (!euler || !o.motion.first_order()),
          "schedule sweep needs solver euler and no amplifier lag");
-  refuse(dynamics.box() != nullptr && !euler && !coordinate,
-         "states are kept in a box, which only euler and coordinate project onto");
+  refuse(dynamics.box() != nullptr && !steps_in_time(o.solver) && !coordinate,
+         "states are kept in a box, which only euler, second_order and coordinate project onto");
   refuse(coordinate && (dynamics.layered() == nullptr || dynamics.layered()->loads() == nullptr),
          "units of one node act on each other here, or their load depends on the state. Use euler");
   refuse(coordinate && dynamics.noisy(), "reads have fresh noise, which only euler can follow");
+  refuse(dynamics.driven() != nullptr && (!steps_in_time(o.solver) || o.schedule == RelaxationSchedule::sweep),
+         "inputs change in time, which only parallel steps of euler and second_order follow");
   refuse(o.solver == SettleSolver::direct && dynamics.direct() == nullptr,
          "this system does not solve its own equations, as a netlist does. Use euler");
   refuse(o.solver == SettleSolver::sample && dynamics.capabilities().bath == nullptr,
@@ -97,7 +103,8 @@ SettleSolver settle_solver(const std::string& name) {
 }
 
 const std::vector<SettleSolver>& settle_solvers() {
-  static const std::vector<SettleSolver> all = {SettleSolver::euler, SettleSolver::rk4, SettleSolver::dopri5,
+  static const std::vector<SettleSolver> all = {SettleSolver::euler,    SettleSolver::second_order,
+                                                SettleSolver::rk4,      SettleSolver::dopri5,
                                                 SettleSolver::anderson, SettleSolver::newton_gmres};
   return all;
 }
@@ -106,6 +113,11 @@ template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch) {
   NUDGE_EXPECT(z.rows() == dynamics.rows() && z.cols() == dynamics.cols());
   check(options);
+  if (options.solver == SettleSolver::second_order && options.motion.first_order()) {
+    SettleOptions moving = options;
+    moving.motion = Motion::critical();
+    return settle<S>(dynamics, z, moving, scratch);
+  }
   expect_step(dynamics, options);
   if (sweeping(dynamics, options.schedule) != nullptr) return settle_sweep<S>(dynamics, z, options, scratch);
   return function_of<S>(options.solver)(dynamics, z, options, scratch);

@@ -16,7 +16,11 @@ enum class RelaxationSchedule {
   sweep,     ///< one after the other, in the order in which they drive each other (sim/steady/sweep.cpp); euler only
 };
 
-enum class SettleSolver { euler, rk4, dopri5, anderson, newton_gmres, coordinate, direct, sample };
+enum class SettleSolver { euler, second_order, rk4, dopri5, anderson, newton_gmres, coordinate, direct, sample };
+/// True for solvers whose fixed steps in time move all nodes by a Motion: euler, second_order.
+constexpr bool steps_in_time(SettleSolver solver) {
+  return solver == SettleSolver::euler || solver == SettleSolver::second_order;
+}
 const char* to_string(SettleSolver solver);
 /// Solver of this name; UserError for an unknown name, naming the nearest.
 SettleSolver settle_solver(const std::string& name);
@@ -24,15 +28,16 @@ SettleSolver settle_solver(const std::string& name);
 /// Options of settle(). Times are in units of τ. Broken rules (in brackets) throw UserError.
 struct SettleOptions {
   SettleSolver solver = SettleSolver::euler;
-  double step = 0.3;   ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
+  double step = 0.3;   ///< ε = dt/τ of euler, second_order and rk4; first step of dopri5; mixing of anderson  [> 0]
   int max_steps = 30;  ///< steps (iterations) at most  [≥ 0]
   RelaxationSchedule schedule = RelaxationSchedule::parallel;  ///< a step of a sweep visits every node once
   double tolerance = 0;                                        ///< on r = ‖F‖/‖z‖; 0 never stops early  [≥ 0]
-  double lag = 0;  ///< τ_a of amplifiers between force and node (sim/lag.hpp), in τ; euler only, 0: none  [≥ 0]
-  int average_last = 1;  ///< euler, rk4: return the mean of the last n states (against read noise; at most
-                         ///< max_steps of them). A run that stops early on its tolerance is not averaged.  [≥ 1]
+  Motion motion = {};  ///< of the nodes: of amplifiers under euler; of second_order, where none is Motion::critical()
+  int average_last =
+      1;  ///< euler, second_order, rk4: return the mean of the last n states (against read noise; at most
+          ///< max_steps of them). A run that stops early on its tolerance is not averaged.  [≥ 1]
   bool step_residuals = true;        ///< coordinate: the residual of every sweep; false: of the last state alone
-  bool final_residual = true;        ///< euler, rk4: evaluate the force once more at the returned state
+  bool final_residual = true;        ///< euler, second_order, rk4: evaluate the force once more at the returned state
   double divergence_ratio = 1e4;     ///< `diverged` when ‖z‖ > ratio · max(‖z_0‖, 1)  [> 0]
   int window = 16;                   ///< last residuals that tell stalled and oscillating from max_steps  [≥ 2]
   double ode_relative_error = 1e-6;  ///< dopri5: local error per step, relative and absolute; where there is a
@@ -54,7 +59,7 @@ struct SettleResult {
 
 /// Buffers of settle(), sized on first use and then reused. euler allocates nothing after the first call of a shape; the
 /// others allocate their steppers and Krylov spaces per call. residuals holds r_0, r_1, ... of the last run. If each_step
-/// is set, it is called with the state and the number of steps. This happens after every step of euler, rk4, a sweep,
+/// is set, it is called with the state and the number of steps. This happens after every step of euler, second_order, rk4, a sweep,
 /// coordinate and sample.
 template <class S>
 struct SettleWorkspace {
@@ -72,11 +77,12 @@ Layered<S>* sweeping(Dynamics<S>& dynamics, RelaxationSchedule schedule) {
 /// Relaxes z (rows, cols) in place until F(z) = 0; one system (k = 1). S is float or double.
 /// - euler with tolerance 0 is exactly max_steps times z ← z + step · F(z), one evaluation each, then one more evaluation if
 ///   final_residual.
+/// - second_order follows mass and friction of the nodes (sim/mover.hpp), and settles as euler does.
 /// - euler_timing() and rk4_timing() of sim/read_timing.hpp give the read noise and the duration of reads, from Dynamics::leak().
 /// - The other solvers are for noise-free forces. The durations of dopri5 add up to its time. No circuit works as anderson and
 ///   newton_gmres do: their reads last 0.
-/// - A system in a box (DynamicsTraits::box) is projected after every step. Its residual counts the forces that can move it. euler
-///   and coordinate only.
+/// - A system in a box (DynamicsTraits::box) is projected after every step. Its residual counts the forces that can move it. euler,
+///   second_order and coordinate only.
 /// Throws UserError for an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);

@@ -25,6 +25,7 @@
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/set_by.hpp"
+#include "training/data/data_options.hpp"
 #include "training/gradcheck/gradcheck_file.hpp"
 
 namespace nudge {
@@ -100,6 +101,11 @@ std::string reference_text(const GradcheckReport& report) {
   std::string out;
   for (std::size_t k = 0; k < report.references.size(); ++k) {
     const ReferenceFacts& r = report.references[k];
+    if (r.adjoint == "bptt") {
+      out += fmt::format("reference, batch {}: backprop through the trajectories of {} of {} sequences\n", k + 1,
+                         r.settled, r.sequences);
+      continue;
+    }
     out += fmt::format(
         "reference, batch {}: {} of {} sequences reach the fixed point ({}, residual at most {:.1e}), {} adjoints "
         "are solved ({}, residual at most {:.1e})\n",
@@ -134,12 +140,15 @@ std::string diagnostics_text(const GradcheckReport& report, const Config& config
         "an equilibrium; residual at most {:.2g}\n",
         100 * e.settled, e.samples, 100 * Equilibrium::settled_within, e.residual);
   }
+  if (moves_input(config))
+    return out + fmt::format("loss {:.4f}{}\n", report.loss, report.loss_unit == "nat" ? " nat" : "");
   out += fmt::format(
       "free phase as read, all batches: residual |F|/|z| after {}: mean {:.2e}, max {:.2e}; {}loss {:.4f}{}\n",
       phase_text(config, report.step), report.residual, report.residual_max,
       network_reads(config, "model.damping") ? fmt::format("damping c = {:.4g}; ", report.damping) : "", report.loss,
       report.loss_unit == "nat" ? " nat" : "");
   const StabilityReport& s = report.stability;
+  if (s.sequences == 0) return out;
   out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences,
                      s.asymmetry);
   for (const Eigenvalue& e : s.leading) out += fmt::format(" {:.4f}{:+.4f}i", e.value.real(), e.value.imag());

@@ -71,7 +71,7 @@ struct LineNoise {
 /// the second by an inverted copy of its voltage.
 ///
 /// White noise has no variance, so that a curved function of reads (relu, softmax) has no limit for Δ → 0: the amplifier's pole τ_a makes
-/// one. A finite τ_a acts on outputs of a relaxation that go on (Store::assign; sums at a node pass sim/lag.hpp instead). Their noise
+/// one. A finite τ_a acts on outputs of a relaxation that go on (Store::assign; sums at a node pass sim/mover.hpp instead). Their noise
 /// has the variance v tanh(h/2τ_a)/Δ and the correlation ρ = e^{−h/τ_a} from read to read, h the duration of a read. The density at zero frequency is Δ ·
 /// var · (1 + ρ)/(1 − ρ) = v as without the pole. The variance is v/(2 τ_a) for h = Δ → 0 (white noise behind one pole) and v/Δ for h ≫ τ_a.
 ///

@@ -54,14 +54,14 @@ enum class LookAhead {
 
 /// State and its momentum, (tokens, width) each.
 template <class S>
-struct Motion {
+struct MomentumState {
   Value<S> z;
   Value<S> p;
 };
 
 /// Takes a step with momentum, p' = β p − U(look-ahead), z' = z − η p'; β and η (1, 1).
 template <class S, class Update>
-Motion<S> momentum_step(LookAhead look_ahead, Motion<S> at, Value<S> beta, Value<S> eta, Update update) {
+MomentumState<S> momentum_step(LookAhead look_ahead, MomentumState<S> at, Value<S> beta, Value<S> eta, Update update) {
   const Value<S> carried = at.p * beta;
   Value<S> point = at.z;
   if (look_ahead == LookAhead::paper) point = at.z - carried;

@@ -47,7 +47,7 @@ MixerSpec momentum_spec(const MixerOptions& o) {
 template <class S, LookAhead look_ahead>
 void momentum(MixerCall<S>& call) {
   const auto moved = momentum_step(
-      look_ahead, Motion<S>{call.inputs["z"], call.inputs["p"]}, call.parameters["beta"], call.parameters["eta"],
+      look_ahead, MomentumState<S>{call.inputs["z"], call.inputs["p"]}, call.parameters["beta"], call.parameters["eta"],
       [&](Value<S> z) { return attention_update(z, call.parameters, "", call.options, call.mask); });
   call.outputs = {moved.z, moved.p};
 }
@@ -74,7 +74,7 @@ MixerSpec stack_spec(const MixerOptions& o) {
 template <class S, LookAhead look_ahead>
 void stack(MixerCall<S>& call) {
   const Value<S> z = call.inputs["z"];
-  Motion<S> at{z, z.tape->constant(Matrix<S>::Zero(z.rows(), z.cols()))};
+  MomentumState<S> at{z, z.tape->constant(Matrix<S>::Zero(z.rows(), z.cols()))};
   for (int l = 0; l < call.options.template of<MomentumOptions>().layers; ++l) {
     const std::string prefix = fmt::format("l{}_", l);
     const auto parameter = [&](const char* name) { return call.parameters[prefix + name]; };

@@ -151,7 +151,7 @@ TEST_CASE("amplifier bandwidth: growth and the edge of stability in closed form"
     const std::complex<double> slow = (-1.0 + std::sqrt(1.0 + 4 * lag * mu)) / (2 * lag);
     SettleOptions options;
     options.step = 1e-3;
-    options.lag = lag;
+    options.motion = Motion::of_amplifiers(lag);
     SettleWorkspace<double> scratch;
     double norms[2];
     for (int k = 0; k < 2; ++k) {
@@ -173,14 +173,14 @@ TEST_CASE("amplifier bandwidth: the same equilibrium, and the step response of o
   SettleOptions options;
   options.step = 1e-3;
   options.max_steps = 1000;
-  options.lag = 0.1;
+  options.motion = Motion::of_amplifiers(0.1);
   Matrix<double> z = Matrix<double>::Zero(1, 1);
   SettleWorkspace<double> scratch;
   settle<double>(node.dynamics, z, options, scratch);
   // z'' τ_a + z' + z = 1 from rest: z = 1 + (λ₂ e^{λ₁t} − λ₁ e^{λ₂t})/(λ₁ − λ₂). First order: a step of delay, 1e-3.
-  const double root = std::sqrt(1 - 4 * options.lag);
-  const double fast = (-1 - root) / (2 * options.lag);
-  const double late = (-1 + root) / (2 * options.lag);
+  const double root = std::sqrt(1 - 4 * options.motion.mass);
+  const double fast = (-1 - root) / (2 * options.motion.mass);
+  const double late = (-1 + root) / (2 * options.motion.mass);
   CHECK(z(0, 0) == Approx(1 + (fast * std::exp(late) - late * std::exp(fast)) / (late - fast)).margin(2e-3));
   options.max_steps = 40000;
   settle<double>(node.dynamics, z, options, scratch);

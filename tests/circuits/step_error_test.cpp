@@ -49,8 +49,8 @@ Moments moments(double share, double pole, double read_noise = 0.03) {
   Matrix<double> z = Matrix<double>::Zero(kCopies, kChannels);
   SettleWorkspace<double> scratch;
   SettleOptions options{.step = share / kLeak, .final_residual = false, .divergence_ratio = 1e9};
-  options.lag = amplifier_lag(spec.circuit);
-  const double duration = euler_timing(options.step, kLeak, options.lag).duration;
+  options.motion = Motion::of_amplifiers(amplifier_lag(spec.circuit));
+  const double duration = euler_timing(options.step, kLeak, options.motion).duration;
   Moments out;
   out.mean.setZero(1, kChannels);
   for (int n = 0; n < kSamples; ++n) {

@@ -124,5 +124,5 @@ TEST_CASE("coordinate descent: refuses what it is not exact for", "[settle]") {
                     Catch::Contains("units of one node act on each other"));
   system.has_loads = system.boxed = true;
   CHECK_THROWS_WITH(settle<double>(system, z, {.solver = SettleSolver::anderson}, scratch),
-                    Catch::Contains("only euler and coordinate"));
+                    Catch::Contains("only euler, second_order and coordinate"));
 }

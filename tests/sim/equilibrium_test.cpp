@@ -32,7 +32,7 @@ Equilibrium judged(Dynamics<double>& dynamics, const Matrix<double>& z, double l
   phase.residual = 0.2;
   phase.decay = 0.5;
   phase.steps = 1;
-  return judge_point(dynamics, z, false, phase, lag);
+  return judge_point(dynamics, z, false, phase, Motion::of_amplifiers(lag));
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Equilibrium unsettled(Dynamics<double>& dynamics, const Matrix<double>& z, doubl
   phase.residual = 1.5;
   phase.decay = 0.99;
   phase.steps = 400;
-  return judge_point(dynamics, z, false, phase, lag);
+  return judge_point(dynamics, z, false, phase, Motion::of_amplifiers(lag));
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ TEST_CASE("as many steps as the sentence names bring a phase to its equilibrium,
   for (const double rate : {-0.1, -0.02}) {
     auto spiral = two_samples(turning(rate - 0.1, 0.5), turning(rate - 0.1, 0.5));
     const Matrix<double> z = walked(spiral, 12, phase);
-    const std::string text = sentence(judge_point(spiral, z, false, phase, 0, step));
+    const std::string text = sentence(judge_point(spiral, z, false, phase, {}, step));
     REQUIRE_THAT(text, Catch::StartsWith("free phase too short") && Catch::Contains("reach 1e-03"));
     const int named = std::stoi(text.substr(text.find("; ") + 2));
     walked(spiral, named, phase);
@@ -203,9 +203,9 @@ TEST_CASE("as many steps as the sentence names bring a phase to its equilibrium,
   // Without knowing how steps act a stable equilibrium is said to be approached, by its slowest mode and no number of steps.
   auto slow = two_samples(turning(-0.02, 1), turning(-0.02, 1));
   const Matrix<double> turns = walked(slow, 1, phase);
-  CHECK_THAT(sentence(judge_point(slow, turns, false, phase, 0.01)), Catch::StartsWith("free phase too short") &&
-                                                                         Catch::Contains("falls by 0.01") &&
-                                                                         !Catch::Contains("reach"));
+  CHECK_THAT(
+      sentence(judge_point(slow, turns, false, phase, Motion::of_amplifiers(0.01))),
+      Catch::StartsWith("free phase too short") && Catch::Contains("falls by 0.01") && !Catch::Contains("reach"));
   // A mode that nothing holds: its state grows without bound, and |F|/|z| falls as 1/k.
   Dense<double> a = Dense<double>::Zero(4, 4);
   a(1, 1) = a(3, 3) = -1;
@@ -214,7 +214,7 @@ TEST_CASE("as many steps as the sentence names bring a phase to its equilibrium,
       [a](const Vec<double>&) { return a; });
   const Matrix<double> z = walked(drifting, 80, phase);
   phase.decay = 0.98;
-  CHECK_THAT(sentence(judge_point(drifting, z, false, phase, 0, step)), !Catch::Contains("reach"));
+  CHECK_THAT(sentence(judge_point(drifting, z, false, phase, {}, step)), !Catch::Contains("reach"));
 }
 
 TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") {

@@ -47,24 +47,44 @@ TEST_CASE("read timing: an Ornstein-Uhlenbeck node has its stationary variance a
   // The sample variance of n normals has the relative standard deviation √(2/n) = 0.5 %; 4.4 of them are exceeded once in
   // 9e4 checks. Started at 0, 6/θ before the end: e^{−12} = 6e-6 of the variance is missing.
   const double margin = 4.4 * std::sqrt(2.0 / double(rows * cols));
-  const auto variance = [&](SettleSolver solver, double step, double lag) {
+  const auto variance = [&](SettleSolver solver, double step, const Motion& motion) {
     LeakyNode node(rows, cols, theta, sigma);
     Matrix<double> z = Matrix<double>::Zero(rows, cols);
     SettleWorkspace<double> scratch;
     const auto steps = static_cast<int>(std::ceil(6 / (theta * std::min(step, 0.7 / theta))));
-    settle<double>(node, z, {.solver = solver, .step = step, .max_steps = steps, .lag = lag}, scratch);
+    settle<double>(node, z, {.solver = solver, .step = step, .max_steps = steps, .motion = motion}, scratch);
     return z.squaredNorm() / double(rows * cols);
   };
   const double exact = sigma * sigma / (2 * theta);
   for (const double share : {0.05, 0.35, 0.7, 0.9, 1.3}) {
     CAPTURE(share);
-    CHECK(variance(SettleSolver::euler, share / theta, 0) / exact == Approx(1).epsilon(margin));
-    CHECK(variance(SettleSolver::rk4, share / theta, 0) / exact == Approx(1).epsilon(margin));
+    CHECK(variance(SettleSolver::euler, share / theta, {}) / exact == Approx(1).epsilon(margin));
+    CHECK(variance(SettleSolver::rk4, share / theta, {}) / exact == Approx(1).epsilon(margin));
     // The pole of an amplifier does not change it (equipartition), fast, as fast as the step, or oscillating with the leak.
     for (const double lag : {0.02, 0.15, 0.4}) {
       CAPTURE(lag);
-      CHECK(variance(SettleSolver::euler, share / theta, lag) / exact == Approx(1).epsilon(margin));
+      CHECK(variance(SettleSolver::euler, share / theta, Motion::of_amplifiers(lag)) / exact ==
+            Approx(1).epsilon(margin));
     }
+  }
+}
+
+TEST_CASE("read timing: friction divides the variance of a node, its mass does not", "[timing][statistics]") {
+  // M d²z/dt² + Γ dz/dt = −θ z + σξ has the stationary variance σ²/2Γθ (equipartition). Started at rest, as above; the slowest mode of these
+  // decays by Γ/2M ≥ 0.375 or more, and its square by e^{−12} within the time that is taken.
+  const double theta = 1.3, sigma = 0.4;
+  const Index rows = 200, cols = 400;
+  const double margin = 4.4 * std::sqrt(2.0 / double(rows * cols));
+  for (const Motion& motion : {Motion::critical(), Motion{1, {0.75}}, Motion{0.5, {4}}}) {
+    const double gamma = motion.friction.front(), step = motion.step_like(0.5 / theta);
+    CAPTURE(motion.mass, gamma);
+    LeakyNode node(rows, cols, theta, sigma);
+    Matrix<double> z = Matrix<double>::Zero(rows, cols);
+    SettleWorkspace<double> scratch;
+    const SettleOptions options{
+        .solver = SettleSolver::second_order, .step = step, .max_steps = static_cast<int>(30 / step), .motion = motion};
+    settle<double>(node, z, options, scratch);
+    CHECK(z.squaredNorm() / double(rows * cols) * 2 * gamma * theta / (sigma * sigma) == Approx(1).epsilon(margin));
   }
 }
 
@@ -97,10 +117,12 @@ TEST_CASE("read timing: a step lasts as long as the circuit takes for it", "[tim
 
 TEST_CASE("read timing: with amplifiers a step lasts as long as its slowest mode says", "[timing]") {
   const double leak = 1.3, step = 0.35;
-  CHECK(euler_timing(step, leak, 1e-6).duration == Approx(euler_timing(step, leak).duration).epsilon(1e-5));
-  CHECK(euler_timing(step, leak, 1e-6).interval == Approx(euler_timing(step, leak).interval).epsilon(1e-5));
-  CHECK(euler_timing(step, leak, 3).duration == Approx(step).epsilon(1e-12));  // both oscillate
-  // The mode itself: iterate the scheme of sim/lag.hpp, compare its decay per step with the circuit's.
+  CHECK(euler_timing(step, leak, Motion::of_amplifiers(1e-6)).duration ==
+        Approx(euler_timing(step, leak).duration).epsilon(1e-5));
+  CHECK(euler_timing(step, leak, Motion::of_amplifiers(1e-6)).interval ==
+        Approx(euler_timing(step, leak).interval).epsilon(1e-5));
+  CHECK(euler_timing(step, leak, Motion::of_amplifiers(3)).duration == Approx(step).epsilon(1e-12));  // both oscillate
+  // The mode itself: iterate the scheme of sim/mover.hpp, compare its decay per step with the circuit's.
   for (const double lag : {0.02, 0.1}) {
     const double share = -std::expm1(-step / lag);
     double z = 1, y = 0, before = 1;
@@ -110,7 +132,8 @@ TEST_CASE("read timing: with amplifiers a step lasts as long as its slowest mode
       z += step * y;
     }
     const double rate = (1 - std::sqrt(1 - 4 * lag * leak)) / (2 * lag);
-    CHECK(euler_timing(step, leak, lag).duration == Approx(-std::log(z / before) / rate).epsilon(1e-6));
+    CHECK(euler_timing(step, leak, Motion::of_amplifiers(lag)).duration ==
+          Approx(-std::log(z / before) / rate).epsilon(1e-6));
   }
 }
 
@@ -122,7 +145,7 @@ TEST_CASE("read timing: durations add up to the simulated time of every solver",
     SettleWorkspace<double> scratch;
     const SettleOptions options{.solver = solver, .step = 0.4, .max_steps = 9, .final_residual = false};
     const SettleResult result = settle<double>(node, z, options, scratch);
-    const bool circuit = solver == SettleSolver::euler || solver == SettleSolver::rk4 || solver == SettleSolver::dopri5;
+    const bool circuit = steps_in_time(solver) || solver == SettleSolver::rk4 || solver == SettleSolver::dopri5;
     CHECK((result.time > 0) == circuit);
 
     CHECK(node.duration_sum == Approx(result.time).epsilon(1e-12));

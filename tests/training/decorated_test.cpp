@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands between a circuit and those who train it must forget nothing of it: correction paths, arrays for every token,
 // arrays that tokens take turns in, drives that leak while they wait. Loops over networks, schedules, laws and estimators.
+#include <algorithm>
 #include <cmath>
 
 #include "circuits/correction_path.hpp"
@@ -22,6 +23,7 @@ constexpr double kRounding = 1e-13;
 struct Decoration {
   const char* name;
   std::vector<std::string> settings;
+  std::vector<std::string> only = {};  ///< kinds of networks; empty: all that have what it decorates
 };
 
 /// Devices without noise whose reads are products: what stands before them is all that differs.
@@ -32,6 +34,8 @@ const std::vector<Decoration>& decorations() {
       {"replicated", {"device.model=ideal", "circuit.tokens=replicated", "device.programming_error=0.02"}},
       {"multiplexed", {"device.model=ideal", "circuit.tokens=multiplexed"}},
       {"held", {"device.model=ideal", "circuit.tokens=multiplexed", "circuit.hold_time=1 us"}},
+      {"skips", {"hopfield.hidden=[10, 10, 10]", "hopfield.skips=['1-3']"}, {"hopfield"}},
+      {"skips", {"hopfield.hidden=[10, 10, 10]", "hopfield.skips=['2-4']"}, {"convolutional"}},
   };
   return all;
 }
@@ -69,6 +73,9 @@ std::vector<std::string> together(std::vector<std::string> a, const std::vector<
 
 /// Of the kinds whose rows are the tokens of a sequence; the others have no tokens to share an array.
 bool applies(const Decoration& decoration, const std::string& kind) {
+  if (!decoration.only.empty()) {
+    return std::find(decoration.only.begin(), decoration.only.end(), kind) != decoration.only.end();
+  }
   return decoration.settings.size() < 2 || decoration.settings[1] == "circuit.tokens=shared" || !of_samples(kind);
 }
 
@@ -145,6 +152,7 @@ TEST_CASE("decorated: every estimator finds the exact gradient of the decorated 
       if (applies(decoration, kind.name)) all.push_back(decoration);
     }
     std::vector<std::vector<std::string>> schedules = {{}, {"relaxation.schedule=sweep"}};
+    if (of_samples(kind.name)) schedules.push_back({"relaxation.solver=second_order", "relaxation.friction=[1.5]"});
     if (kind.name == "resistive") schedules = {{}, {"relaxation.solver=coordinate"}};
     for (const Decoration& decoration : all) {
       for (const auto& schedule : schedules) {

@@ -211,7 +211,7 @@ TEST_CASE("amplifiers of finite bandwidth delay the adjoint and leave its limit 
   const auto exact = exact_at(*model, batch);
   const auto error = [&](const std::string& name, double lag, int steps) {
     auto options = tiny_options(name, kSettled, steps);
-    options.phases.free.lag = lag;
+    options.phases.free.motion = Motion::of_amplifiers(lag);
     const auto learned = learn(*model, batch, options);
     return (learned.adjoints[0] - exact.adjoints[0]).norm() / exact.adjoints[0].norm();
   };
@@ -353,7 +353,7 @@ TEST_CASE("every estimator points along the exact gradient where the problem is 
   const auto model = tiny_model<double>(10, kTinyShape, mild);
   const Batch batch = tiny_batch(3, 10);
   const auto exact = exact_at(*model, batch);
-  CHECK(estimator_names().size() == 18);
+  CHECK(estimator_names().size() == 19);
   for (const std::string& name : estimator_names()) {
     if (estimator_kind(name).asks(needs::solves_itself))
       continue;  // of circuits that solve themselves: netlist_kind_test.cpp

@@ -36,7 +36,7 @@ TEST_CASE("gradcheck compares every estimator with the exact adjoint in every gr
   CHECK(
       report.rows.size() ==
       9 * (estimator_names().size() -
-           4));  // 8 groups and all; two that need energies, two of netlists and that of a bath do not fit, differences are one more
+           5));  // 8 groups and all; three that need energies, two of netlists and that of a bath do not fit, differences are one more
   CHECK(report.reference_converged());
   CHECK(report.finite());
   CHECK(report.references.size() == 2);
@@ -151,11 +151,11 @@ TEST_CASE("estimators are compared once, and all leaves out what does not fit") 
   CHECK(gradcheck_estimators(small({"gradcheck.estimators=[\"bptt\", \"aep\"]"}), 1) ==
         std::vector<std::string>{"bptt", "aep"});
   CHECK(gradcheck_estimators(small({"gradcheck.estimators=[\"aep\", \"all\"]"}), 1).size() ==
-        estimator_names().size() - 5);
+        estimator_names().size() - 6);
   // The block's attention has no energy, so that ep_contrastive and energy_alternating do not fit it, and does not solve its own equations.
   const Config all = small({"gradcheck.estimators=all"});
-  CHECK(gradcheck_estimators(all, 4096).size() == estimator_names().size() - 5);
-  CHECK(gradcheck_estimators(all, 4097).size() == estimator_names().size() - 6);
+  CHECK(gradcheck_estimators(all, 4096).size() == estimator_names().size() - 6);
+  CHECK(gradcheck_estimators(all, 4097).size() == estimator_names().size() - 7);
 }
 
 TEST_CASE("the verdict is that of the measured phases, unless no circuit stays at the equilibrium") {

@@ -186,6 +186,7 @@ void BatchGradient<S>::bind(Worker& w, const Batch& batch, Index sequence, std::
   read.meter = &w.meter;
   read.use = &w.use;
   ReadContext tables = read;
+  if (batch.features.size() > 0) w.input.resize(network_->rows(), batch.features.cols());
   network_->clamp(batch, sequence, w.input, tables);
   read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::evaluation : ReadPhase::training);
   w.dynamics.bind(w.input, read);
@@ -193,7 +194,7 @@ void BatchGradient<S>::bind(Worker& w, const Batch& batch, Index sequence, std::
   if (w.hold) w.hold->bind();
   read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::readout_evaluation : ReadPhase::readout_training);
   w.cost->bind(batch, sequence, read);
-  network_->initial_state(w.input, w.state);
+  network_->initial_state(w.dynamics.input(), w.state);
   w.initial_gradient.setZero();
 }
 
@@ -207,7 +208,7 @@ double BatchGradient<S>::rows_at_a_time() const {
 template <class S>
 void BatchGradient<S>::take_slots(Worker& w, SequenceReport& report) const {
   const SettleOptions& free = options_.phases.free;
-  const ReadTiming nudged = euler_timing(options_.phases.step, w.dynamics.leak(), free.lag);
+  const ReadTiming nudged = euler_timing(options_.phases.step, w.dynamics.leak(), free.motion);
   const ReadTiming of_free = free.solver == SettleSolver::rk4 ? rk4_timing(free.step, w.dynamics.leak()) : nudged;
   const double rows = rows_at_a_time();
   const double of_step = w.use.slots(ReadClass::free, report.free.time / of_free.duration, rows);

@@ -8,7 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
-#include "sim/lagged.hpp"
+#include "sim/moving.hpp"
 #include "training/check/choices.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
@@ -31,8 +31,8 @@ class MovedNetwork {
         sequence_(sequence),
         tell_(tell) {}
 
-  /// Units and amplifiers (sim/lagged.hpp).
-  Lagged& at(double value) {
+  /// Units and their speeds (sim/moving.hpp).
+  Moving& at(double value) {
     if (value == value_) return *all_;
     const std::string text = to_text(*find_row(config_.table(), key_), ParamValue(value));
     if (tell_) tell_(fmt::format("{} = {}", key_, text));
@@ -46,7 +46,7 @@ class MovedNetwork {
     if (leaves_bandwidth_open(config_)) {  // with all its digits: the branch is smooth
       placed.set_from_text(bandwidth_key, fmt::format("{:.17g} Hz", bandwidth_left_Hz(config_, *arrays)));
     }
-    all_.emplace(*dynamics_, gradient_options<double>(placed, "").phases.free.lag);
+    all_.emplace(*dynamics_, gradient_options<double>(placed, "").phases.free.motion);
     value_ = value;
     return *all_;
   }
@@ -65,7 +65,7 @@ class MovedNetwork {
   const std::function<void(const std::string&)>& tell_;
   std::unique_ptr<Network<double>> network_;
   std::optional<CircuitDynamics<double>> dynamics_;
-  std::optional<Lagged> all_;
+  std::optional<Moving> all_;
   std::optional<double> value_;
 };
 
@@ -115,6 +115,7 @@ void check_network_moves(const Network<double>& network, MovedNetwork& moved, co
 FollowedKey follow_key(const Config& asked, const Config& there, const std::string& key, int max_points,
                        const std::function<void(const std::string&)>& tell) {
   check_key(asked, there, key);
+  expect_equilibrium(asked);
   FollowedKey out{key, asked.real(key), there.real(key), 0, {}};
   const RunParts parts = circuit_parts(asked);
   const Config config = leaves_circuit_open(asked) ? chosen_circuit(asked, parts) : asked;
@@ -122,13 +123,13 @@ FollowedKey follow_key(const Config& asked, const Config& there, const std::stri
   const auto network = exact_copy(*make_network<double>(config, parts.plan, Weights::configured), ExactSystem::circuit);
   const RunOptions run = run_options(config);
   const double step = RelaxationStep(config).of(network->circuit());
-  const double lag = gradient_options<double>(config, "").phases.free.lag;
+  const Motion motion = gradient_options<double>(config, "").phases.free.motion;
   const std::vector<Matrix<double>> states = reference_gradient(config, *network, step, batch).states;
   for (const Matrix<double>& z : states) {
     if (!z.allFinite()) return out;
   }
   if (!network->circuit().feed_forward()) {
-    out.sequence = measure_stability(*network, batch, states, {step, lag}, run.seed, run.threads).worst;
+    out.sequence = measure_stability(*network, batch, states, {step, motion}, run.seed, run.threads).worst;
   }
   const Matrix<double>& start = states[static_cast<std::size_t>(out.sequence)];
   Config open = config;

@@ -8,6 +8,7 @@
 #include "training/check/stability.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
+#include "training/data/data_options.hpp"
 
 namespace nudge {
 namespace {
@@ -36,7 +37,7 @@ void as_visited(BatchGradientOptions& options) {
 
 Equilibrium judge_free_phase(const Config& config, const Network<double>& network, const SettleOptions& phase,
                              const Batch& batch) {
-  if (phase.solver == SettleSolver::sample) return {};
+  if (phase.solver == SettleSolver::sample || moves_input(config)) return {};
   const bool coupled = network.plan().couples_rows();
   const Batch part = batch.first(coupled ? kJudgedSequences : (kJudgedRows + network.rows() - 1) / network.rows());
   BatchGradientOptions options = exact_options<double>(config);
@@ -48,14 +49,14 @@ Equilibrium judge_free_phase(const Config& config, const Network<double>& networ
   options.over_ranks = false;
   options.noise_every = 0;
   const Reference at = exact_gradient(network, options, part);
-  const bool euler = phase.solver == SettleSolver::euler && phase.schedule == RelaxationSchedule::parallel;
-  const double euler_step = euler && phase.lag == 0 ? phase.step : 0;
+  const bool euler = steps_in_time(phase.solver) && phase.schedule == RelaxationSchedule::parallel;
+  const double euler_step = euler && phase.motion.first_order() ? phase.step : 0;
   std::vector<Equilibrium> found(at.states.size());
   parallel_for(part.sequences, options.threads, [&](Index b, int /*thread*/) {
     const auto k = static_cast<std::size_t>(b);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     bind_ideally(network, part, b, dynamics);
-    found[k] = judge_point(dynamics, at.states[k], coupled, at.report.sequences[k].free, phase.lag, euler_step);
+    found[k] = judge_point(dynamics, at.states[k], coupled, at.report.sequences[k].free, phase.motion, euler_step);
   });
   Equilibrium out;
   for (const Equilibrium& one : found) out.add(one);

@@ -13,6 +13,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
+#include "training/data/data_options.hpp"
 
 namespace nudge {
 namespace {
@@ -86,6 +87,10 @@ constexpr Index kExamples = 2;
 /// 2h ≈ 1e-4 w (difference_step) by a share r/1e-4: here a hundredth.
 constexpr double kUnreached = 1e-6;
 
+/// Residual that counts as zero: F is a difference of terms of the size of z, each rounded, so 20 ulps cannot be told
+/// from zero.
+constexpr double kRounding = 20 * std::numeric_limits<double>::epsilon();
+
 struct Entry {
   std::size_t group;
   Index row, col;
@@ -149,12 +154,15 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const Ne
     out.settled = false;
     return out;
   }
-  BatchGradientOptions options = fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
+  BatchGradientOptions options =
+      moves_input(config) ? exact_options<double>(config)
+                          : fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
+  if (moves_input(config)) options.phases.step = options.phases.free.step = step;
   options.threads = 1;
   options.over_ranks = false;  // every rank measures all entries, several at a time
   const auto entries =
       draw_entries(network, part, run_options(config).seed, gradcheck_section().read(config).finite_difference_entries,
-                   options.phases.free.tolerance);
+                   std::max(options.phases.free.tolerance, kRounding));
   const auto groups = network.groups();
   const int threads = run_options(config).threads;
   std::vector<std::unique_ptr<Probe>> probes(static_cast<std::size_t>(thread_count(threads)));
@@ -216,10 +224,6 @@ constexpr int kEulerSteps = 6000;
 /// Most Newton steps: it converges in some ten steps from anywhere near; 100 leave room for its line search.
 constexpr int kNewtonSteps = 100;
 
-/// Residual that counts as zero: F is a difference of terms of the size of z, each rounded, so 20 ulps cannot be told
-/// from zero.
-constexpr double kRounding = 20 * std::numeric_limits<double>::epsilon();
-
 }  // namespace
 
 Reference exact_gradient(const Network<double>& network, BatchGradientOptions options, const Batch& batch,
@@ -273,11 +277,21 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, S
   options.phases.free.max_steps = solver == SettleSolver::newton_gmres ? kNewtonSteps : kEulerSteps;
   options.phases.free.tolerance = std::max(gradcheck_section().read(config).settle_tolerance, kRounding);
   options.phases.free.average_last = 1;
-  options.phases.step = options.phases.free.step = step;
+  options.phases.step = options.phases.free.step = options.phases.free.motion.euler_step(step);
+  options.phases.free.motion = {};
   return options;
 }
 
 Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch) {
+  if (moves_input(config)) {
+    BatchGradientOptions options = exact_options<double>(config);
+    options.phases.step = options.phases.free.step = step;
+    Reference out = exact_gradient(network, options, batch);
+    const auto ended = [](const SequenceReport& one) { return one.free.status != Status::diverged; };
+    const auto& all = out.report.sequences;
+    out.facts.settled = out.facts.solved = static_cast<int>(std::count_if(all.begin(), all.end(), ended));
+    return out;
+  }
   const Index unknowns = network.rows() * network.cols();
   Matrix<double> loads;
   SettleSolver way = network.circuit().loads(loads) ? SettleSolver::coordinate : SettleSolver::euler;

@@ -19,6 +19,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/data/data_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 
 namespace nudge {
@@ -102,6 +103,7 @@ template <class S>
 Reference circuit_gradient(const Config& config, const Network<S>& network, const Batch& batch, double step) {
   BatchGradientOptions options = exact_options<double>(config);
   options.phases.step = options.phases.free.step = step;
+  if (moves_input(config)) return exact_gradient(*exact_copy<S>(network, ExactSystem::circuit), options, batch);
   options.phases.free.max_steps *= static_cast<int>(kStretched);
   options.phases.free.tolerance = kFixed;
   options.phases.free.average_last = 1;

@@ -12,13 +12,14 @@
 #include "sim/base/parallel.hpp"
 #include "sim/direct.hpp"
 #include "sim/failure.hpp"
-#include "sim/lagged.hpp"
+#include "sim/moving.hpp"
 #include "training/check/choices.hpp"
 #include "training/check/free_phase_check.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/data/data_options.hpp"
 
 namespace nudge {
 namespace {
@@ -38,34 +39,38 @@ SpectrumOptions stability_spectrum(std::uint64_t seed) {
 
 namespace {
 
-/// Spectrum of one sequence at z, of its units and amplifiers.
-Spectrum spectrum_of(Dynamics<double>& dynamics, const Matrix<double>& z, double lag, std::uint64_t seed) {
-  Lagged all(dynamics, lag);
+/// Spectrum of one sequence at z, of its units and their speeds.
+Spectrum spectrum_of(Dynamics<double>& dynamics, const Matrix<double>& z, const Motion& motion, std::uint64_t seed) {
+  Moving all(dynamics, motion);
   Linearization<double>& here = all.linearize(all.at_rest(z));
   return leading_eigenvalues<double>(here, all.rows(), all.cols(), stability_spectrum(seed), all.moving());
 }
 
-/// Factor by which a mode of eigenvalue λ shrinks in a parallel Euler step ε: |1 + ελ|; with amplifiers (τ_a, share s of a
-/// step) of μ = λ (1 + τ_a λ), the larger root of m² − (2 − s + εsμ) m + 1 − s = 0.
+/// Factor by which a mode of eigenvalue λ shrinks in a parallel Euler step ε: |1 + ελ|; with a mass (speeds kept k, gained g per step)
+/// of μ = λ (Γ + M λ), the larger root of m² − (1 + k + εgμ) m + k = 0. Where friction differs by node μ is not known: e^{ε Re λ}.
 double factor_of(std::complex<double> lambda, const CircuitStep& circuit) {
-  if (circuit.lag == 0) return std::abs(1.0 + circuit.step * lambda);
-  const double share = -std::expm1(-circuit.step / circuit.lag);
-  const std::complex<double> half = (2 - share + circuit.step * share * lambda * (1.0 + circuit.lag * lambda)) / 2.0;
-  const std::complex<double> root = std::sqrt(half * half - (1 - share));
+  const Motion& motion = circuit.motion;
+  if (motion.first_order()) return std::abs(1.0 + circuit.step * lambda);
+  if (!motion.uniform()) return std::exp(circuit.step * lambda.real());
+  const double gamma = motion.friction.front();
+  const double kept = motion.kept(circuit.step, gamma), gained = motion.gained(circuit.step, gamma);
+  const std::complex<double> half = (1 + kept + circuit.step * gained * lambda * (gamma + motion.mass * lambda)) / 2.0;
+  const std::complex<double> root = std::sqrt(half * half - kept);
   return std::max(std::abs(half + root), std::abs(half - root));
 }
 
-/// Slower root of λ (1 + τ_a λ) = −leak.
-std::complex<double> with_amplifiers(double leak, double lag) {
-  if (lag == 0) return -leak;
-  return (std::sqrt(std::complex<double>(1 - 4 * lag * leak)) - 1.0) / (2 * lag);
+/// Slower root of λ (Γ + M λ) = −leak at the mean friction.
+std::complex<double> in_motion(double leak, const Motion& motion) {
+  const double gamma = motion.mean_friction();
+  if (motion.first_order()) return -leak;
+  return (std::sqrt(std::complex<double>(gamma * gamma - 4 * motion.mass * leak)) - gamma) / (2 * motion.mass);
 }
 
 }  // namespace
 
 void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
                   CircuitDynamics<double>& dynamics) {
-  Matrix<double> input(network.rows(), network.circuit().inputs());
+  Matrix<double> input(network.rows(), batch.features.size() > 0 ? batch.features.cols() : network.circuit().inputs());
   network.clamp(batch, sequence, input);
   ReadContext read;
   read.policy = ReadPolicy::all_ideal();
@@ -85,14 +90,14 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     Linearization<double>& here = dynamics.linearize(states[at]);
     asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
     if (dynamics.traits().feed_forward) return;
-    spectra[at] = spectrum_of(dynamics, states[at], circuit.lag, seed);
+    spectra[at] = spectrum_of(dynamics, states[at], circuit.motion, seed);
   });
   StabilityReport out;
   out.sequences = static_cast<int>(count);
   out.converged = true;
   out.feed_forward = network.circuit().feed_forward();
   if (out.feed_forward) {
-    const std::complex<double> slowest = with_amplifiers(network.circuit().least_leak(), circuit.lag);
+    const std::complex<double> slowest = in_motion(network.circuit().least_leak(), circuit.motion);
     spectra.front() = {};
     spectra.front().leading = {{slowest, 0}};
     spectra.front().abscissa = slowest.real();
@@ -109,20 +114,20 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     }
     for (const Eigenvalue& e : spectra[b].leading) out.decay = std::max(out.decay, factor_of(e.value, circuit));
   }
-  if (out.abscissa >= 0 && circuit.lag > 0 && !out.leading.empty()) {
+  if (out.abscissa >= 0 && !circuit.motion.first_order() && !out.leading.empty()) {
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     bind_ideally(network, batch, out.worst, dynamics);
-    out.slow_amplifiers = spectrum_of(dynamics, states[static_cast<std::size_t>(out.worst)], 0, seed).abscissa < 0;
+    out.slow_amplifiers = spectrum_of(dynamics, states[static_cast<std::size_t>(out.worst)], {}, seed).abscissa < 0;
   }
   return out;
 }
 
 HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state,
-                 double lag) {
+                 const Motion& motion) {
   if (network.circuit().feed_forward()) return {};
   CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
   bind_ideally(network, batch, sequence, dynamics);
-  Lagged all(dynamics, lag);
+  Moving all(dynamics, motion);
   const Matrix<double> x = all.at_rest(state);
   all.linearize(x);
   return hopf_normal_form(all, x, all.moving());
@@ -235,19 +240,26 @@ ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& b
   const bool finite =
       std::all_of(points.states.begin(), points.states.end(), [](const Matrix<double>& z) { return z.allFinite(); });
   if (!finite) return out;
-  out.report = measure_stability(*exact, batch, points.states, {phase.step, phase.lag}, run.seed, run.threads);
+  out.report = measure_stability(*exact, batch, points.states, {phase.step, phase.motion}, run.seed, run.threads);
   if (first) out.phases = judge_free_phase(config, *exact, phase, batch);
   if (out.report.leading.empty()) return out;
   out.chip.abscissa = out.report.abscissa;
   out.chip.frequency = turning_rate(out.report);
   const int worst = out.report.worst;
   if (first && out.chip.frequency > 0)
-    out.hopf = hopf_of(*exact, batch, worst, points.states[static_cast<std::size_t>(worst)], phase.lag);
+    out.hopf = hopf_of(*exact, batch, worst, points.states[static_cast<std::size_t>(worst)], phase.motion);
   out.chip.settles = points.facts.settled == points.facts.sequences && out.report.abscissa < 0;
   return out;
 }
 
 }  // namespace
+
+void expect_equilibrium(const Config& config) {
+  if (moves_input(config)) {
+    throw UserError(
+        "data.frames is above 1: inputs that change in time leave no equilibrium whose stability could be told");
+  }
+}
 
 double turning_rate(const StabilityReport& report) {
   if (report.leading.empty()) return 0;
@@ -257,6 +269,7 @@ double turning_rate(const StabilityReport& report) {
 }
 
 ChipYield chip_yield(const Config& asked, int chips, const std::function<void(const std::string&)>& tell) {
+  expect_equilibrium(asked);
   const RunParts parts = circuit_parts(asked);
   const Config config = leaves_circuit_open(asked) ? chosen_circuit(asked, parts) : asked;
   const Batch batch = parts.task->training(0);

@@ -18,7 +18,7 @@
 namespace nudge {
 
 /// Stability of the equilibria of a circuit over the first sequences of a batch: the asymmetry of J_F(z*), and the leading
-/// eigenvalues. The eigenvalues belong to the Jacobian of the units with the amplifiers that drive them (sim/lagged.hpp).
+/// eigenvalues. The eigenvalues belong to the Jacobian of the units with their speeds, as amplifiers or a mass give them (sim/moving.hpp).
 /// Holds and delays (circuit.hold_*, correction.delay, netlist.delay) move none of them: they act after a free phase or in
 /// nudged ones.
 struct StabilityReport {
@@ -27,8 +27,8 @@ struct StabilityReport {
   double asymmetry = 0;             ///< mean ‖Jv − Jᵀv‖/‖Jv‖
   std::vector<Eigenvalue> leading;  ///< leading eigenvalues of sequence `worst`, 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
-  /// ρ of a parallel Euler step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with amplifiers the roots of
-  /// sim/lag.hpp's step. For steps of another kind measured_decay(). 0: unknown.
+  /// ρ of a parallel Euler step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with a mass the roots of
+  /// sim/mover.hpp's step. For steps of another kind measured_decay(). 0: unknown.
   double decay = 0;
   bool slow_amplifiers = false;  ///< without its amplifiers' lag the least stable one would be stable, and is not
   bool feed_forward = false;     ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
@@ -43,9 +43,13 @@ SpectrumOptions stability_spectrum(std::uint64_t seed);
 void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
                   CircuitDynamics<double>& dynamics);
 
-/// Step ε of a relaxation and the lag τ_a of the amplifiers (in τ) of the circuit that takes it.
+/// UserError for a config whose inputs change in time.
+void expect_equilibrium(const Config& config);
+
+/// Step ε of a relaxation and the motion of the circuit that takes it.
 struct CircuitStep {
-  double step = 0, lag = 0;
+  double step = 0;
+  Motion motion = {};
 };
 
 /// Measures the stability of at most four sequences. `states`: fixed points (rows, cols) of the batch's sequences;
@@ -55,9 +59,9 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
                                   std::uint64_t seed, int threads);
 
 /// Computes how sequence `sequence` of the batch, at its fixed point `state`, loses its equilibrium if it turns
-/// (hopf_normal_form()), with amplifiers of the lag τ_a.
+/// (hopf_normal_form()), under the motion.
 HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state,
-                 double lag);
+                 const Motion& motion);
 
 /// Warning text for an equilibrium to which `free_steps` steps no longer return: more than 1e-3 of a perturbation is left;
 /// empty: they return.

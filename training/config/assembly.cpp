@@ -19,6 +19,7 @@
 #include "training/config/run_options.hpp"
 #include "training/config/stuck_maps.hpp"
 #include "training/config/train_options.hpp"
+#include "training/data/data_options.hpp"
 #include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/block/block_plan.hpp"
@@ -32,11 +33,16 @@ void use_product_kernel(const Config& config) {
 
 CorrectionSpec correction_spec(const Config& config) { return correction_section().read(config).path; }
 
+Motion motion_of(const Config& config, const CircuitSpec& circuit) {
+  const SettleOptions free = phase_options(config).phases.free;
+  return free.solver == SettleSolver::second_order ? free.motion : Motion::of_amplifiers(amplifier_lag(circuit));
+}
+
 double read_slot_s(const Config& config) {
   const CircuitSpec circuit = circuit_spec(config);
   const double damping = model_options(config).damping;
   const double leak = network_kind(config).leak(config).at(damping);
-  const ReadTiming step = euler_timing(RelaxationStep(config).at(damping), leak, amplifier_lag(circuit));
+  const ReadTiming step = euler_timing(RelaxationStep(config).at(damping), leak, motion_of(config, circuit));
   return step.duration * circuit.time_constant_s;
 }
 
@@ -174,12 +180,13 @@ RelaxationStep::RelaxationStep(const Config& config) : leak_(network_kind(config
   const PhaseOptions options = phase_options(config);
   fixed_ = options.fixed_step;
   fraction_ = options.step_fraction;
+  motion_ = options.phases.free.motion;
 }
 
 double RelaxationStep::at(double damping) const {
   if (fixed_ > 0) return fixed_;
   const double leak = leak_.at(damping);
-  return fraction_ / (leak > 0 ? leak : 1);
+  return motion_.step_like(fraction_ / (leak > 0 ? leak : 1));
 }
 
 template <class S>
@@ -187,7 +194,7 @@ double RelaxationStep::of(const Circuit<S>& circuit) const {
   const double damping = circuit.damping().value;
   if (fixed_ > 0 || leak_.at(damping) > 0) return at(damping);
   const double load = circuit.largest_load();
-  return load > 0 ? fraction_ / load : fraction_;
+  return motion_.step_like(load > 0 ? fraction_ / load : fraction_);
 }
 
 namespace {
@@ -204,6 +211,7 @@ RunFacts run_facts(const Config& config) {
   facts.solver = options.phases.free.solver;
   facts.sweeps = options.sweeps();
   facts.step = options.fixed_step;
+  facts.moving_input = moves_input(config);
   facts.centered = options.phases.sides == NudgeSides::centered;
   facts.exact_nudge = options.phases.frozen_cost || cost_choice_section().read(config).name == "auto";
   facts.lags = circuit.amplifier_bandwidth_Hz > 0 || leaves_bandwidth_open(config);
@@ -278,7 +286,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases = phase_options(config).phases;
   phases.step = phases.free.step = RelaxationStep(config).at(model_options(config).damping);
   phases.adjoint_tolerance = reachable<S>(phases.adjoint_tolerance);
-  phases.free.lag = amplifier_lag(arrays.circuit);
+  phases.free.motion = motion_of(config, arrays.circuit);
   const EstimatorKind* kind = find_estimator(options.estimator);
   if (kind == nullptr || find_row(kind->keys, "nudge.running_mean") == nullptr) phases.running_mean = 0;
   if (phases.beta == 0) phases.beta = default_beta<S>(options.estimator);
@@ -304,9 +312,9 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
 
 template <class S>
 BatchGradientOptions exact_options(const Config& config) {
-  BatchGradientOptions options = gradient_options<S>(config, "implicit");
+  BatchGradientOptions options = gradient_options<S>(config, moves_input(config) ? "bptt" : "implicit");
   options.growth.strength = 0;
-  options.phases.free.lag = 0;
+  leave_out_amplifiers(options.phases.free);
   options.reads = ReadPolicy::all_ideal();
   options.correction = {};
   options.hold = {};

@@ -54,8 +54,11 @@ template <class S>
 std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                          Weights weights);
 
+/// Motion of the nodes: mass and friction of relaxation.solver = second_order, else the circuit's amplifiers.
+Motion motion_of(const Config& config, const CircuitSpec& circuit);
+
 /// Step of the relaxation, read from a config once: ε = relaxation.step, or relaxation.step_fraction/L if that is 0. L is the
-/// largest leak of a node.
+/// largest leak of a node. Nodes with a mass take the ε that is as stable (Motion::step_like).
 class RelaxationStep {
  public:
   explicit RelaxationStep(const Config& config);
@@ -67,6 +70,7 @@ class RelaxationStep {
 
  private:
   double fixed_, fraction_;
+  Motion motion_;
   NodeLeak leak_;
 };
 

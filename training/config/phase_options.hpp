@@ -7,7 +7,7 @@
 
 namespace nudge {
 
-/// Options of the phases: how they settle ([relaxation]) and how they are nudged (estimator_section()). Step and lag of `phases`, and a beta
+/// Options of the phases: how they settle ([relaxation]) and how they are nudged (estimator_section()). Step of `phases`, the motion of amplifiers, and a beta
 /// of 0, are set by the network (assembly.hpp).
 struct PhaseOptions {
   EstimatorOptions phases;
@@ -24,5 +24,10 @@ const Section<PhaseOptions>& phase_section();
 std::vector<Requirement> phase_needs(const std::string& key, const std::string& value);
 
 PhaseOptions phase_options(const Config& config);
+
+/// Makes the amplifiers of a phase infinitely fast.
+inline void leave_out_amplifiers(SettleOptions& phase) {
+  if (phase.solver != SettleSolver::second_order) phase.motion = {};
+}
 
 }  // namespace nudge

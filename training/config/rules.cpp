@@ -12,6 +12,7 @@
 #include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
+#include "training/data/data_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -65,13 +66,23 @@ ConfigRule mixer_sizes() {
 std::string unstable_step(const Config& c) {
   const bool controlled = c.flag("damping.control");
   const double rate = network_kind(c).leak(c).at(c.real(controlled ? "damping.maximum" : "model.damping"));
-  if (c.text("relaxation.solver") != "euler" || c.real("relaxation.step") * rate < 2) return "";
-  const std::string limit = format_quantity(2 / rate, Unit::none, 4);
-  if (!controlled) return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction", limit);
+  const PhaseOptions phases = phase_options(c);
+  const Motion& motion = phases.phases.free.motion;
+  if (!steps_in_time(phases.phases.free.solver) || motion.euler_step(phases.fixed_step) * rate < 2) return "";
+  const std::string limit = fmt::format("{}{}", motion.first_order() ? "2/(1 + s c) = " : "",
+                                        format_quantity(motion.step_like(2 / rate), Unit::none, 4));
+  if (!controlled) return fmt::format("must be < {}, or 0 for relaxation.step_fraction", limit);
   return fmt::format(
-      "must be < 2/(1 + s c) = {} for every c up to damping.maximum = {}, which damping.control may reach. Lower "
+      "must be < {} for every c up to damping.maximum = {}, which damping.control may reach. Lower "
       "damping.maximum, switch damping.control off, or set 0 for relaxation.step_fraction",
       limit, c.as_text("damping.maximum"));
+}
+
+/// Without any friction a state swings for ever.
+std::string no_friction(const Config& c) {
+  const SettleOptions free = phase_options(c).phases.free;
+  const bool damped = free.motion.first_order() || free.motion.mean_friction() > 0 || moves_input(c);
+  return damped ? "" : "must be above 0 for one node at least: without friction no state settles";
 }
 
 /// What is reported must come from seeds that no choice was made with.
@@ -112,9 +123,14 @@ std::vector<ConfigRule> size_rules() {
              return !c.flag("damping.control") ||
                     (damping >= c.real("damping.minimum") && damping <= c.real("damping.maximum"));
            }),
-      {{"relaxation.step", "relaxation.solver", "model.attention_gain", "model.damping", "damping.control",
-        "damping.maximum"},
+      {{"relaxation.step", "relaxation.solver", "relaxation.mass", "relaxation.friction", "model.attention_gain",
+        "model.damping", "damping.control", "damping.maximum"},
        unstable_step},
+      {{"relaxation.friction", "relaxation.solver", "data.frames"}, no_friction},
+      must({"data.frames", "relaxation.free_steps"}, "must be <= {relaxation.free_steps}: a frame lasts a step or more",
+           [](const Config& c) { return data_options(c).frames <= c.integer("relaxation.free_steps"); }),
+      must({"relaxation.tolerance", "data.frames"}, "must be off: inputs that change in time are followed to their end",
+           [](const Config& c) { return !moves_input(c) || phase_options(c).phases.free.tolerance == 0; }),
       must({"relaxation.average_free", "relaxation.free_steps"}, "must be <= {relaxation.free_steps}",
            [](const Config& c) { return c.integer("relaxation.average_free") <= c.integer("relaxation.free_steps"); }),
       must({"relaxation.average_nudged", "relaxation.nudged_steps"}, "must be <= {relaxation.nudged_steps}",

@@ -121,6 +121,11 @@ const Section<DataOptions>& data_section() {
                                     "runs of different seeds learn the same samples. seed: the seed of the run, as "
                                     "`nudge compare` does unless the key is set.")),
             &DataOptions::split_seed),
+      field(integer("data.frames", "1", between(1, 1000000),
+                    "Frames that the features of a sample are, one after the other: a series. Each is the input of the "
+                    "network for relaxation.free_steps/frames steps, so that its states follow a trajectory. For "
+                    "relaxation.solver = euler or second_order, and estimator = bptt or echo."),
+            &DataOptions::frames),
       field(zero_is("auto", integer("data.side_by_side", "auto", between(0, 4096),
                                     "Samples that settle side by side in the simulation, as rows of one state. The "
                                     "circuit sees one sample after the other, so this changes the speed, and which "

@@ -29,6 +29,7 @@ struct DataOptions {
   std::int64_t test_seed = {};   ///< seed of the test split
   std::int64_t split_seed = {};  ///< seed of the split of the rest; by_seed: the seed of the run
   static constexpr std::int64_t by_seed = -1;
+  Index frames = {};              ///< that the features of a sample are, shown one after the other
   Index side_by_side = {};        ///< samples in one state; 0: chosen
   Index validation_samples = {};  ///< samples used for validation; 0: all
 };
@@ -39,6 +40,9 @@ void expect_beside(const std::string& key, const std::string& value, const std::
 /// Table of the key task.kind.
 ParamTable task_rows();
 inline DataOptions data_options(const Config& config) { return data_section().read(config); }
+
+/// True if the inputs of the network change in time.
+inline bool moves_input(const Config& config) { return data_options(config).frames > 1; }
 
 /// Value of the key seed, for tasks and networks, which know no options of a run.
 inline std::uint64_t run_seed(const Config& config) { return static_cast<std::uint64_t>(config.integer("seed")); }

@@ -27,8 +27,15 @@ SampleTask::SampleTask(const Config& config, Target target)
       augmentation_(data_options(config).augment, parts_),
       batch_(static_cast<Index>(config.integer("train.batch"))),
       rows_(samples_side_by_side(config)),
+      frames_(data_options(config).frames),
       validation_samples_(data_options(config).validation_samples),
-      seed_(run_seed(config)) {}
+      seed_(run_seed(config)) {
+  const Index features = parts_.training.features.cols();
+  if (features % frames_ != 0) {
+    throw UserError(fmt::format("data.frames = {} (must divide the {} features of a sample)", frames_, features));
+  }
+  if (frames_ > 1) parts_.shape = {features / frames_};
+}
 
 std::int64_t SampleTask::fingerprint() const {
   if (!fingerprint_) fingerprint_ = parts_.fingerprint();
@@ -36,7 +43,8 @@ std::int64_t SampleTask::fingerprint() const {
 }
 
 TaskSizes SampleTask::sizes() const {
-  return {rows_, 0, parts_.classes, parts_.training.features.cols(), parts_.training.values.cols(), parts_.shape};
+  return {rows_,       0, parts_.classes, parts_.training.features.cols() / frames_, parts_.training.values.cols(),
+          parts_.shape};
 }
 
 Batch SampleTask::training(std::uint64_t step) const {

@@ -34,7 +34,7 @@ class SampleTask : public Task {
 
   SampleParts parts_;
   Augmentation augmentation_;
-  Index batch_, rows_, validation_samples_;
+  Index batch_, rows_, frames_, validation_samples_;
   std::uint64_t seed_;
   /// Result of fingerprint() once computed: 0.2 s for 45 million numbers, and each checkpoint has it.
   mutable std::optional<std::int64_t> fingerprint_ = {};

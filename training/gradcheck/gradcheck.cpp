@@ -18,6 +18,7 @@
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/data/data_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/train/equilibrium_run.hpp"
 
@@ -248,7 +249,7 @@ class Check {
       out_.difference_residual = fd.residual;
       out_.difference_settled = fd.settled;
     }
-    if (options_.starts > 0) {
+    if (options_.starts > 0 && !moves_input(config_)) {
       tell("random starts");
       out_.multistability =
           measure_multistability(*exact_, batch, reference.states, out_.step, static_cast<int>(options_.starts),
@@ -256,9 +257,13 @@ class Check {
     }
     const SettleOptions phase = options_of("", 0).phases.free;
     out_.equilibrium = judge_free_phase(config_, *exact_, phase, batch);
+    if (moves_input(config_)) {
+      out_.verdict = "none, since inputs change in time; the gradient is that of the trajectory";
+      return;
+    }
     if (!scope_.stability) return;
     tell("leading eigenvalues");
-    out_.stability = measure_stability(*exact_, batch, reference.states, {phase.step, phase.lag},
+    out_.stability = measure_stability(*exact_, batch, reference.states, {phase.step, phase.motion},
                                        run_options(config_).seed, run_options(config_).threads);
     out_.verdict = stability_verdict(out_.stability, out_.equilibrium);
   }

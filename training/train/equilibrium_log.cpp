@@ -138,9 +138,9 @@ void EquilibriumRun<S>::record_margin(std::uint64_t step, const Batch& batch, do
   if (!std::all_of(states.begin(), states.end(), finite)) return;
   const RunOptions run = run_options(config_);
   const auto copy = exact_copy(*network_, ExactSystem::circuit);
-  StabilityReport found = measure_stability(*copy, batch, states, {epsilon, phase_.lag}, run.seed, run.threads);
+  StabilityReport found = measure_stability(*copy, batch, states, {epsilon, phase_.motion}, run.seed, run.threads);
   int steps = phase_options(config_).phases.free.max_steps;
-  if (phase_.solver != SettleSolver::euler || phase_.schedule != RelaxationSchedule::parallel) {
+  if (!steps_in_time(phase_.solver) || phase_.schedule != RelaxationSchedule::parallel) {
     const Equilibrium phases = verdict(batch);
     found.decay = measured_decay(phases);
     steps = std::max(phases.steps, 1);

@@ -12,7 +12,9 @@
 #include "sim/base/interrupts.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/stability.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
+#include "training/data/data_options.hpp"
 #include "training/learning/factor_products.hpp"
 #include "training/models/layer_rates.hpp"
 #include "training/train/equilibrium_verdict.hpp"
@@ -31,7 +33,7 @@ BatchGradientOptions run_gradient_options(const Config& config, const std::strin
   if (weights == Weights::digital) {
     options.correction = {};
     options.correlator = {};
-    options.phases.free.lag = 0;
+    leave_out_amplifiers(options.phases.free);
     options.slots = 1;
   }
   return options;
@@ -119,7 +121,8 @@ void EquilibriumRun<S>::step(std::uint64_t step, const Batch& batch) {
   const Interruptible kept(false);  // what follows changes what the next step depends on
   if (compares) record_cosines(step, *cosines);
   if (renews) expect_cosine(step, cosines->all);
-  if (options_.margin_every > 0 && step % options_.margin_every == 0) record_margin(step, batch, epsilon);
+  if (options_.margin_every > 0 && !moves_input(config_) && step % options_.margin_every == 0)
+    record_margin(step, batch, epsilon);
   judge(step, batch);
   adjoint_guard_.observe(report.adjoint);
   // Where every sequence is left out the growth penalty is all there is, and what brings an equilibrium back.

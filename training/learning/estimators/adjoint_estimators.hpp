@@ -25,7 +25,7 @@ void adjoint_sweep(Layered<S>& layered, const NudgedPoint<S>& point, NudgedLaw<S
 
 /// Backpropagation through the relaxation (BPTT): the gradient of the cost at z_T1 after T1 Euler steps from z_0 = x_in,
 ///     λ_T1 = ∂C/∂z,   λ_k = (1 + ε J(z_k)ᵀ) λ_{k+1},   dC/dθ = ε Σ_k ⟨λ_{k+1}, ∂F/∂θ(z_k)⟩,   dC/dz_0 = λ_0,
-/// It is the reference for a truncated free phase. A tolerance, the mean of the last states and amplifiers (sim/lag.hpp)
+/// It is the reference for a truncated free phase. A tolerance, the mean of the last states and amplifiers (sim/mover.hpp)
 /// are unrolled with it. It stores the trajectory: (T1 + 1) states, each with its linearisation if the dynamics can keep
 /// it (KeptPoints). In a box, λ passes a projection where it did not clip. Euler only. On noisy arrays the states are
 /// differentiated as they came, with the derivatives of the noise-free circuit there.
@@ -48,7 +48,7 @@ class BackpropThroughTime final : public GradientEstimator<S> {
   KeptPoints<S>* kept_ = nullptr;  ///< the dynamics keeps its linearisation at every step
   int averaged_ = 1;               ///< states that the final one is the mean of
   Matrix<S> end_;                  ///< of the last step, of a system in a box
-  Matrix<S> held_, force_, flow_, mean_, cost_gradient_, lambda_, mu_, change_;
+  Matrix<S> held_, force_, flow_, mean_, cost_gradient_, lambda_, mu_, push_, change_;
 };
 
 /// Solver of the exact adjoint.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
-#include "sim/lag.hpp"
+#include "sim/mover.hpp"
 #include "sim/steady/monitor.hpp"
 
 namespace nudge {
@@ -25,8 +25,8 @@ template <class S>
 std::size_t BackpropThroughTime<S>::forward(Example<S>& example, SequenceReport& report) {
   const SettleOptions& options = options_.free;
   Matrix<S>& z = *example.state;
-  Lag<S> lag(options.lag, options.step);
-  lag.start(z.rows(), z.cols(), flow_);
+  Mover<S> mover(options.motion, options.step, *example.dynamics, nullptr);
+  mover.start(z.rows(), z.cols(), flow_);
   averaged_ = std::min(options.average_last, options.max_steps);
   mean_.setZero(z.rows(), z.cols());
   const Box<S>* box = example.dynamics->box();
@@ -35,7 +35,9 @@ std::size_t BackpropThroughTime<S>::forward(Example<S>& example, SequenceReport&
   kept_ = example.dynamics->kept_points();
   report.free.status = Status::max_steps;
   std::size_t steps = 0;
+  Driven<S>* driven = example.dynamics->driven();
   for (; steps < most; ++steps) {
+    if (driven != nullptr) driven->show_at(static_cast<Index>(steps), options.max_steps);
     trajectory_[steps] = z;
     if (kept_ != nullptr) {
       kept_->remember(z, force_, steps);
@@ -48,8 +50,7 @@ std::size_t BackpropThroughTime<S>::forward(Example<S>& example, SequenceReport&
       averaged_ = 1;
       break;
     }
-    lag.advance(z, force_, flow_);
-    if (box != nullptr) box->project(z, {0, z.cols()});
+    mover.advance(z, force_, flow_);
     if (averaged_ > 1 && steps + static_cast<std::size_t>(averaged_) >= most) mean_ += z;
   }
   if (box != nullptr) end_ = z;
@@ -59,29 +60,21 @@ std::size_t BackpropThroughTime<S>::forward(Example<S>& example, SequenceReport&
   return steps;
 }
 
-// z_k = z_{k−1} + ε y_k,  y_k = (1 − s) y_{k−1} + s F(z_{k−1}): λ is the adjoint of z, μ that of y (s = 1: no amplifiers,
-// y is F). The mean of the last n states feeds ∂C/∂z/n into each of them.
+// Steps of sim/mover.hpp, backwards: λ is the adjoint of z, μ that of its speed. The mean of the last n states feeds ∂C/∂z/n into
+// each of them.
 template <class S>
 void BackpropThroughTime<S>::backward(Example<S>& example, std::size_t steps) {
-  const S step = static_cast<S>(options_.free.step);
-  const S share = Lag<S>(options_.free.lag, options_.free.step).share();
-  const bool lags = share < S(1);
-  const Box<S>* box = example.dynamics->box();
+  const Mover<S> mover(options_.free.motion, options_.free.step, *example.dynamics, nullptr);
+  Driven<S>* driven = example.dynamics->driven();
   lambda_ = averaged_ > 1 ? Matrix<S>(cost_gradient_ / static_cast<S>(averaged_)) : cost_gradient_;
-  if (lags) mu_.setZero(lambda_.rows(), lambda_.cols());
+  mover.start(lambda_.rows(), lambda_.cols(), mu_);
   for (std::size_t k = steps; k-- > 0;) {
-    if (box != nullptr) box->pull_back(k + 1 < steps ? trajectory_[k + 1] : end_, lambda_);
+    if (driven != nullptr) driven->show_at(static_cast<Index>(k), options_.free.max_steps);
+    mover.pull(k + 1 < steps ? trajectory_[k + 1] : end_, lambda_, mu_, push_);
     Linearization<S>& at = kept_ != nullptr ? kept_->recall(k) : example.dynamics->linearize(trajectory_[k]);
-    S scale = step;
-    if (lags) {
-      mu_ += step * lambda_;
-      scale = share;
-    }
-    const Matrix<S>& u = lags ? mu_ : lambda_;
-    at.accumulate(u, scale * example.weight, *example.sink, change_);
-    if (example.watch != nullptr) example.watch->pull(at, u, scale);
-    lambda_ += scale * change_;
-    if (lags) mu_ *= S(1) - share;
+    at.accumulate(push_, example.weight, *example.sink, change_);
+    if (example.watch != nullptr) example.watch->pull(at, push_, 1);
+    lambda_ += change_;
     if (averaged_ > 1 && k > 0 && k + static_cast<std::size_t>(averaged_) > steps) {
       lambda_ += cost_gradient_ / static_cast<S>(averaged_);
     }
@@ -123,14 +116,14 @@ SequenceReport BackpropThroughTime<S>::through_sweep(Example<S>& example) {
 
 template <class S>
 SequenceReport BackpropThroughTime<S>::estimate(Example<S>& example) {
-  NUDGE_EXPECT(options_.free.solver == SettleSolver::euler);
+  NUDGE_EXPECT(steps_in_time(options_.free.solver));
   if (options_.free.schedule == RelaxationSchedule::sweep) return through_sweep(example);
   SequenceReport report;
   Matrix<S>& z = *example.state;
   for (Matrix<S>* x : {&force_, &lambda_, &change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
   compute_derivatives(example);
   example.dynamics->begin_reads(ReadClass::free);
-  timing_ = euler_timing(options_.free.step, example.dynamics->leak(), options_.free.lag);
+  timing_ = euler_timing(options_.free.step, example.dynamics->leak(), options_.free.motion);
   example.dynamics->set_read_timing(timing_);
   const std::size_t steps = forward(example, report);
   example.dynamics->begin_reads(ReadClass::monitor);
@@ -138,6 +131,7 @@ SequenceReport BackpropThroughTime<S>::estimate(Example<S>& example) {
   ++report.free.force_evaluations;
   report.free.residual = relative_residual(static_cast<double>(force_norm(example)), static_cast<double>(z.norm()));
   if (!std::isfinite(report.free.residual)) report.free.status = Status::diverged;
+  if (example.dynamics->driven() != nullptr && z.allFinite()) report.free.residual = 0;  // of a trajectory: none
   report.loss = example.cost->value(z);
   example.dynamics->begin_reads(ReadClass::stored);
   report.nudged = Status::max_steps;

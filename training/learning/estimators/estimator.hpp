@@ -39,6 +39,7 @@ struct EstimatorOptions {
   double error_frequency = 0.01;     ///< frequency: ω₂ of the error
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
+  double clock_error = 0;            ///< echo: relative error of the time of its steps
   double running_mean = 0;           ///< m of the running mean of gradients that finish() takes; 0: none
   NudgedDrive drive = NudgedDrive::state;            ///< aep_transposed: drive of the memory's arrays in nudged phases
   bool below_rounding = false, below_noise = false;  ///< allow a nudge whose gradient is rounding, or noise, alone
@@ -87,7 +88,7 @@ struct Example {
 /// Begins the reads of a nudged phase, of dynamics and cost. Returns their timing: a step lasts its duration.
 template <class S>
 ReadTiming begin_nudged_reads(Example<S>& example, const EstimatorOptions& options) {
-  const ReadTiming timing = euler_timing(options.step, example.dynamics->leak(), options.free.lag);
+  const ReadTiming timing = euler_timing(options.step, example.dynamics->leak(), options.free.motion);
   example.dynamics->begin_reads(ReadClass::nudged);
   example.dynamics->set_read_timing(timing);
   example.cost->set_read_timing(timing);

@@ -55,6 +55,12 @@ const Section<EstimatorOptions>& estimator_section() {
                    "about 1/(1 - m) batches, with one number per parameter. 0: none.",
                    "bias-corrected as in Kingma and Ba, arXiv:1412.6980"),
               &EstimatorOptions::running_mean),
+        field(
+            real(
+                "nudge.clock_error", "0", between(-0.5, 0.5),
+                "Estimator echo: relative error of the duration of a step on the way back. 1e-4 is a clock that is 100 "
+                "ppm slow."),
+            &EstimatorOptions::clock_error),
         field(integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
               &EstimatorOptions::points),
         field(real("nudge.input_frequency", "0", at_least(0),

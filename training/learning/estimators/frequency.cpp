@@ -8,7 +8,7 @@
 
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/lag.hpp"
+#include "sim/mover.hpp"
 
 namespace nudge {
 namespace {
@@ -139,14 +139,13 @@ void FrequencyEstimator<S>::run(Example<S>& example, S beta, SequenceReport& rep
   start_lock_ins(timing.duration, z);
   states_ = swings ? Matrix<S>(Matrix<S>::Zero(z.rows(), z.cols())) : z;
   force_.resize(z.rows(), z.cols());
-  Lag<S> lag(options_.free.lag, options_.step, example.dynamics->inertia());
-  lag.start(z.rows(), z.cols(), flow_);
+  Mover<S> mover(options_.free.motion, options_.step, *example.dynamics);
+  mover.start(z.rows(), z.cols(), flow_);
   for (int n = 0; n < of_error_.steps(); ++n) {
     example.dynamics->force(states_, force_);
     if (swings) force_ += static_cast<S>(of_inputs_.drive(n) - 1) * drive_;
     force_ -= static_cast<S>(of_error_.drive(n)) * beta * cost_gradient_;
-    lag.advance(states_, force_, flow_);
-    if (const Box<S>* box = example.dynamics->box()) box->project(states_, {0, states_.cols()});
+    mover.advance(states_, force_, flow_);
     moved_ = swings ? states_ : Matrix<S>(states_ - z);
     of_error_.take(n, moved_);
     if (swings) of_inputs_.take(n, moved_);

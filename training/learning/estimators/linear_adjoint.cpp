@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sim/lag.hpp"
+#include "sim/mover.hpp"
 
 namespace nudge {
 namespace {
@@ -29,8 +29,8 @@ SequenceReport LinearAdjointEstimator<S>::estimate(Example<S>& example) {
   const ReadTiming timing = begin_nudged_reads(example, options_);
   example.cost->gradient(z, cost_gradient_);
   hold_at_rest<S>(*example.dynamics, at, z, cost_gradient_, change_);
-  Lag<S> lag(options_.free.lag, options_.step, example.dynamics->inertia());
-  lag.start(z.rows(), z.cols(), flow_);
+  Mover<S> mover(options_.free.motion, options_.step, *example.dynamics);
+  mover.start(z.rows(), z.cols(), flow_);
   const NudgedPoint<S> point{example.dynamics, &at, &z, example.filter};
   Layered<S>* swept = sweeping(*example.dynamics, options_.free.schedule);
   for (int n = 0; n < options_.nudged_steps; ++n) {
@@ -40,7 +40,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(Example<S>& example) {
     }
     law_.vjp(point, a, change_);
     change_ += cost_gradient_;
-    lag.advance(a, change_, flow_);
+    mover.move(a, change_, flow_);
   }
   if (swept != nullptr) {  // what a sweep saw is not of one state
     law_.vjp(point, a, change_);
@@ -68,9 +68,9 @@ SequenceReport DyadicEstimator<S>::estimate(Example<S>& example) {
   a.setZero(m.rows(), m.cols());
   for (Matrix<S>* x : {&cost_gradient_, &change_, &force_}) x->resize(m.rows(), m.cols());
   const ReadTiming timing = begin_nudged_reads(example, options_);
-  Lag<S> lag(options_.free.lag, options_.step, example.dynamics->inertia());
-  lag.start(m.rows(), m.cols(), flow_);
-  lag.start(m.rows(), m.cols(), state_flow_);
+  Mover<S> mover(options_.free.motion, options_.step, *example.dynamics);
+  mover.start(m.rows(), m.cols(), flow_);
+  mover.start(m.rows(), m.cols(), state_flow_);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     Linearization<S>& at = example.dynamics->linearize(m);
     law_.vjp({example.dynamics, &at, &m, example.filter}, a, change_);
@@ -82,9 +82,8 @@ SequenceReport DyadicEstimator<S>::estimate(Example<S>& example) {
     } else {
       at.force(force_);
     }
-    lag.advance(a, change_, flow_);
-    lag.advance(m, force_, state_flow_);
-    if (const Box<S>* box = example.dynamics->box()) box->project(m, {0, m.cols()});
+    mover.move(a, change_, flow_);
+    mover.advance(m, force_, state_flow_);
   }
   finish<S>(change_, a, report);
   report.nudged_time = timing.duration * options_.nudged_steps;

@@ -26,7 +26,7 @@ void NudgedDynamics<S>::bind(Example<S>& example, Linearization<S>* at, const st
   step_ = options.step;
   nudged_ = example.cost->columns(cols());
   curvature_ = frozen_ ? 0 : example.cost->curvature();
-  reversed_ = options.free.solver == SettleSolver::euler;
+  reversed_ = steps_in_time(options.free.solver);
   columns_.clear();
   if (base().layered() != nullptr) {
     const auto own = layered().node_columns();
@@ -100,8 +100,8 @@ template <class S>
 void NudgedDynamics<S>::check_minimum(const EstimatorOptions& options) {
   if (curvature_ == 0 || options.free.solver == SettleSolver::sample) return;
   const bool swept = sweeping(base(), options.free.schedule) != nullptr;
-  const bool explicit_step = options.free.solver == SettleSolver::euler && options.free.lag == 0 && !swept &&
-                             base().box() == nullptr && base().inertia() == nullptr;
+  const bool explicit_step = options.free.solver == SettleSolver::euler && options.free.motion.first_order() &&
+                             !swept && base().box() == nullptr && base().inertia() == nullptr;
   const Matrix<S> held = held_by(explicit_step);
   for (Index j = 0; j < held.cols(); ++j) {
     for (const double beta : betas_) {

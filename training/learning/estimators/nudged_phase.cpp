@@ -139,7 +139,7 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   const bool swings = options.oscillation.on();
   SettleOptions settling = nudged_settling(options);
   const bool sweeps = sweeping(*example.dynamics, settling.schedule) != nullptr;
-  NUDGE_EXPECT(!swings || (!sweeps && settling.solver == SettleSolver::euler));  // phase_needs()
+  NUDGE_EXPECT(!swings || (!sweeps && steps_in_time(settling.solver)));  // phase_needs()
   system_.bind(example, at, betas, law, anchored, options);
   const ReadTiming timing = begin_nudged_reads(example, options);
   const bool noisy = example.dynamics->noisy();
@@ -159,7 +159,7 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   }
   // The force of the last step serves as the residual of a noise-free phase: that of a noisy one has the noise of that step in
   // it, and that of a sweep is not of one state.
-  const bool stepped = settling.solver == SettleSolver::euler && !sweeps && settling.average_last == 1;
+  const bool stepped = steps_in_time(settling.solver) && !sweeps && settling.average_last == 1;
   settling.final_residual = !swings && (noisy || !stepped) && !(sweeps && system_.settled_by_sweep());
   const double forces = result.force_evaluations, time = result.time;
   result = phase(true);

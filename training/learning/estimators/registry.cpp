@@ -13,6 +13,7 @@
 #include "sim/base/open_list.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/learning/estimators/adjoint_estimators.hpp"
+#include "training/learning/estimators/echo.hpp"
 #include "training/learning/estimators/estimator_keys.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
 #include "training/learning/estimators/nudged_phase.hpp"
@@ -37,7 +38,7 @@ EstimatorKind kind(const char* name, Nudge nudge, Make /*make*/) {
   EstimatorKind one{name, [](const EstimatorOptions& o) { return Make{}.template operator()<float>(o); },
                     [](const EstimatorOptions& o) { return Make{}.template operator()<double>(o); }};
   one.nudge = nudge;
-  one.needs = {needs::no_bath};
+  one.needs = {needs::still_input, needs::no_bath};
   one.leaves_out = true;
   if (nudge == Nudge::transposed) one.beta_in_float = 1e-2;
   return one;
@@ -135,6 +136,14 @@ std::vector<EstimatorKind> our_kinds() {
   });
   EstimatorKind bptt = computed<BackpropThroughTime>("bptt");
   bptt.leaves_out = false;
+  bptt.needs = {needs::no_bath};
+  EstimatorKind echo =
+      kind("echo", Nudge::live, []<class S>(O o) -> Made<S> { return std::make_unique<EchoEstimator<S>>(o); });
+  echo.leaves_out = false;
+  echo.needs = {needs::moving_input, needs::energy, needs::undamped, needs::no_amplifiers};
+  echo.keys =
+      estimator_section().rows_of({&E::beta, &E::clock_error, &E::below_rounding, &E::below_noise, &E::running_mean});
+  echo.keys.push_back(read_policy_row(ReadClass::nudged));
   EstimatorKind alternating = computed<EnergyAlternatingEstimator>("energy_alternating");
   alternating.leaves_out = false;
   EstimatorKind frequency = computed<FrequencyEstimator>("frequency");
@@ -180,7 +189,8 @@ std::vector<EstimatorKind> our_kinds() {
           frequency,
           needing(contrasting(one_sided(coupled, {mean})), {needs::energy}),
           needing(adjoint, {needs::solves_itself}),
-          nudging(finite, {mean})};
+          nudging(finite, {mean}),
+          contrasting(echo)};
 }
 
 OpenList<EstimatorKind>& list() {

@@ -69,7 +69,7 @@ const Requirement moves_itself = {[](F f) {
 }};
 
 const Requirement euler = {[](F f) {
-  return where(f.solver != SettleSolver::euler, "relaxation.solver must be euler, whose steps it follows");
+  return where(!steps_in_time(f.solver), "relaxation.solver must be euler or second_order, whose steps it follows");
 }};
 
 const Requirement unit_sweeps = {[](F f) {
@@ -82,6 +82,23 @@ const Requirement summed_gradient = {[](F f) {
   return where(f.products,
                "crossbar.update must not be coincidence, whose pulses multiply at the devices: this needs the "
                "summed gradient of a batch");
+}};
+
+const Requirement still_input = {[](F f) {
+  return where(f.moving_input,
+               "data.frames must be 1: inputs that change in time leave no equilibrium. Use bptt, or echo where nodes "
+               "have a mass");
+}};
+
+const Requirement moving_input = {[](F f) {
+  return where(!f.moving_input,
+               "data.frames must be above 1: it learns from a trajectory, on inputs that change in time");
+}};
+
+const Requirement undamped = {[](F f) {
+  if (f.solver != SettleSolver::second_order)
+    return std::string("relaxation.solver must be second_order: it turns the speeds of the nodes round");
+  return has(f.states.boxed, " keeps states in a box, from whose walls no speed comes back");
 }};
 
 const Requirement step_of_nudge = {[](F f) {

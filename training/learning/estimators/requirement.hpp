@@ -33,10 +33,11 @@ struct RunFacts {
   StateFacts states = {};
   SettleSolver solver = SettleSolver::euler;
   bool sweeps = false;
-  double step = 0;          ///< relaxation.step; 0: it follows the leak
-  bool centered = true;     ///< nudge.sides
-  bool exact_nudge = true;  ///< by a cost, or a frozen current, whose step solvers of their own can take
-  bool lags = false;        ///< amplifiers have a bandwidth
+  double step = 0;            ///< relaxation.step; 0: it follows the leak
+  bool centered = true;       ///< nudge.sides
+  bool moving_input = false;  ///< data.frames: a trajectory in place of an equilibrium
+  bool exact_nudge = true;    ///< by a cost, or a frozen current, whose step solvers of their own can take
+  bool lags = false;          ///< amplifiers have a bandwidth
   bool unequal_leaks = false;
   bool node_noise = false;   ///< thermal, of nodes on devices
   bool physical = false;     ///< devices and circuits whose noise is on
@@ -69,6 +70,9 @@ extern const Requirement moves_itself;     ///< none: the nudged law differs fro
 extern const Requirement euler;            ///< steps of one length
 extern const Requirement unit_sweeps;      ///< the sweep that is a forward pass, or none
 extern const Requirement summed_gradient;  ///< a gradient is summed for every parameter
+extern const Requirement still_input;      ///< inputs that stand still: an equilibrium
+extern const Requirement moving_input;     ///< inputs that change in time
+extern const Requirement undamped;         ///< nodes with mass and without a box, which go back the way they came
 extern const Requirement step_of_nudge;    ///< a solver with steps of its own knows the nudge's step
 
 // Of solvers, schedules and forms of nudges.

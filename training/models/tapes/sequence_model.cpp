@@ -52,7 +52,7 @@ Matrix<S> position_code(Index tokens, Index width) {
 /// Takes a step x ← x + U(x), or one with momentum. Its constants are column `part` of p[prefix + "beta"] and p[prefix
 /// + "eta"].
 template <class S>
-void take_step(StepRule rule, Motion<S>& at, const NamedValues<S>& p, const std::string& prefix, Index part,
+void take_step(StepRule rule, MomentumState<S>& at, const NamedValues<S>& p, const std::string& prefix, Index part,
                const std::function<Value<S>(Value<S>)>& update) {
   if (rule == StepRule::residual) {
     at.z = at.z + update(at.z);
@@ -122,7 +122,7 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
 template <class S>
 Value<S> sequence_logits(Value<S> x, const SequenceShape& s, const NamedValues<S>& p) {
   const StepMixer mixer = mixer_of(s);
-  Motion<S> at{x, {}};
+  MomentumState<S> at{x, {}};
   if (mixer.rule != StepRule::residual) at.p = x.tape->constant(Matrix<S>::Zero(at.z.rows(), at.z.cols()));
   for (Index l = 0; l < s.blocks; ++l) {
     const std::string prefix = block_prefix(l);
