@@ -311,7 +311,13 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
 void confirm_steps(Equilibrium& e, const std::function<SettleResult(double, int)>& settled) {
   constexpr int kTimes = 3;    // of what is foretold
   constexpr int kMost = 2000;  // of some samples: as much as some steps of training
-  if (e.missing_steps == 0) return;
+  if (e.missing_steps == 0) {
+    // Where no stable equilibrium is known a contraction may be that of a state that never comes to rest.
+    const bool hopes = e.settled < 1 && e.decay < 1 && !e.stable() && std::isfinite(e.residual);
+    const int more = std::min(kTimes * e.steps, kMost);
+    if (hopes && more > e.steps && !(settled(e.aim(), more).residual <= e.aim())) e.decay = 1;
+    return;
+  }
   const int most = kTimes * (e.steps + e.missing_steps);
   if (most > kMost) {
     e.missing_steps = 0;

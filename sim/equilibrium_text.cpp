@@ -48,8 +48,8 @@ std::string finding(const Equilibrium& e) {
 
 const std::vector<std::string>& mending_keys() {
   static const std::vector<std::string> all = {
-      "relaxation.free_steps",       "relaxation.step",    "model.damping", "circuit.gain_bandwidth",
-      "circuit.amplifier_bandwidth", "hopfield.activation"};
+      "relaxation.free_steps",       "relaxation.step",     "model.damping",      "circuit.gain_bandwidth",
+      "circuit.amplifier_bandwidth", "hopfield.activation", "train.learning_rate"};
   return all;
 }
 
@@ -73,7 +73,11 @@ std::string remedy(const Equilibrium& e) {
                            : "start with other weights (seed)") +
            ", or lower train.learning_rate if training lost it";
   }
-  if (e.unstable > 0) return steadying(e);
+  if (e.unstable > 0) {
+    const bool strides = e.settled < 1 && e.may_name("relaxation.step");
+    return steadying(e) + (strides ? ", or lower relaxation.step" : "") +
+           (e.may_name("train.learning_rate") ? ", or lower train.learning_rate if training lost it" : "");
+  }
   if (e.may_name("relaxation.free_steps")) {
     if (e.missing_steps > 0)
       return fmt::format("{} steps (relaxation.free_steps) reach {:.0e}", e.steps + e.missing_steps, e.aim());

@@ -46,7 +46,8 @@ std::vector<GradientError> gradient_errors(const GradcheckReport& report) {
   for (const EstimatorFacts& facts : report.estimators) {
     GradientError* one = find_error(errors, facts.name);
     if (one == nullptr) continue;
-    *one = {one->estimator, one->cosine, facts.beta, facts.signal.snr(), facts.free_residual, facts.nudged_residual};
+    *one = {one->estimator,      one->cosine,           facts.beta, facts.signal.snr(),
+            facts.free_residual, facts.nudged_residual, facts.cause};
   }
   return errors;
 }
@@ -77,6 +78,12 @@ std::vector<GradientError> gradient_errors(const H5Reader& file) {
   fill("snr", &GradientError::snr);
   fill("free_residual", &GradientError::free_residual);
   fill("nudged_residual", &GradientError::nudged_residual);
+  if (file.has("diagnostics/cause")) {
+    const auto causes = file.texts("diagnostics/cause", facts);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (GradientError* one = find_error(errors, names[i])) one->cause = causes[i];
+    }
+  }
   return errors;
 }
 
@@ -100,6 +107,7 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
   constexpr double least = 1e-4;
   const double lost = 1 - one.cosine;
   if (one.checks_reference() || !(lost >= least) || !std::isfinite(one.free_residual)) return "";
+  if (!one.cause.empty()) return one.cause;
   const auto implicit =
       std::find_if(all.begin(), all.end(), [](const GradientError& e) { return e.estimator == "implicit"; });
   std::vector<std::pair<double, std::string>> parts;
@@ -110,7 +118,7 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
     parts.emplace_back(1 - one.snr / std::sqrt(1 + one.snr * one.snr),
                        fmt::format("noise: signal-to-noise {:.2g}", one.snr));
   }
-  if (one.nudged_residual > 0) {
+  if (one.nudged_residual > 0 && !std::isfinite(one.snr)) {  // noise moves nodes as a transient does
     parts.emplace_back(one.nudged_residual * one.nudged_residual / 2,
                        fmt::format("nudged phase not settled: residual {:.1e}", one.nudged_residual));
   }

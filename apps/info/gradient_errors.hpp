@@ -16,6 +16,7 @@ struct GradientError {
   double cosine = 0;  ///< cosine of all parameters of the equilibrium; of the worst group if the file has no such row
   double beta = 0, snr = 0;
   double free_residual = 0, nudged_residual = 0;  ///< |F|/|z|, |f|/|z − z*|
+  std::string cause = {};                         ///< EstimatorFacts::cause
 
   /// Finite differences check the reference: they are no competitor.
   bool checks_reference() const { return estimator == "finite_difference"; }
@@ -28,8 +29,8 @@ std::vector<GradientError> gradient_errors(const H5Reader& file);
 /// Verdict on the equilibrium that a command left in its file; empty in earlier versions and without free phases.
 std::string equilibrium_of(const H5Reader& file);
 
-/// Largest part of 1 − cosine, in words with its number; empty below 1e-4, and without diagnostics. Parts are compared by the loss of
-/// cosine that each can explain: noise at most 1 − s/√(1 + s²) at the signal-to-noise s of the nodes; an unsettled free
+/// Largest part of 1 − cosine, in words with its number; empty below 1e-4, and without diagnostics. On devices it is what the check found by
+/// switching parts off, where it looked. Else parts are compared by the loss of cosine that each can explain: noise at most 1 − s/√(1 + s²) at the signal-to-noise s of the nodes; an unsettled free
 /// phase what `implicit` loses, which is exact at that state; an unsettled nudged phase r²/2 of its residual r. What none
 /// of them explains is bias of the rule, at its beta and at the residual of the free phase.
 std::string main_error(const GradientError& one, const std::vector<GradientError>& all);

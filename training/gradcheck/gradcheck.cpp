@@ -19,6 +19,7 @@
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/data/data_options.hpp"
+#include "training/gradcheck/error_cause.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/train/equilibrium_run.hpp"
 
@@ -69,6 +70,7 @@ class Check {
       if (k == 0 && scope_.estimators.empty() && !options_.record.empty()) record(batch, names);
     }
     out_.rows.insert(out_.rows.end(), differences_.begin(), differences_.end());
+    if (scope_.estimators.empty() && first_step() == 0) name_causes();
     return std::move(out_);
   }
 
@@ -78,6 +80,18 @@ class Check {
   }
 
   std::uint64_t first_step() const { return options_.train_steps; }
+
+  /// Looks for what makes gradients wrong, at the weights that a run begins with.
+  void name_causes() {
+    constexpr double kFair = 0.99;
+    for (std::size_t e = 0; e < out_.estimators.size(); ++e) {
+      EstimatorFacts& one = out_.estimators[e];
+      const GradcheckRow* all = out_.find(one.name, "all");
+      if (all == nullptr || !(all->agreement.cosine < kFair)) continue;
+      tell("what makes the gradient of " + one.name + " wrong");
+      one.cause = error_cause(config_, parts_, one.name, one.beta);
+    }
+  }
 
   void train() {
     if (first_step() > 0) tell(fmt::format("training {} steps first", first_step()));

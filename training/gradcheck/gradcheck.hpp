@@ -65,6 +65,7 @@ struct EstimatorFacts {
   double flipped_gates = 0;  ///< share of the memory's ReLU gates with β |(a W_m)_i| > |(z W_m)_i|: those that differ
                              ///< between the two nudged states, to first order in β
   int diverged = 0;          ///< sequences, all batches
+  std::string cause = {};    ///< error_cause() of a cosine below 0.99 on devices; empty: not looked for, or none
 };
 
 struct GradcheckReport {

@@ -47,6 +47,8 @@ void write_estimators(const GradcheckReport& r, H5Document& d) {
   to.add("flipped_gates",
          "share of the memory's ReLU gates that differ between the nudged states, to first order in beta",
          &Facts::flipped_gates);
+  to.add("cause", "part of the circuit that costs most, and the cosine without it; empty: none, or not looked for",
+         &Facts::cause);
   to.add("diverged", "sequences that diverged", [](const Facts& f) { return static_cast<double>(f.diverged); });
 }
 
