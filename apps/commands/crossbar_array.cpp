@@ -319,8 +319,7 @@ void export_block(const Config& config, const std::filesystem::path& path) {
   check_size(config, *kind.netlist, kind.netlist->terms(*plan));
   const auto network = make_network<double>(config, plan, Weights::configured);
   const CrossbarSpec arrays = crossbar_spec(config);
-  NetlistOptions options{Matrix<double>(network->rows(), network->circuit().inputs()), arrays.circuit,
-                         arrays.device.curve, path.filename().string() + ".data"};
+  NetlistOptions options{{}, arrays.circuit, arrays.device.curve, path.filename().string() + ".data"};
   network->clamp(task->training(0), 0, options.clamp);
   const ExportedNetwork exported = kind.netlist->write(*network, options);
   write_atomically(path, std::as_bytes(std::span(exported.text)), Overwrite::must_not_exist);

@@ -132,8 +132,13 @@ nb::tuple evaluate(Model<S>& model, const Batch& batch, std::uint64_t step, cons
 template <class S>
 Matrix<S> inputs_of(Model<S>& model, const Batch& batch) {
   const Network<S>& network = model.network();
-  Matrix<S> x(batch.sequences * network.rows(), network.circuit().inputs());
-  for (Index b = 0; b < batch.sequences; ++b) network.clamp(batch, b, x.middleRows(b * network.rows(), network.rows()));
+  const Index inputs = batch.features.size() > 0 ? batch.features.cols() : network.circuit().inputs();
+  Matrix<S> x(batch.sequences * network.rows(), inputs);
+  Matrix<S> one;
+  for (Index b = 0; b < batch.sequences; ++b) {
+    network.clamp(batch, b, one);
+    x.middleRows(b * network.rows(), network.rows()) = one;
+  }
   return x;
 }
 

@@ -103,7 +103,10 @@ TEST_CASE("drawn configs that the check accepts run, and what it refuses a run r
       CHECK_FALSE(no->empty());
       continue;
     }
-    CHECK(fault_of(*config, seed % 3 != 0) == "");
+    const bool trains = seed % 3 != 0;
+    if (!trains && refusal([&] { expect_gradcheck(*config); }))
+      continue;  // by rules of `gradcheck` alone: the file may train
+    CHECK(fault_of(*config, trains) == "");
   }
   WARN(ran << " drawn configs ran, " << refused << " were refused");
   CHECK(ran >= seeds.count / 8);

@@ -179,3 +179,31 @@ TEST_CASE("forecasting: what cannot be forecast is refused with what would help"
   CHECK_THROWS_WITH(small({"network.kind=free_transformer"}), Contains("must be sequence_model"));
   CHECK_THROWS_WITH(parse_program_config("t.toml", "[series]\npatch = 4\n", {}), Contains("series.patch"));
 }
+
+TEST_CASE("series: windows for networks of samples are those of forecasting, of every variable, part by part") {
+  const TemporaryDirectory folder;
+  const Config config =
+      parse_program_config("series.toml",
+                           "estimator = 'bptt'\n[network]\nkind = 'hopfield'\n[hopfield]\nhidden = [4]\n[task]\nkind = "
+                           "'series'\n[series]\npatch = 2\nhorizon = 1\n"
+                           "file = '" +
+                               two_columns(folder).string() +
+                               "'\n[data]\nframes = 3\nvalidation_fraction = 0.1\ntest_fraction = 0.2\nside_by_side = "
+                               "1\n[relaxation]\nstep = 0.5\n[train]\nbatch = 4\n",
+                           {});
+  const auto task = make_task(config);
+  CHECK(task->sizes().features == 2);
+  CHECK(task->sizes().values == 2);
+  // 100 steps: training ends at 70, so its forecasts start at 6 ... 68; of the test part at 80 ... 98.
+  Index tested = 0;
+  for (const Batch& batch : task->test()) tested += batch.counted();
+  CHECK(tested == 2 * 19);
+  const Batch first = task->validation().front();
+  CHECK(first.features.cols() == 6);
+  // The column t, standardised by 0 ... 69: deviation √((70² − 1)/12). The first window ends at 69; the values are those of 70 and 71.
+  const double unit = std::sqrt(12.0 / (70 * 70 - 1));
+  for (Index k = 0; k < 6; ++k) CHECK(first.features(0, k) == Approx(static_cast<double>(k - 5) * unit).margin(1e-6));
+  CHECK(first.values(0, 0) == Approx(unit).margin(1e-6));
+  CHECK(first.values(0, 1) == Approx(2 * unit).margin(1e-6));
+  CHECK(train(config, std::nullopt).failure.empty());
+}

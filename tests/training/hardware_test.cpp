@@ -66,7 +66,7 @@ TEST_CASE("a circuit gets of the level what it has a place for", "[hardware]") {
   CHECK_THROWS_WITH(
       of({"device.preset=ecram", "relaxation.solver=anderson"}),
       Contains("relaxation.solver = anderson (does not fit: hardware.level must be ideal on devices: it does not "
-               "follow their noise; euler or rk4 would)"));
+               "follow their noise; euler, second_order or rk4 would)"));
   CHECK_NOTHROW(of({"device.preset=ecram", "relaxation.solver=anderson", "hardware.level=ideal"}));
   CHECK_THROWS_WITH(of({"device.preset=ecram", "relaxation.schedule=sweep", "circuit.leak_spread=0.01"}),
                     Contains("relaxation.schedule = sweep (does not fit: circuit.leak_spread must be 0") &&

@@ -70,12 +70,12 @@ TEST_CASE("rules that only a run knew are known to the config") {
     CHECK_THAT(refusal({"relaxation.solver=" + solver, "hardware.level=ideal", "device.model=soft_bounds",
                         "device.read_noise=1 %"}),
                Contains("relaxation.solver = " + solver + " (does not fit: it cannot follow fresh noise") &&
-                   Contains("; euler or rk4 would)"));
+                   Contains("; euler, second_order or rk4 would)"));
   }
   CHECK_THAT(
       refusal({"estimator=aep_transposed", "nudge.form=oscillating", "relaxation.solver=rk4"}),
       Contains(
-          "nudge.form = oscillating (does not fit: relaxation.solver must be euler, whose steps it follows; static "
+          "nudge.form = oscillating (does not fit: relaxation.solver must be euler or second_order, whose steps it follows; static "
           "would)"));
   CHECK_THAT(refusal({"estimator=aep_tracked", "relaxation.solver=newton_gmres"}),
              Contains("estimator = aep_tracked (does not fit: relaxation.solver = newton_gmres needs a Jacobian"));

@@ -61,7 +61,7 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   refused("circuit.phase_adc_bits=12", lines);
   refused("crossbar.update=tiki_taka", "must be a rule for single devices with network.kind = resistive");
   refused("relaxation.solver=anderson",
-          "does not fit: resistive.diode = ideal keeps states in a box, and it does not project onto a box; euler or "
+          "does not fit: resistive.diode = ideal keeps states in a box, and it does not project onto a box; euler, second_order or "
           "coordinate would");
   refused("resistive.gain=[-1]", "resistive.gain");
   refused("resistive.hidden=[0]", "resistive.hidden");
@@ -70,7 +70,7 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   CHECK_THROWS_WITH(
       parse_program_config("t", "[relaxation]\nsolver = 'coordinate'\n"),
       Contains("t:2:1: relaxation.solver = coordinate (does not fit: units of network.kind = block act on each "
-               "other within a node, or their load depends on the state; euler, rk4, dopri5, anderson or "
+               "other within a node, or their load depends on the state; euler, second_order, rk4, dopri5, anderson or "
                "newton_gmres would)"));
   CHECK_THROWS_WITH(
       digits({"task.kind=characters"}),

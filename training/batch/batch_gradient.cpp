@@ -186,7 +186,6 @@ void BatchGradient<S>::bind(Worker& w, const Batch& batch, Index sequence, std::
   read.meter = &w.meter;
   read.use = &w.use;
   ReadContext tables = read;
-  if (batch.features.size() > 0) w.input.resize(network_->rows(), batch.features.cols());
   network_->clamp(batch, sequence, w.input, tables);
   read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::evaluation : ReadPhase::training);
   w.dynamics.bind(w.input, read);

@@ -70,7 +70,7 @@ std::complex<double> in_motion(double leak, const Motion& motion) {
 
 void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
                   CircuitDynamics<double>& dynamics) {
-  Matrix<double> input(network.rows(), batch.features.size() > 0 ? batch.features.cols() : network.circuit().inputs());
+  Matrix<double> input;
   network.clamp(batch, sequence, input);
   ReadContext read;
   read.policy = ReadPolicy::all_ideal();

@@ -19,6 +19,7 @@ ParamTable compare_rows();  ///< compare.*
 /// for "KEY = VALUE".
 ConfigRule must(std::vector<std::string> keys, const std::string& text, bool (*holds)(const Config&));
 
+double initial_step(const Config& c);   ///< ε of the first step of training
 bool is_sgd(const Config& c);           ///< train.optimizer = sgd
 bool has_no_momentum(const Config& c);  ///< no momentum of a rule that can have one
 bool has_no_decay(const Config& c);
@@ -28,6 +29,7 @@ bool has_no_clip(const Config& c);
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> kind_rules();     ///< requirements of networks and tasks on each other
 std::vector<ConfigRule> network_rules();  ///< rules of hopfield.*, convolutional.* and netlist.*
+std::vector<ConfigRule> motion_rules();   ///< rules of steps, masses, frames and swings
 std::vector<ConfigRule> local_rules();    ///< rules of hardware.level = local
 
 /// Throws UserError if a device cannot be made as described, or if its reads have fresh noise that the solver does not

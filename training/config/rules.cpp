@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numbers>
 
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/presets.hpp"
@@ -43,7 +42,6 @@ namespace {
 bool is_off_or_above_one(double ratio) { return ratio == 0 || ratio > 1; }
 
 /// The step of the relaxation at the initial damping, in units of tau.
-double initial_step(const Config& c) { return RelaxationStep(c).at(c.real("model.damping")); }
 
 /// What the mixer itself requires of its sizes.
 ConfigRule mixer_sizes() {
@@ -59,30 +57,6 @@ ConfigRule mixer_sizes() {
             }
             return std::string();
           }};
-}
-
-/// Euler on dz/dt = -(1 + s c) z, the stiffest part that is always there, is stable for eps (1 + s c) < 2, and that for
-/// every c that a run may come to: with damping.control up to damping.maximum.
-std::string unstable_step(const Config& c) {
-  const bool controlled = c.flag("damping.control");
-  const double rate = network_kind(c).leak(c).at(c.real(controlled ? "damping.maximum" : "model.damping"));
-  const PhaseOptions phases = phase_options(c);
-  const Motion& motion = phases.phases.free.motion;
-  if (!steps_in_time(phases.phases.free.solver) || motion.euler_step(phases.fixed_step) * rate < 2) return "";
-  const std::string limit = fmt::format("{}{}", motion.first_order() ? "2/(1 + s c) = " : "",
-                                        format_quantity(motion.step_like(2 / rate), Unit::none, 4));
-  if (!controlled) return fmt::format("must be < {}, or 0 for relaxation.step_fraction", limit);
-  return fmt::format(
-      "must be < {} for every c up to damping.maximum = {}, which damping.control may reach. Lower "
-      "damping.maximum, switch damping.control off, or set 0 for relaxation.step_fraction",
-      limit, c.as_text("damping.maximum"));
-}
-
-/// Without any friction a state swings for ever.
-std::string no_friction(const Config& c) {
-  const SettleOptions free = phase_options(c).phases.free;
-  const bool damped = free.motion.first_order() || free.motion.mean_friction() > 0 || moves_input(c);
-  return damped ? "" : "must be above 0 for one node at least: without friction no state settles";
 }
 
 /// What is reported must come from seeds that no choice was made with.
@@ -122,20 +96,6 @@ std::vector<ConfigRule> size_rules() {
              const double damping = c.real("model.damping");
              return !c.flag("damping.control") ||
                     (damping >= c.real("damping.minimum") && damping <= c.real("damping.maximum"));
-           }),
-      {{"relaxation.step", "relaxation.solver", "relaxation.mass", "relaxation.friction", "model.attention_gain",
-        "model.damping", "damping.control", "damping.maximum"},
-       unstable_step},
-      {{"relaxation.friction", "relaxation.solver", "data.frames"}, no_friction},
-      must({"data.frames", "relaxation.free_steps"}, "must be <= {relaxation.free_steps}: a frame lasts a step or more",
-           [](const Config& c) { return data_options(c).frames <= c.integer("relaxation.free_steps"); }),
-      must({"relaxation.tolerance", "data.frames"}, "must be off: inputs that change in time are followed to their end",
-           [](const Config& c) { return !moves_input(c) || phase_options(c).phases.free.tolerance == 0; }),
-      must({"relaxation.average_free", "relaxation.free_steps"}, "must be <= {relaxation.free_steps}",
-           [](const Config& c) { return c.integer("relaxation.average_free") <= c.integer("relaxation.free_steps"); }),
-      must({"relaxation.average_nudged", "relaxation.nudged_steps"}, "must be <= {relaxation.nudged_steps}",
-           [](const Config& c) {
-             return c.integer("relaxation.average_nudged") <= c.integer("relaxation.nudged_steps");
            }),
       must({"train.skip_ratio"}, "must be > 1, or 0 for none",
            [](const Config& c) { return is_off_or_above_one(c.real("train.skip_ratio")); }),
@@ -260,19 +220,6 @@ std::vector<ConfigRule> run_rules() {
   };
 }
 
-/// A nudge that swings asks for steps that follow it. A step lasts at least its epsilon (sim/read_timing.hpp).
-std::string slow_steps(const Config& c) {
-  const Oscillation swing = phase_options(c).phases.oscillation;
-  if (!swing.on()) return "";
-  const double step = initial_step(c);
-  const int least = std::max(8, 2 * swing.harmonic + 1);
-  const double fastest = 2 * std::numbers::pi / (least * step);
-  return swing.frequency <= fastest
-             ? ""
-             : fmt::format("must be at most {:.3g}: a period must have at least {} steps of {:.3g} tau", fastest, least,
-                           step);
-}
-
 /// Half the distance from 1 to the next number: x + d is x where |d| is below this share of |x|.
 double rounding_unit(const Config& c) { return c.text("precision") == "double" ? 0x1p-53 : 0x1p-24; }
 
@@ -315,15 +262,6 @@ std::string model_of_another_preset(const Config& c) {
       "must be {} with device.preset = {}: keys of [device] in a file replace those of a preset, whose numbers are "
       "for its model. Add --set device.model={} and reset the other [device] keys of the file",
       own, name, own);
-}
-
-/// Of swings and of steps that rounding takes back, which leave as it is what then looks like a result.
-std::vector<ConfigRule> motion_rules() {
-  return {
-      {{"nudge.frequency", "nudge.form", "nudge.harmonic", "relaxation.step", "relaxation.step_fraction"}, slow_steps},
-      must({"nudge.harmonic"}, "must be odd: even ones have no slope at 0",
-           [](const Config& c) { return c.integer("nudge.harmonic") % 2 == 1; }),
-  };
 }
 
 std::vector<ConfigRule> rounding_rules() {

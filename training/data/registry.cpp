@@ -22,6 +22,14 @@ ParamTable of_series() {
   return rows;
 }
 
+/// Keys of [series], and of [data] what does not say where samples come from.
+ParamTable of_windows() {
+  ParamTable rows = of_series();
+  add_rows(rows, data_section().rows_of(
+                     {&DataOptions::frames, &DataOptions::side_by_side, &DataOptions::validation_samples}));
+  return rows;
+}
+
 template <MadKind kind>
 TaskKind mad_kind(const char* summary, const char* only_network = "") {
   return {to_string(kind),
@@ -62,6 +70,8 @@ OpenList<TaskKind>& list() {
        "argmax_read"},
       {"forecasting", "the next values of a series (series.file, or a generated one)", forecasting_task, "rmse",
        Rows::steps, check_forecasting_task, of_series(), "sequence_model"},
+      {"series", "the next values of a series, shown to a network of samples in frames", series_task, "rmse",
+       Rows::features, check_series_task, of_windows()},
       {"latent", "sequences with a hidden position and noise", latent_task, "", Rows::symbols, check_latent_task},
   });
   return kinds;

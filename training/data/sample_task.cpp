@@ -23,7 +23,10 @@ constexpr const char* kReferenceRevision = "references 1";
 }  // namespace
 
 SampleTask::SampleTask(const Config& config, Target target)
-    : parts_(load_samples(sample_options(config), target)),
+    : SampleTask(config, load_samples(sample_options(config), target)) {}
+
+SampleTask::SampleTask(const Config& config, SampleParts parts)
+    : parts_(std::move(parts)),
       augmentation_(data_options(config).augment, parts_),
       batch_(static_cast<Index>(config.integer("train.batch"))),
       rows_(samples_side_by_side(config)),

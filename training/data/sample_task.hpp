@@ -25,6 +25,7 @@ class SampleTask : public Task {
 
  protected:
   SampleTask(const Config& config, Target target);
+  SampleTask(const Config& config, SampleParts parts);
   /// Scores that `compute` gives for the parts, taken from the cache if known.
   std::optional<ReferenceScores> scores(const ReferenceRequest& request, Index outputs,
                                         ReferenceScores (*compute)(const SampleParts&, const ReferenceRequest&)) const;

@@ -11,6 +11,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/io/descriptor.hpp"
+#include "training/data/cut_series.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/readers/readers.hpp"
 #include "training/data/sample_task.hpp"
@@ -120,20 +121,17 @@ const Section<SeriesOptions>& series_section() {
                     "learn the same series."),
             &SeriesOptions::seed),
       field(integer("series.patch", "8", between(1, 4096),
-                    "Values in one row of model.tokens (a patch of Nie et al., arXiv:2211.14730)."),
+                    "Values in one row of model.tokens, or in one frame of task.kind = series (a patch of Nie et al., "
+                    "arXiv:2211.14730)."),
             &SeriesOptions::patch),
       field(integer("series.horizon", "4", between(1, 65536),
-                    "Rows, the last of model.tokens, whose values are forecast from those before."),
+                    "Rows whose values are forecast from those before: the last of model.tokens, or those after the "
+                    "frames of task.kind = series."),
             &SeriesOptions::horizon)};
   return section;
 }
 
 namespace {
-
-/// Starts of the forecasts of a part, for every variable: steps [begin, begin + count).
-struct Starts {
-  Index begin = 0, count = 0;
-};
 
 constexpr Index kMostReferenceWindows = 16384;  // that the linear model is fitted to: 22 MB of 336 values each
 
@@ -146,15 +144,13 @@ class ForecastingTask final : public Task {
         tokens_(static_cast<Index>(config.integer("model.tokens"))),
         seed_(run_seed(config)) {
     check_forecasting_task(config);
-    const Matrix<double> values = read_series(options_);
-    split(values.rows(), data_options(config));
-    standardise(values);
+    cut_ = cut_series(config, known(), unknown());
   }
 
   TaskSizes sizes() const override { return {tokens_, 0, 0, options_.patch + 1, options_.patch}; }
   std::int64_t fingerprint() const override {
     return static_cast<std::int64_t>(
-        fnv_1a(std::as_bytes(std::span(series_.data(), static_cast<std::size_t>(series_.size())))));
+        fnv_1a(std::as_bytes(std::span(cut_.series.data(), static_cast<std::size_t>(cut_.series.size())))));
   }
 
   /// Draws windows with replacement, like those of a text: number b of a step is a pure function of (seed, step, b).
@@ -162,23 +158,24 @@ class ForecastingTask final : public Task {
     Batch batch = blank(batch_);
     const RngKey key{seed_, Purpose::batch_order};
     for (Index b = 0; b < batch_; ++b) {
-      const auto windows = static_cast<std::uint64_t>(training_.count * series_.cols());
-      write(training_, static_cast<Index>(random_below(windows, key, step, 0, static_cast<std::uint32_t>(b))), batch,
-            b);
+      const auto windows = static_cast<std::uint64_t>(cut_.training.count * cut_.series.cols());
+      write(cut_.training, static_cast<Index>(random_below(windows, key, step, 0, static_cast<std::uint32_t>(b))),
+            batch, b);
     }
     return batch;
   }
   std::vector<Batch> validation() const override {
-    return spread(validation_, held_out_.validation_batches, held_out_.validation_size);
+    return spread(cut_.validation, held_out_.validation_batches, held_out_.validation_size);
   }
-  std::vector<Batch> test() const override { return spread(test_, held_out_.test_batches, held_out_.test_size); }
+  std::vector<Batch> test() const override { return spread(cut_.test, held_out_.test_batches, held_out_.test_size); }
 
   /// Reference scores of forecasts of the vector of all unknown values from the vector of all known ones: mean, and the
   /// linear model NLinear. A loss is that of a row.
   std::optional<ReferenceScores> references(const ReferenceRequest& request) const override {
     if (request.off()) return std::nullopt;
     SampleParts parts;
-    parts.training = samples(spread(training_, 1, std::min(kMostReferenceWindows, training_.count * series_.cols())));
+    parts.training =
+        samples(spread(cut_.training, 1, std::min(kMostReferenceWindows, cut_.training.count * cut_.series.cols())));
     parts.validation = samples(validation());
     parts.test = samples(test());
     ReferenceScores out = regression_references(parts, request);
@@ -190,43 +187,6 @@ class ForecastingTask final : public Task {
   Index known() const { return (tokens_ - options_.horizon) * options_.patch; }
   Index unknown() const { return options_.horizon * options_.patch; }
 
-  void split(Index length, const DataOptions& data) {
-    const auto share = [&](double fraction) {
-      return static_cast<Index>(std::llround(fraction * static_cast<double>(length)));
-    };
-    const Index test = share(data.test_fraction), validation = share(data.validation_fraction);
-    const Index ends[] = {length - test - validation, length - test, length};
-    Index begin = known();
-    Starts* const parts[] = {&training_, &validation_, &test_};
-    for (int i = 0; i < 3; ++i) {
-      *parts[i] = {begin, ends[i] - begin - unknown() + 1};
-      begin = ends[i];
-      if (parts[i]->count > 0 || (i == 2 && test == 0)) continue;
-      constexpr const char* names[] = {"training", "validation", "test"};
-      throw UserError(
-          fmt::format("the {} split of a series of {} steps is shorter than one window: {} known values and {} "
-                      "forecast values. Lower model.tokens, series.horizon or series.patch, use a longer series, or "
-                      "change data.validation_fraction or data.test_fraction",
-                      names[i], length, known(), unknown()));
-    }
-    standard_ = ends[0];
-  }
-
-  void standardise(const Matrix<double>& values) {
-    series_.resize(values.rows(), values.cols());
-    for (Index c = 0; c < values.cols(); ++c) {
-      const auto part = values.col(c).head(standard_).array();
-      const double mean = part.mean(), deviation = std::sqrt((part - mean).square().mean());
-      if (!(deviation > 1e-12 * std::abs(mean))) {
-        throw UserError(
-            fmt::format("series.file = \"{}\": column {} has one value, {}, in the whole training split: there is "
-                        "nothing to forecast",
-                        options_.file, c + 1, mean));
-      }
-      series_.col(c) = ((values.col(c).array() - mean) / deviation).cast<float>();
-    }
-  }
-
   Batch blank(Index examples) const {
     Batch batch{examples, tokens_, {}, {}};
     batch.features = Matrix<float>::Zero(examples * tokens_, options_.patch + 1);
@@ -236,28 +196,28 @@ class ForecastingTask final : public Task {
   }
 
   /// Writes window `number` of a part into example b: its variable runs fastest.
-  void write(const Starts& part, Index number, Batch& into, Index b) const {
-    const Index variable = number % series_.cols(), at = part.begin + number / series_.cols();
-    const float last = series_(at - 1, variable);
+  void write(const CutSeries::Starts& part, Index number, Batch& into, Index b) const {
+    const Index variable = number % cut_.series.cols(), at = part.begin + number / cut_.series.cols();
+    const float last = cut_.series(at - 1, variable);
     for (Index t = 0; t < tokens_; ++t) {
       const Index row = b * tokens_ + t, begin = at - known() + t * options_.patch;
       const bool is_known = begin < at;
       auto to = is_known ? into.features.row(row).head(options_.patch) : into.values.row(row).head(options_.patch);
-      to = series_.col(variable).segment(begin, options_.patch).transpose().array() - last;
+      to = cut_.series.col(variable).segment(begin, options_.patch).transpose().array() - last;
       into.features(row, options_.patch) = is_known ? 0.0F : 1.0F;
       into.ignored[static_cast<std::size_t>(row)] = is_known;
     }
   }
 
   /// Batches of windows evenly spaced over the part, with every variable in turn.
-  std::vector<Batch> spread(const Starts& part, Index batches, Index examples) const {
+  std::vector<Batch> spread(const CutSeries::Starts& part, Index batches, Index examples) const {
     std::vector<Batch> out;
-    const Index windows = part.count * series_.cols(), asked = batches * examples;
+    const Index windows = part.count * cut_.series.cols(), asked = batches * examples;
     for (Index i = 0; i < batches && windows > 0; ++i) {
       Batch batch = blank(examples);
       for (Index b = 0; b < examples; ++b) {
         const Index place = i * examples + b, start = place * part.count / asked;
-        write(part, start * series_.cols() + place % series_.cols(), batch, b);
+        write(part, start * cut_.series.cols() + place % cut_.series.cols(), batch, b);
       }
       out.push_back(std::move(batch));
     }
@@ -287,9 +247,7 @@ class ForecastingTask final : public Task {
   HeldOutSizes held_out_;
   Index batch_, tokens_;
   std::uint64_t seed_;
-  Starts training_, validation_, test_;
-  Index standard_ = 0;    ///< number of steps of the training part
-  Matrix<float> series_;  ///< series (length, variables), standardised
+  CutSeries cut_;
 };
 
 }  // namespace

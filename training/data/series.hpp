@@ -18,7 +18,7 @@ struct SeriesOptions {
   std::string kind;     ///< kind of the generated series, of series_names()
   Index length = {};
   std::uint64_t seed = {};
-  Index patch = {}, horizon = {};  ///< P values to a row, and number of rows to forecast
+  Index patch = {}, horizon = {};  ///< P values to a row or frame, and number of rows to forecast
 };
 const Section<SeriesOptions>& series_section();
 inline SeriesOptions series_options(const Config& config) { return series_section().read(config); }
@@ -52,6 +52,11 @@ Matrix<double> read_series(const SeriesOptions& options);
 /// The parts follow one another in time: training, validation, test. A forecast belongs to the part that holds its
 /// values; its known values may reach into the part before, as is customary.
 std::unique_ptr<Task> forecasting_task(const Config& config);
+
+/// Task series, for networks of samples: a sample is a window of one variable, data.frames frames of series.patch known values. The values
+/// of the next series.horizon patches are asked for. Parts, scaling and the value that a window is relative to are as in forecasting.
+std::unique_ptr<Task> series_task(const Config& config);
+void check_series_task(const Config& config);
 
 /// Throws UserError where no row of a window is known.
 void check_forecasting_task(const Config& config);

@@ -103,14 +103,17 @@ void Network<S>::embed(std::span<const int> symbols, MatrixRef<S> x) const {
 }
 
 template <class S>
-void Network<S>::clamp(const Batch& batch, Index example, MatrixRef<S> x, ReadContext& read) const {
-  if (plan_->embedding().symbols >= 0) return embed(batch.indices_of(example), x, read);
-  NUDGE_EXPECT(batch.tokens == x.rows() && batch.features.cols() == x.cols());
+void Network<S>::clamp(const Batch& batch, Index example, Matrix<S>& x, ReadContext& read) const {
+  NUDGE_EXPECT(batch.tokens == rows());
+  if (plan_->embedding().symbols >= 0) {
+    x.resize(rows(), circuit_.inputs());
+    return embed(batch.indices_of(example), x, read);
+  }
   x = batch.features_of(example).template cast<S>();
 }
 
 template <class S>
-void Network<S>::clamp(const Batch& batch, Index example, MatrixRef<S> x) const {
+void Network<S>::clamp(const Batch& batch, Index example, Matrix<S>& x) const {
   ReadContext read = without_noise();
   clamp(batch, example, x, read);
 }

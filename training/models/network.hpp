@@ -54,10 +54,11 @@ class Network {
   /// Computes x_in without fresh noise.
   void embed(std::span<const int> symbols, MatrixRef<S> x) const;
 
-  /// Computes the input clamp of an example of a batch: its embedded symbols or its features.
-  void clamp(const Batch& batch, Index example, MatrixRef<S> x, ReadContext& read) const;
+  /// Computes the input clamp of an example of a batch: its embedded symbols (rows, inputs), or its features, which may be several frames
+  /// (rows, frames · inputs).
+  void clamp(const Batch& batch, Index example, Matrix<S>& x, ReadContext& read) const;
   /// Computes the input clamp without fresh noise.
-  void clamp(const Batch& batch, Index example, MatrixRef<S> x) const;
+  void clamp(const Batch& batch, Index example, Matrix<S>& x) const;
   /// Adds the gradient of clamp() to the gradients of the embedding, if any. Numbers go to `gradient`; for devices the
   /// correlations at their lines go to `sink`, which may be `gradient`. Returns the digital operations that the numbers
   /// take.

@@ -238,9 +238,10 @@ const Section<ConvolutionOptions>& convolutional_section() {
 void check_hopfield(const Config& config) {
   const HopfieldOptions options = hopfield_section().read(config);
   if (options.cost != "cross_entropy") return;
-  if (task_kind(config).name == "regression") {
+  if (score_metric(config) == "rmse") {
     throw UserError(
-        "hopfield.cost = cross_entropy (must be squared_error for task.kind = regression, which has no classes)");
+        fmt::format("hopfield.cost = cross_entropy (must be squared_error for task.kind = {}, which has no classes)",
+                    task_kind(config).name));
   }
   const bool convolves =
       config.text("network.kind") == "convolutional" && !convolutional_section().read(config).maps.empty();
