@@ -36,6 +36,7 @@ try "transformer, backprop" "$program" train examples/transformer.toml --out "$f
   --set estimator=bptt --set train.steps=2 --set train.evaluation_batches=1 --set train.test_batches=1 --set train.batch=2
 try "digits" "$program" train examples/digits.toml --out "$folder/digits.h5" --set train.steps=3
 try "digits by ep" "$program" train examples/digits.toml --out "$folder/digits_ep.h5" --set train.steps=3 --set estimator=ep
+try "digits_deep" "$program" train examples/digits_deep.toml --out "$folder/deep.h5" --set train.steps=3
 try "digits_conv" "$program" train examples/digits_conv.toml --out "$folder/conv.h5" --set train.steps=2
 try "compare_digits" "$program" compare examples/compare_digits.toml --out "$folder/compare_digits.h5" --set train.steps=2 \
   --set compare.test_seeds=[11] --set compare.tuning_seeds=[1] --set 'compare.grid.beta=[0.3]' \
@@ -113,6 +114,7 @@ try "report of a device" "$program" report "$folder/lab.h5" -o "$folder/lab.html
 try "export" "$program" export "$folder/train.h5" --csv "$folder/train_csv"
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
+try "gradient_steps" "$program" gradcheck examples/gradient_steps.toml --out "$folder/steps.h5" --set relaxation.free_steps=50
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
 try "sweep_reciprocity" "$program" sweep examples/sweep_reciprocity.toml --out "$folder/reciprocity.h5"
 try "converters" "$program" sweep examples/converters.toml --out "$folder/converters.h5" --set gradcheck.train_steps=2 \
