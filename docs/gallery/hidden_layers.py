@@ -18,7 +18,7 @@ cases = {"1 hidden layer": (1, 8, 0.05), "2 hidden layers": (2, 16, 0.05), "3 hi
 
 
 def learnt(layers, free_steps, beta, seed):
-    """Validation errors by epoch, and the error over all training samples at the end, in %."""
+    """Validation errors by epoch, and the error over 63 training batches at the end, in %."""
     keys = {"seed": seed, "threads": 1, "hopfield__hidden": [64] * layers, "relaxation__free_steps": free_steps, "task__references": "off"}
     run = nudge.train(config, beta=beta, **keys)
     weights = run["parameters"]
@@ -49,7 +49,7 @@ for name, values in last.items():
 # its validation error holds 0. [Its bias](nudge_bias.ipynb) is no longer small there.
 #
 # **Agreement.** As published, training errors go below validation errors and networks of every depth learn. Not as published, training errors have not reached 0: eight epochs
-# are few beside tens to hundreds. Validation errors are larger: there are 1,260 training samples of 8 x 8 pixels. We used Adam;
+# are few beside tens to hundreds. Validation errors are larger: there are 1,258 training samples of 8 x 8 pixels. We used Adam;
 # the paper's rates per layer and persistent states are the keys `train.layer_rates` and `relaxation.persistent_states`.
 
 # %%
