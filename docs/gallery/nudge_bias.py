@@ -47,7 +47,7 @@ for k in range(0, len(betas), 2):
 
 # %% [markdown]
 # What to see, at small β: one side errs by order β, two sides by order β², and all layers by nearly the same share. Lines are seeds. Farther out they leave
-# their slopes where units meet a bound of the hard sigmoid, on one side of 0 or the other. One or two units of one sample suffice.
+# their slopes where units meet a bound of the hard sigmoid, on one side of 0 or the other. One or two units in a batch of 20 samples suffice.
 #
 # At β = 0.5 two sides are worse than one, for every seed and layer. The nudge −β takes stiffness from the output, and the state runs away: a mode of stiffness λ errs by
 # β/(λ + β) from one side and by β²/(λ² − β²) from both, which is less only for β < λ/2.
