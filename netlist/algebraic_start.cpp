@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "netlist/operating_point.hpp"
 
@@ -36,7 +37,10 @@ Netlist with_pins(Netlist netlist, const std::vector<int>& nodes) {
 }  // namespace
 
 AlgebraicStart::AlgebraicStart(const NodalEquations& equations, const ReducedMatrices& matrices)
-    : pinned_(nodes_with_capacitance(matrices)), equations_(with_pins(equations.netlist(), pinned_)) {}
+    : AlgebraicStart(equations, nodes_with_capacitance(matrices)) {}
+
+AlgebraicStart::AlgebraicStart(const NodalEquations& equations, std::vector<int> nodes)
+    : pinned_(std::move(nodes)), equations_(with_pins(equations.netlist(), pinned_)) {}
 
 bool AlgebraicStart::solve(std::vector<double> values, std::vector<double>& v) const {
   for (const int node : pinned_) {

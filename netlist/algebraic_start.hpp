@@ -18,6 +18,8 @@ class AlgebraicStart {
 
   /// Builds the circuit; the equations may go.
   AlgebraicStart(const NodalEquations& equations, const ReducedMatrices& matrices);
+  /// Builds the circuit in which these nodes keep their voltages.
+  AlgebraicStart(const NodalEquations& equations, std::vector<int> nodes);
 
   /// Replaces the voltages v of all nodes, with the values of the elements (NodalEquations::values). False: there is no such point.
   bool solve(std::vector<double> values, std::vector<double>& v) const;

@@ -14,6 +14,7 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     const double gmin = owner_->netlist_.gmin_S;
     switch (e.kind) {
       case ElementKind::resistor: return branch(e.nodes[0], e.nodes[1], value * volts(e, 0), value);
+      case ElementKind::curved_resistor: return curved(e, value);
       case ElementKind::diode: return junction(e.junction, 1, e.nodes[0], e.nodes[1], gmin);
       case ElementKind::mosfet: return mosfet(e, gmin);
       case ElementKind::bipolar: return bipolar(e, gmin);
@@ -70,6 +71,14 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     const double where = state_ == nullptr ? volts : linearised(volts, law.limited(volts, last()));
     const CurrentSlope of = law.at(where);
     branch(anode, cathode, sign * (of.current + of.slope * (volts - where) + gmin * volts), of.slope + gmin);
+  }
+
+  void curved(const Element& e, double siemens) {
+    const ConductorLaw& law = *e.memristor->curve;
+    const double volts = this->volts(e, 0);
+    const double where = state_ == nullptr ? volts : linearised(volts, law.limited(volts, last()));
+    const ConductorLaw::Point of = law.at(siemens, where);
+    branch(e.nodes[0], e.nodes[1], of.current + of.by_volts * (volts - where), of.by_volts);
   }
 
   void mosfet(const Element& e, double gmin) {

@@ -68,6 +68,7 @@ void read_memristor(ElementCard& of) {
                          law->name, law->min_S, law->max_S, law->min_S > 0 ? "" : " (a memristor must conduct)"));
     }
   }
+  if (law->curve) of.element.kind = ElementKind::curved_resistor;
   of.element.value = 1 / siemens;
   of.element.memristor = law;
   of.add();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "netlist/bipolar_laws.hpp"
+#include "netlist/conductor_law.hpp"
 #include "netlist/element_laws.hpp"
 #include "netlist/formula.hpp"
 #include "netlist/transistor_laws.hpp"
@@ -66,7 +67,8 @@ enum class ElementKind {
   formula_voltage,
   formula_current,
   inductor,
-  bipolar
+  bipolar,
+  curved_resistor
 };
 
 /// Number of SPICE's node 0, ground.
@@ -100,6 +102,7 @@ struct MemristorLaw {
   std::string settings;  ///< device in full; memristors of one kind have the same
   double min_S = 0, max_S = 0;
   double rest_S = 0;  ///< conductance of a memristor whose card names none
+  std::shared_ptr<const ConductorLaw> curve = {};  ///< current over voltage; null: a resistor
 };
 
 /// Element between nodes. Currents count from nodes[0] through the element to nodes[1], as in SPICE.
@@ -110,7 +113,7 @@ struct Element {
       nodes;  ///< node numbers; of sources then their controlling pairs; mosfet: drain, gate, source, bulk; bipolar: collector,
   ///< base and emitter, those within its resistances, and the base outside if its resistance spreads. A capacitor
   ///< with the charge of a transistor has its plates, the pair of nodes whose voltage moves it, and the transistor's nodes
-  double value = 0;      ///< Ohm, F, H, V, A; of controlled sources the gain, S or Ohm
+  double value = 0;      ///< Ohm (of a curved resistor 1/g), F, H, V, A; of controlled sources the gain, S or Ohm
   int control = -1;      ///< cccs, ccvs: number of the voltage source whose current controls
   JunctionLaw junction;  ///< diode
   MosfetLaw mosfet;
@@ -118,7 +121,7 @@ struct Element {
   std::shared_ptr<const FormulaLaw> formula = {};  ///< formula_voltage, formula_current
   std::vector<int> sources = {};                   ///< numbers of the voltage sources whose currents a formula takes
   std::shared_ptr<const BipolarLaw> bipolar = {};  ///< bipolar
-  std::shared_ptr<const MemristorLaw> memristor = {};  ///< resistor that is a memristor
+  std::shared_ptr<const MemristorLaw> memristor = {};  ///< resistor that is a memristor; the law of a curved one
   std::shared_ptr<const ChargeLaw> charge =
       {};                         ///< capacitor of a junction, gate or base; `value` is its capacitance at 0 V
   double ac = 0, ac_degrees = 0;  ///< amplitude and phase of an independent source in a small-signal analysis
@@ -132,9 +135,14 @@ constexpr bool has_branch(ElementKind kind) {
          kind == ElementKind::formula_voltage || kind == ElementKind::inductor;
 }
 
+/// True of a resistor, straight or curved: its value is a resistance.
+constexpr bool has_resistance(ElementKind kind) {
+  return kind == ElementKind::resistor || kind == ElementKind::curved_resistor;
+}
+
 /// True if the current of an element of this kind is the slope of an energy of the voltage across it.
 constexpr bool has_energy(ElementKind kind) {
-  return kind == ElementKind::resistor || kind == ElementKind::diode || kind == ElementKind::current;
+  return has_resistance(kind) || kind == ElementKind::diode || kind == ElementKind::current;
 }
 
 /// Voltage across an element, from its first node to its second, at the voltages v of the nodes.
@@ -175,6 +183,7 @@ struct Netlist {
   double shunt_S = 0;              ///< conductance from every node to ground, 1/rshunt of .options
   double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
   std::vector<std::pair<int, double>> starts;  ///< nodes and voltages of .nodeset and .ic
+  std::vector<std::pair<int, double>> held;    ///< those of .ic, which hold at the beginning of a course in time
   std::vector<CoupledInductors> couplings;
   std::vector<TimedSwitch> switches;               ///< only of with_switch_states()
   std::vector<std::vector<std::string>> analyses;  ///< words of the .tran, .ac and .noise cards

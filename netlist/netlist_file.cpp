@@ -92,6 +92,7 @@ void check_loops(const Netlist& netlist) {
 void join_direct(const Element& e, JoinedNodes& joined) {
   switch (e.kind) {
     case ElementKind::resistor:
+    case ElementKind::curved_resistor:
     case ElementKind::voltage:
     case ElementKind::vcvs:
     case ElementKind::ccvs:

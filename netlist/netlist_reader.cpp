@@ -163,7 +163,9 @@ class Expansion {
       if (card[i].text != "v" || i + 3 >= card.size() || card[i + 2].text != "=")
         refuse(card[i].place, fmt::format("{} v(node)=voltage is expected here", card.front().text));
       const int at = node(card[i + 1], level);
-      if (at != kGround) netlist_.starts.emplace_back(at, level.scope->number(card[i + 3]));
+      if (at == kGround) continue;
+      netlist_.starts.emplace_back(at, level.scope->number(card[i + 3]));
+      if (card[0].text == ".ic") netlist_.held.push_back(netlist_.starts.back());
     }
   }
 

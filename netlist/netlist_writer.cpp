@@ -44,7 +44,7 @@ class CardWriter {
   const Element& element(int number) const { return netlist_->elements[static_cast<std::size_t>(number)]; }
   /// Name of an element in the file; its first letter tells the kind.
   static std::string name_of(const Element& e) {
-    static const char letters[] = {'r', 'c', 'v', 'i', 'd', 'e', 'g', 'f', 'h', 'm', 'b', 'b', 'l', 'q'};
+    static const char letters[] = {'r', 'c', 'v', 'i', 'd', 'e', 'g', 'f', 'h', 'm', 'b', 'b', 'l', 'q', 'b'};
     char letter = letters[static_cast<std::size_t>(e.kind)];
     if (e.formula && e.formula->switched)
       letter = e.formula->inputs[static_cast<std::size_t>(e.formula->switched->input)] < 0 ? 'w' : 's';
@@ -190,6 +190,10 @@ class CardWriter {
 
   void card(const Element& e) {
     if (e.memristor) out_ += fmt::format("* {}: a memristor, {}\n", name_of(e), e.memristor->name);
+    if (e.kind == ElementKind::curved_resistor) {
+      out_ += e.memristor->curve->cards(e.name, node_name(e.nodes[0]), node_name(e.nodes[1]), 1 / e.value);
+      return;
+    }
     out_ += name_of(e) + nodes_of(e);
     switch (e.kind) {
       case ElementKind::diode: out_ += " " + model(diode(e)); break;

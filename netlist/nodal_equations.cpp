@@ -29,7 +29,7 @@ NodalEquations::NodalEquations(Netlist netlist, std::vector<NodePair> outputs)
 
 std::vector<double> NodalEquations::values() const {
   std::vector<double> all;
-  for (const Element& e : netlist_.elements) all.push_back(e.kind == ElementKind::resistor ? 1 / e.value : e.value);
+  for (const Element& e : netlist_.elements) all.push_back(has_resistance(e.kind) ? 1 / e.value : e.value);
   return all;
 }
 
@@ -47,6 +47,7 @@ void NodalEquations::entries_of(const Element& e, int branch, Entries& entries) 
   const auto node = [&e](std::size_t i) { return e.nodes[i]; };
   switch (e.kind) {
     case ElementKind::resistor:
+    case ElementKind::curved_resistor:
     case ElementKind::diode: return square_entries(node(0), node(1), entries);
     case ElementKind::voltage:
     case ElementKind::inductor:
@@ -100,7 +101,6 @@ void NodalEquations::entries_of(const Element& e, int branch, Entries& entries) 
   }
 }
 
-/// Unknowns whose difference is an input of a formula; kGround for the second of a current.
 std::pair<int, int> NodalEquations::input_unknowns(const Element& e, int input) const {
   if (input < 0) return {branch_[static_cast<std::size_t>(e.sources[static_cast<std::size_t>(-1 - input)])], kGround};
   const auto first = static_cast<std::size_t>(2 + 2 * input);
@@ -188,8 +188,9 @@ void NodalEquations::evaluate_affine(const std::vector<double>& values, const st
   evaluate(zero, values, actions, {}, nullptr, affine.residual, affine.jacobian, ~kBentKinds);
 }
 
-void NodalEquations::evaluate(const Affine& affine, const std::vector<double>& x, JunctionState* state,
-                              std::vector<double>& residual, std::vector<double>& jacobian) const {
+void NodalEquations::evaluate(const Affine& affine, const std::vector<double>& values, const std::vector<double>& x,
+                              JunctionState* state, std::vector<double>& residual,
+                              std::vector<double>& jacobian) const {
   residual = affine.residual;
   for (std::size_t column = 0; column < x.size(); ++column) {
     for (int k = pattern_.column_begin[column]; k < pattern_.column_begin[column + 1]; ++k) {
@@ -203,7 +204,7 @@ void NodalEquations::evaluate(const Affine& affine, const std::vector<double>& x
   Stamps s(*this, x, state, residual, jacobian);
   for (const std::size_t k : bent_) {
     s.begin(first_entry_[k], static_cast<int>(k));
-    s.element(netlist_.elements[k], 0, branch_[k], 1);
+    s.element(netlist_.elements[k], values[k], branch_[k], 1);
   }
   jacobian.pop_back();
 }
@@ -212,7 +213,7 @@ JunctionState NodalEquations::junctions_at(const std::vector<double>& x) const {
   JunctionState state;
   const auto at = [&x](int node) { return node < 0 ? 0 : x[static_cast<std::size_t>(node)]; };
   for (const Element& e : netlist_.elements) {
-    if (e.kind == ElementKind::diode) state.volts.push_back(at(e.nodes[0]) - at(e.nodes[1]));
+    if (e.kind == ElementKind::diode || e.kind == ElementKind::curved_resistor) state.volts.push_back(at(e.nodes[0]) - at(e.nodes[1]));
     if (e.kind == ElementKind::bipolar) {
       for (const int to : {2, 0})
         state.volts.push_back(e.bipolar->sign * (at(e.nodes[1]) - at(e.nodes[static_cast<std::size_t>(to)])));

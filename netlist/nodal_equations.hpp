@@ -17,7 +17,8 @@ constexpr std::uint32_t kind_bit(ElementKind kind) { return 1U << static_cast<un
 /// Kinds of elements whose currents or voltages are no linear functions.
 inline constexpr std::uint32_t kBentKinds = kind_bit(ElementKind::diode) | kind_bit(ElementKind::mosfet) |
                                             kind_bit(ElementKind::formula_voltage) |
-                                            kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar);
+                                            kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar) |
+                                            kind_bit(ElementKind::curved_resistor);
 
 /// Two nodes whose difference of voltages is observed; kGround is allowed.
 struct NodePair {
@@ -72,6 +73,9 @@ class NodalEquations {
   /// Unknown of the current of a voltage source, by the element's number in the netlist; −1: it has none.
   int branch(std::size_t element) const { return branch_[element]; }
 
+  /// Unknowns whose difference is an input of a formula (FormulaLaw::inputs); kGround for the second of a current.
+  std::pair<int, int> input_unknowns(const Element& element, int input) const;
+
   /// Values, one per element, that the equations get from outside: conductance of a resistor in S, else Element::value.
   std::vector<double> values() const;
 
@@ -83,14 +87,15 @@ class NodalEquations {
                 const std::vector<OutputAction>& actions, const Easing& easing, JunctionState* state,
                 std::vector<double>& residual, std::vector<double>& jacobian, std::uint32_t kinds = kAllElements) const;
 
-  /// Linear part of evaluate(), residual = r₀ + J x, once for all x. The evaluate() that takes it looks only at the nonlinear elements.
+  /// Linear part of evaluate(), residual = r₀ + J x, once for all x. The evaluate() that takes it, with the same values, looks only at the
+  /// nonlinear elements.
   struct Affine {
     std::vector<double> residual, jacobian;
   };
   void evaluate_affine(const std::vector<double>& values, const std::vector<OutputAction>& actions,
                        Affine& affine) const;
-  void evaluate(const Affine& affine, const std::vector<double>& x, JunctionState* state, std::vector<double>& residual,
-                std::vector<double>& jacobian) const;
+  void evaluate(const Affine& affine, const std::vector<double>& values, const std::vector<double>& x,
+                JunctionState* state, std::vector<double>& residual, std::vector<double>& jacobian) const;
 
   /// State of the junctions at x.
   JunctionState junctions_at(const std::vector<double>& x) const;
@@ -100,7 +105,6 @@ class NodalEquations {
   class Stamps;
   void build();
   void entries_of(const Element& element, int branch, std::vector<std::pair<int, int>>& entries) const;
-  std::pair<int, int> input_unknowns(const Element& element, int input) const;
 
   Netlist netlist_;
   std::vector<NodePair> outputs_;
@@ -117,7 +121,8 @@ class NodalEquations {
 /// controlled sources set voltages or carry currents (`reciprocal` of NodeCoordinates is false) nothing is conservative.
 constexpr std::uint32_t kinds_of_part(Part part, bool reciprocal) {
   constexpr std::uint32_t conservative =
-      kind_bit(ElementKind::resistor) | kind_bit(ElementKind::diode) | kind_bit(ElementKind::current);
+      kind_bit(ElementKind::resistor) | kind_bit(ElementKind::diode) | kind_bit(ElementKind::current) |
+      kind_bit(ElementKind::curved_resistor);
   constexpr std::uint32_t rest = kind_bit(ElementKind::vccs) | kind_bit(ElementKind::mosfet) |
                                  kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar);
   if (part == Part::all) return conservative | rest;

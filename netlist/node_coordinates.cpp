@@ -364,6 +364,9 @@ double netlist_energy_W(const NodalEquations& equations, const NodeCoordinates& 
   for_branches(equations, at, v, [&](const Element& e, std::size_t k, double drop, double weight) {
     switch (e.kind) {
       case ElementKind::resistor: sum += weight * (0.5 * values[k] * drop * drop); break;
+      case ElementKind::curved_resistor:
+        sum += weight * e.memristor->curve->energy(values[k], drop).watts;
+        break;
       case ElementKind::diode: sum += weight * (e.junction.energy(drop) + 0.5 * netlist.gmin_S * drop * drop); break;
       default: sum += weight * (values[k] * drop);
     }
@@ -382,6 +385,7 @@ void weighted_currents(const NodalEquations& equations, const NodeCoordinates& a
   for_branches(equations, at, v, [&](const Element& e, std::size_t k, double drop, double weight) {
     double current = values[k];
     if (e.kind == ElementKind::resistor) current *= drop;
+    if (e.kind == ElementKind::curved_resistor) current = e.memristor->curve->at(values[k], drop).current;
     if (e.kind == ElementKind::diode) current = e.junction.at(drop).current + netlist.gmin_S * drop;
     if (e.nodes[0] >= 0) out[static_cast<std::size_t>(e.nodes[0])] += weight * current;
     if (e.nodes[1] >= 0) out[static_cast<std::size_t>(e.nodes[1])] -= weight * current;

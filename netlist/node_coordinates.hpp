@@ -51,6 +51,7 @@ class NodeCoordinates {
   int columns() const { return static_cast<int>(node_of_.size()) + outputs_; }
   int outputs() const { return outputs_; }
   /// Number of columns before the outputs.
+  const NodalEquations& equations() const { return *equations_; }
   int inner() const { return static_cast<int>(node_of_.size()); }
   /// Node of an inner column.
   int node_of(int column) const { return node_of_[static_cast<std::size_t>(column)]; }

@@ -155,7 +155,7 @@ void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
   };
   for (int n = 0; n < kIterations; ++n) {
     const bool any = moving([&](std::size_t k, Lane& lane) {
-      equations_->evaluate(lane.affine, lane.x, &lane.state, lane.residual, jacobian_);
+      equations_->evaluate(lane.affine, *points[k].values, lane.x, &lane.state, lane.residual, jacobian_);
       ++points[k].found.iterations;
       lanes_lu_->set(static_cast<int>(k), jacobian_);
     });
@@ -174,7 +174,7 @@ void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
       lane.moves = most.has_value();
       if (!most || *most > 1 || lane.state.limited) return;
       lane.moves = false;
-      equations_->evaluate(lane.affine, lane.x, nullptr, lane.residual, jacobian_);
+      equations_->evaluate(lane.affine, *points[k].values, lane.x, nullptr, lane.residual, jacobian_);
       weigh(lane.x, lane.residual, found);
       if (found.unbalanced >= 0) return;
       found.status = Status::converged;
@@ -325,7 +325,7 @@ namespace {
 const Element* outweighing(const NodalEquations& equations, int node) {
   const Element* least = nullptr;
   for (const Element& e : equations.netlist().elements) {
-    if (e.kind != ElementKind::resistor || (e.nodes[0] != node && e.nodes[1] != node)) continue;
+    if (!has_resistance(e.kind) || (e.nodes[0] != node && e.nodes[1] != node)) continue;
     if (least == nullptr || std::abs(e.value) < std::abs(least->value)) least = &e;
   }
   const bool small = least != nullptr && std::abs(least->value) * equations.netlist().gmin_S < SparseLu::kLeastPivot;
@@ -364,8 +364,12 @@ std::string describe_failure(const NodalEquations& equations, const OperatingPoi
     }
     at += fmt::format(", {} ({}) was held back most", element.name, to_string(element.place));
   }
-  return fmt::format("Newton's method did not converge in {} steps, with gmin and source stepping: {}, residual {}",
-                     found.iterations, at, residual);
+  const auto& elements = equations.netlist().elements;
+  const bool switches = std::any_of(elements.begin(), elements.end(),
+                                    [](const Element& e) { return e.formula && e.formula->switched; });
+  return fmt::format("Newton's method did not converge in {} steps, with gmin and source stepping: {}, residual {}{}",
+                     found.iterations, at, residual,
+                     switches ? " (a switch that turns itself back has no rest: nudge netlist --tran follows it)" : "");
 }
 
 }  // namespace nudge

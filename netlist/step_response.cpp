@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "netlist/algebraic_start.hpp"
 #include "netlist/operating_point.hpp"
 #include "netlist/switch_states.hpp"
 
@@ -22,19 +24,59 @@ constexpr std::size_t kMostJumps = 100000;
       "between");
 }
 
-std::vector<double> operating_point(const NodalEquations& equations, std::vector<double> values) {
-  OperatingPointSolver solver(equations);
-  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
-  SwitchStates switches(equations.netlist());
+/// Voltages of the nodes where the circuit rests, and the first switch that then turns itself back; −1: it rests.
+struct Rest {
+  std::vector<double> volts;
+  int turning = -1;
+};
+
+/// Finds where a circuit rests by solve(values, volts), which solves with the switches as they are. Where they turn on and on, the point is the one
+/// with the switches as they are drawn.
+template <class Solve>
+Rest find_rest(const Netlist& netlist, std::vector<double> values, const Solve& solve) {
+  Rest rest;
+  SwitchStates switches(netlist);
   for (std::size_t turns = 0; turns <= 2 * switches.size() + 1; ++turns) {
     switches.set(values);
-    const OperatingPoint found = solver.solve(values, {}, x);
-    if (found.status != Status::converged) throw NumericalFailure(describe_failure(equations, found));
-    if (!switches.follow(x.data())) break;
+    solve(values, rest.volts);
+    if (!switches.follow(rest.volts.data())) return rest;
     switches.rest();
   }
-  x.resize(static_cast<std::size_t>(equations.nodes()));
-  return x;
+  const SwitchStates drawn(netlist);
+  drawn.set(values);
+  solve(values, rest.volts);
+  for (std::size_t k = 0; k < drawn.size() && rest.turning < 0; ++k) {
+    const bool turns = drawn.closed(k) ? drawn.beyond(k, rest.volts.data()) < 0 : drawn.beyond(k, rest.volts.data()) >= 0;
+    if (turns) rest.turning = static_cast<int>(netlist.switches[k].element);
+  }
+  return rest;
+}
+
+Rest operating_point(const NodalEquations& equations, std::vector<double> values) {
+  OperatingPointSolver solver(equations);
+  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  return find_rest(equations.netlist(), std::move(values), [&](const auto& of, std::vector<double>& volts) {
+    const OperatingPoint found = solver.solve(of, {}, x);
+    if (found.status != Status::converged) throw NumericalFailure(describe_failure(equations, found));
+    volts.assign(x.begin(), x.begin() + equations.nodes());
+  });
+}
+
+/// Where a circuit rests while the nodes of .ic are held at their voltages.
+Rest held_point(const NodalEquations& equations, std::vector<double> values) {
+  const Netlist& netlist = equations.netlist();
+  std::map<int, double> held(netlist.held.begin(), netlist.held.end());
+  std::vector<int> nodes;
+  std::vector<double> start(static_cast<std::size_t>(equations.nodes()), 0.0);
+  for (const auto& [node, volts] : held) {
+    nodes.push_back(node);
+    start[static_cast<std::size_t>(node)] = volts;
+  }
+  const AlgebraicStart pinned(equations, nodes);
+  return find_rest(netlist, std::move(values), [&](const auto& of, std::vector<double>& volts) {
+    volts = start;
+    if (!pinned.solve(of, volts)) throw NumericalFailure("there is no operating point with the voltages of .ic");
+  });
 }
 
 /// Finds the time after which every node stays within the band.
@@ -117,10 +159,16 @@ struct Run {
 
 StepResponse step_response(const NodalEquations& equations, const StepResponseOptions& options) {
   StepResponse out;
-  out.end_V = operating_point(equations, equations.values());
+  Rest rest = operating_point(equations, equations.values());
+  out.turning = rest.turning;
   Run run(equations, options);
   if (!run.transient.start(std::vector<double>(static_cast<std::size_t>(equations.nodes()), 0.0))) no_start();
   run.go(0, options.stop_s, out);
+  if (rest.turning >= 0) {
+    if (out.status == Status::converged) out.status = Status::max_steps;
+    return out;
+  }
+  out.end_V = std::move(rest.volts);
   find_end(out, options.band);
   return out;
 }
@@ -135,7 +183,10 @@ StepResponse waveform_response(const NodalEquations& equations, const StepRespon
   StepResponse out;
   Run run(equations, options);
   run.transient.follow(waves);
-  run.transient.start_at(operating_point(equations, run.transient.values()));
+  const std::vector<double>& values = run.transient.values();
+  const Rest rest = equations.netlist().held.empty() ? operating_point(equations, values) : held_point(equations, values);
+  out.turning = rest.turning;
+  run.transient.start_at(rest.volts);
   double begin = 0;
   for (const double end : ends) {
     run.go(begin, end, out);

@@ -77,7 +77,8 @@ struct StepResponse {
   Status status = Status::converged;
   std::vector<double> time_s;              ///< times of the integrator's steps, from 0 on
   std::vector<std::vector<double>> volts;  ///< voltages of the nodes, by step
-  std::vector<double> end_V;               ///< the operating point
+  std::vector<double> end_V;               ///< the operating point; none: the circuit has none that its switches keep
+  int turning = -1;                        ///< element that is a switch which turns itself back at rest; −1: none
   double settled_s = 0;                    ///< time after which every node is within `band` of the end
   int jacobians = 0;
   int jumping = -1;  ///< Transient::jumping, if the status is stalled
@@ -91,7 +92,8 @@ StepResponse step_response(const NodalEquations& equations, const StepResponseOp
 
 /// Response of a netlist to sources that follow their waveforms (Waveform), from the operating point at t = 0 on,
 ///     Nᵀ C (P dz/dt + Q de/dt) + Nᵀ r(v, t) = 0,
-/// started anew where a slope jumps. `end_V` is the last state, `settled_s` has no meaning, and the status is converged if it
+/// started anew where a slope jumps. Nodes of .ic are held at their voltages until then (Netlist::held). Where switches turn on and on at rest, it
+/// begins with all of them as they are drawn. `end_V` is the last state, `settled_s` has no meaning, and the status is converged if it
 /// got to stop_s. Errors as step_response(); UserError also for a waveform that lacks numbers, and for more than 10⁵ jumps.
 StepResponse waveform_response(const NodalEquations& equations, const StepResponseOptions& options);
 

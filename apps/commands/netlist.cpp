@@ -154,7 +154,7 @@ double stop_of(NetlistCommand& options, const Netlist& netlist) {
   if (options.tran != ".tran") return parse_quantity(options.tran, Unit::second);
   const std::vector<std::string>& card = analysis_card(options, netlist, ".tran");
   if (std::find(card.begin(), card.end(), "uic") != card.end())
-    throw UserError(options.file + ": .tran with uic is not simulated (leave it out, or take --tran TIME)");
+    throw UserError(options.file + ": .tran with uic is not simulated (leave it out: .ic holds its nodes until t = 0)");
   double stop = 0;
   std::size_t used = 0;
   if (card.size() < 3 || !read_spice_number(card[2], 0, stop, used) || used != card[2].size())
@@ -170,6 +170,12 @@ nlohmann::json inductor_currents(const Netlist& netlist, const std::vector<std::
     for (const auto& v : volts) out[name].push_back(kGyrator_S * v[static_cast<std::size_t>(node)]);
   }
   return out;
+}
+
+/// Says that a circuit has no rest, and how it began.
+void say_turning(const NetlistCommand& options, const Element& which) {
+  say("nudge: note: {}: {} turns itself back at rest: no operating point{}\n", to_string(which.place), which.name,
+      options.waves ? ". The course begins with the switches as they are drawn" : "");
 }
 
 /// Prints how the circuit settles when its sources come on.
@@ -194,12 +200,13 @@ ExitCode print_transient(NetlistCommand options, const NodalEquations& at_rest) 
                                        format_quantity(found.time_s.back(), Unit::second, 4),
                                        format_quantity(how.stop_s, Unit::second, 4), why));
   }
-  const bool settled = !options.waves && found.status == Status::converged;
+  const bool settled = !options.waves && found.status == Status::converged, rests = found.turning < 0;
+  if (!rests) say_turning(options, equations.netlist().elements[static_cast<std::size_t>(found.turning)]);
   if (options.json) {
-    nlohmann::json nodes = nlohmann::json::object(), ends = nlohmann::json::object();
+    nlohmann::json nodes = nlohmann::json::object(), ends;
     for (std::size_t i = 0; i < names.size(); ++i) {
       for (const auto& volts : found.volts) nodes[names[i]].push_back(volts[i]);
-      ends[names[i]] = found.end_V[i];
+      if (options.waves || rests) ends[names[i]] = found.end_V[i];
     }
     nlohmann::json out{{"time_s", found.time_s}, {"nodes", nodes}, {"end", ends}, {"status", to_string(found.status)}};
     if (const auto currents = inductor_currents(equations.netlist(), found.volts); !currents.empty())
@@ -215,10 +222,15 @@ ExitCode print_transient(NetlistCommand options, const NodalEquations& at_rest) 
     answer("{}{} steps\n", text_table(ends, 0), found.time_s.size() - 1);
     return ExitCode::ok;
   }
-  std::vector<std::vector<std::string>> cells = {{"node", "reached", "operating point"}};
+  std::vector<std::vector<std::string>> cells = {{"node", "reached"}};
+  if (rests) cells.front().emplace_back("operating point");
   for (std::size_t i = 0; i < names.size(); ++i) {
-    cells.push_back({names[i], format_quantity(found.volts.back()[i], Unit::volt, 7),
-                     format_quantity(found.end_V[i], Unit::volt, 7)});
+    cells.push_back({names[i], format_quantity(found.volts.back()[i], Unit::volt, 7)});
+    if (rests) cells.back().push_back(format_quantity(found.end_V[i], Unit::volt, 7));
+  }
+  if (!rests) {
+    answer("{}{} steps\n", text_table(cells, 0), found.time_s.size() - 1);
+    return ExitCode::ok;
   }
   const std::string band = fmt::format("{:g} of the largest change of a node", how.band);
   answer("{}{} after {} in {} steps\n", text_table(cells, 0),

@@ -30,7 +30,7 @@ std::vector<double> voltages(const Netlist& netlist) {
 
 /// True for elements that carry a current from their first node to their second; others are not drawn.
 bool carries(const Element& e) {
-  return e.kind == ElementKind::resistor || e.kind == ElementKind::diode || e.kind == ElementKind::mosfet ||
+  return has_resistance(e.kind) || e.kind == ElementKind::diode || e.kind == ElementKind::mosfet ||
          e.kind == ElementKind::bipolar || has_branch(e.kind);
 }
 
@@ -47,7 +47,10 @@ std::pair<double, double> load(const Element& e, const std::vector<double>& v) {
   const double drop = at(from) - at(to);
   if (e.kind == ElementKind::resistor) return {1 / e.value, drop * drop / e.value};
   CurrentSlope found;
-  if (e.kind == ElementKind::diode) {
+  if (e.kind == ElementKind::curved_resistor) {
+    const ConductorLaw::Point p = e.memristor->curve->at(1 / e.value, drop);
+    found = {p.current, p.by_volts};
+  } else if (e.kind == ElementKind::diode) {
     found = e.junction.at(drop);
   } else if (e.kind == ElementKind::mosfet) {
     const MosfetLaw::Point p = e.mosfet.at(at(e.nodes[1]) - at(e.nodes[2]), drop, at(e.nodes[3]) - at(e.nodes[2]));

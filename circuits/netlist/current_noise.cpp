@@ -39,32 +39,36 @@ double flicker_A2(const Element& e, const std::vector<double>& v) {
   return e.flicker.factor > 0 ? e.flicker.factor * std::pow(std::abs(flickering_A(e, v)), e.flicker.power) : 0;
 }
 
-/// Conductance of a switch at the voltage of its control; 0 of other formulas, and where a current controls it.
-double switch_S(const Element& e, const std::vector<double>& v) {
+/// Conductance of a switch at its control, a voltage or a current; 0 of other formulas.
+double switch_S(const NodalEquations& equations, const Element& e, const std::vector<double>& x) {
   if (e.formula->switched == nullptr) return 0;
   const SwitchLaw& law = *e.formula->switched;
-  const int input = e.formula->inputs[static_cast<std::size_t>(law.input)];
-  if (input < 0) return 0;
-  const auto first = static_cast<std::size_t>(2 + 2 * input);
-  return between(e, first, first + 1, v) >= (law.on ? law.off_at : law.on_at) ? law.on_S : law.off_S;
+  const auto [plus, minus] =
+      equations.input_unknowns(e, e.formula->inputs[static_cast<std::size_t>(law.input)]);
+  const auto at = [&x](int unknown) { return unknown < 0 ? 0 : x[static_cast<std::size_t>(unknown)]; };
+  const double control = law.scale * (at(plus) - at(minus));
+  return control >= (law.on ? law.off_at : law.on_at) ? law.on_S : law.off_S;
 }
 
-/// Two-sided spectral density of the white noise of an element's current at the voltages v of the nodes, in A²/Hz; `value`
+/// Two-sided spectral density of the white noise of an element's current at the unknowns v, in A²/Hz; `value`
 /// NodalEquations::values.
-///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side; a switch S as well
+///     resistor    2 k T g                              thermal (Nyquist, Phys. Rev. 32 (1928) 110): 4 k T g on one side; switches as well
+///     curved      2 k T dI/dv                          as at rest, where it is Nyquist's
 ///     diode       q (I + 2 I_s), q |I| in breakdown, and 2 k T gmin: shot of both directions (ngspice manual: 2 q I on one side); at rest 2 k T of its slope
 ///     transistor  2 k T G                              channel (MosfetLaw::noise_S); its junctions are left out
 ///     bipolar     q |I_c|; of its base q |I_b|         shot (ngspice manual: 2 q I on one side); 2 k T/r of a base that spreads
 /// All other elements have none.
-double current_noise_A2_per_Hz(const Element& e, double value, const std::vector<double>& v, double gmin_S,
-                               double temperature_K) {
+double current_noise_A2_per_Hz(const NodalEquations& equations, const Element& e, double value,
+                               const std::vector<double>& v, double temperature_K) {
   const double thermal = 2 * boltzmann_J_per_K * temperature_K;
   switch (e.kind) {
     case ElementKind::resistor: return thermal * std::max(value, 0.0);
-    case ElementKind::formula_current: return thermal * switch_S(e, v);
+    case ElementKind::curved_resistor: return thermal * e.memristor->curve->at(value, across(e, v)).by_volts;
+    case ElementKind::formula_current: return thermal * switch_S(equations, e, v);
     case ElementKind::diode: {
       const double current = e.junction.at(across(e, v)).current;
-      return kCharge_C * std::max(current + 2 * e.junction.saturation_A, -current) + thermal * gmin_S;
+      return kCharge_C * std::max(current + 2 * e.junction.saturation_A, -current) +
+             thermal * equations.netlist().gmin_S;
     }
     case ElementKind::mosfet:
       return thermal * e.mosfet.noise_S(between(e, 1, 2, v), between(e, 0, 2, v), between(e, 3, 2, v));
@@ -94,7 +98,7 @@ std::vector<NoiseCurrent> noise_currents(const NodalEquations& equations, const 
   std::vector<NoiseCurrent> all;
   for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
     const Element& e = netlist.elements[k];
-    const double white = current_noise_A2_per_Hz(e, values[k], v, netlist.gmin_S, temperature_K);
+    const double white = current_noise_A2_per_Hz(equations, e, values[k], v, temperature_K);
     double flicker = flicker_A2(e, v);
     const bool base = e.kind == ElementKind::bipolar;
     if (white > 0 || flicker > 0) all.push_back({k, e.nodes[0], e.nodes[noise_end(e)], white, base ? 0 : flicker});
@@ -135,7 +139,7 @@ void CurrentNoise::leave(Index row, double temperature_K, const std::vector<doub
   };
   for (std::size_t k = 0; k < count; ++k) {
     const Element& e = netlist.elements[k];
-    const double density = current_noise_A2_per_Hz(e, values[k], v, netlist.gmin_S, temperature_K);
+    const double density = current_noise_A2_per_Hz(*equations_, e, values[k], v, temperature_K);
     double amperes = scale_ * std::sqrt(density) * draws[k], flickering = 0;
     if (flickers != flicker_.elements().end() && *flickers == k) {
       flickering = std::sqrt(flicker_A2(e, v)) *

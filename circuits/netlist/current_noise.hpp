@@ -41,7 +41,7 @@ struct NoiseCurrent {
   double white_A2_per_Hz, flicker_A2;
 };
 
-/// Currents of noise of all elements at the voltages v of the nodes; `values` are NodalEquations::values.
+/// Currents of noise of all elements at the unknowns v of the equations; `values` are NodalEquations::values.
 std::vector<NoiseCurrent> noise_currents(const NodalEquations& equations, const std::vector<double>& values,
                                          const std::vector<double>& v, double temperature_K);
 

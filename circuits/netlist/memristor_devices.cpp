@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <optional>
 
 #include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/wires/solvers.hpp"
 #include "devices/device_config.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/bounded_read.hpp"
@@ -81,14 +84,103 @@ std::string without_place(const std::string& what) {
   return end == std::string::npos ? what : what.substr(end + 2);
 }
 
-void expect_resistor(const DeviceSpec& spec, const Place& place) {
-  if (spec.selector.any())
-    refuse(place, fmt::format("a memristor with selector = {} is not simulated (draw the selector as elements)",
-                              selector_name(spec.selector.kind)));
-  if (!spec.curve.linear()) refuse(place, "a memristor with iv_sinh or iv_cubic is not simulated (set both to 0)");
+/// Curve of a device, straight or not, or of a straight one behind a selector.
+class CellConductor final : public ConductorLaw {
+ public:
+  explicit CellConductor(const CellLaw& law) : law_(law) {}
+
+  Point at(double siemens, double volts) const override {
+    const double slope = law_.slope(siemens, volts);
+    if (!law_.selector.any()) {
+      const double unit = law_.curve.current(volts);
+      return {siemens * unit, slope, unit};
+    }
+    const double amperes = law_.current(siemens, volts);
+    return {amperes, slope, siemens > 0 ? amperes / siemens * (slope / siemens) : volts};
+  }
+
+  Energy energy(double siemens, double volts) const override {
+    const SelectorSpec& selector = law_.selector;
+    if (!selector.any()) {
+      const double unit = curve_energy(volts);
+      return {siemens * unit, unit};
+    }
+    const double amperes = law_.current(siemens, volts), own = siemens > 0 ? amperes / siemens : volts;
+    if (selector.kind != SelectorKind::exponential) return {amperes * volts / 2, own * own / 2};
+    const double i0 = selector.current_A, below = std::hypot(amperes, i0) - i0;  // √(I² + I₀²) − I₀
+    const double co_energy = amperes * own / 2 + selector.voltage_V * (amperes * std::asinh(amperes / i0) - below);
+    return {amperes * volts - co_energy, own * own / 2};
+  }
+
+  /// Holds back a step into a steep part. The current takes the step along its tangent, and the voltage is at most that of this current.
+  double limited(double next, double last) const override {
+    constexpr double kSteeper = 2;  // slopes beyond which the tangent misleads
+    const CurrentCurve& curve = law_.curve;
+    if (law_.selector.any() || std::abs(next) <= std::abs(last)) return next;
+    if (curve.slope(next) <= kSteeper * curve.slope(last)) return next;
+    const double target = std::abs(curve.current(last) + curve.slope(last) * (next - last));
+    double most = std::abs(next);
+    if (curve.sinh_V > 0) most = std::min(most, curve.sinh_V * std::asinh(target / curve.sinh_V));
+    if (curve.cubic_per_V2 > 0) most = std::min(most, std::cbrt(target / curve.cubic_per_V2));
+    return std::copysign(most, next);
+  }
+
+  std::string cards(const std::string& name, const std::string& plus, const std::string& minus,
+                    double siemens) const override {
+    const auto between = [](const std::string& a, const std::string& b) {
+      return b == "0" ? fmt::format("v({})", a) : fmt::format("v({},{})", a, b);
+    };
+    const CurrentCurve& curve = law_.curve;
+    const SelectorSpec& selector = law_.selector;
+    if (!selector.any()) {
+      const std::string v = between(plus, minus);
+      const std::string odd = curve.sinh_V > 0 ? fmt::format("{0}*sinh({1}/{0})", curve.sinh_V, v) : v;
+      return fmt::format("b_{} {} {} i={}*({}+{}*{}*{}*{})\n", name, plus, minus, siemens, odd, curve.cubic_per_V2, v, v,
+                         v);
+    }
+    const std::string inner = name + "#cell", device = fmt::format("r_{} {} {} {}\n", name, plus, inner, 1 / siemens);
+    if (selector.kind != SelectorKind::exponential)
+      return device + fmt::format("r_{}#sel {} {} {}\n", name, inner, minus, selector.on_ohm);
+    return device + fmt::format("b_{} {} {} i={}*sinh({}/{})\n", name, inner, minus, selector.current_A,
+                                between(inner, minus), selector.voltage_V);
+  }
+
+ private:
+  /// ∫₀ᵛ of current over conductance.
+  double curve_energy(double volts) const {
+    const double sinh_V = law_.curve.sinh_V, square = volts * volts;
+    const double half = sinh_V > 0 ? std::sinh(volts / (2 * sinh_V)) : 0;  // cosh x − 1 = 2 sinh²(x/2)
+    const double odd = sinh_V > 0 ? 2 * sinh_V * sinh_V * half * half : square / 2;
+    return odd + law_.curve.cubic_per_V2 * square * square / 4;
+  }
+
+  CellLaw law_;
+};
+
+void expect_no_jump(const DeviceSpec& spec, const Place& place) {
+  if (spec.selector.kind != SelectorKind::threshold) return;
+  refuse(place,
+         "the current of a memristor with selector = threshold jumps, which has no operating point near it. Take "
+         "selector = exponential, or draw it: two switches S in series with the memristor, one for each sign");
 }
 
 }  // namespace
+
+std::shared_ptr<const ConductorLaw> conductor_law(const DeviceSpec& device) {
+  if (device.curve.linear() && !device.selector.any()) return nullptr;
+  return std::make_shared<const CellConductor>(CellLaw(device.curve, device.selector));
+}
+
+void set_memristor_curves(Netlist& netlist, const DeviceSpec& device) {
+  const std::shared_ptr<const ConductorLaw> curve = conductor_law(device);
+  for (Element& e : netlist.elements) {
+    if (!e.memristor) continue;
+    auto law = std::make_shared<MemristorLaw>(*e.memristor);
+    law->curve = curve;
+    e.memristor = std::move(law);
+    e.kind = curve ? ElementKind::curved_resistor : ElementKind::resistor;
+  }
+}
 
 DeviceSpec memristor_device(const std::vector<DeviceSetting>& given, const Place& place) {
   std::vector<DeviceSetting> settings = given;
@@ -109,7 +201,7 @@ DeviceSpec memristor_device(const std::vector<DeviceSetting>& given, const Place
     refuse(place, without_place(what));
   }
   if (spec->model == digital_model) refuse(place, fmt::format("{} = {} names no device", of.kind, of.name));
-  expect_resistor(*spec, place);
+  expect_no_jump(*spec, place);
   return *spec;
 }
 
@@ -118,7 +210,8 @@ MemristorSource device_memristors() {
     const DeviceSpec spec = memristor_device(settings, place);
     std::vector<DeviceSetting> all = settings;
     const MemristorName of = take_name(all, place);
-    MemristorLaw law{of.kind + " " + of.name, device_toml(spec), spec.g_min_S, spec.g_max_S, spec.g_reference_S()};
+    MemristorLaw law{of.kind + " " + of.name, device_toml(spec), spec.g_min_S, spec.g_max_S, spec.g_reference_S(),
+                     conductor_law(spec)};
     if (spec.temperature_K != DeviceSpec{}.temperature_K)
       law.settings += fmt::format("[circuit]\ntemperature = {}\n", spec.temperature_K);
     return law;

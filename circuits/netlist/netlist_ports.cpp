@@ -27,10 +27,31 @@ std::vector<double> twin_factors(const NodalEquations& equations, const NetlistP
   fill_normal<double>({ports.seed, Purpose::device_to_device, kTwin}, 0, 0, drawn);
   for (const ElementRow& row : ports.learned) {
     for (const std::size_t k : row.elements) {
-      if (elements[k].kind == ElementKind::resistor) factors[k] = std::exp(ports.twin_mismatch * drawn[k]);
+      if (has_resistance(elements[k].kind)) factors[k] = std::exp(ports.twin_mismatch * drawn[k]);
     }
   }
   return factors;
+}
+
+double current_by_siemens(const Element& e, double siemens, double volts) {
+  return e.kind == ElementKind::curved_resistor ? e.memristor->curve->at(siemens, volts).by_siemens : volts;
+}
+
+double force_slope_A(const NodeCoordinates& at, std::size_t element, double siemens, const std::vector<double>& v,
+                     const std::vector<double>& w, const std::vector<double>& y) {
+  const Element& e = at.equations().netlist().elements[element];
+  if (e.kind == ElementKind::voltage) return at.pull_source(element, y.data());
+  const double drop = across(e, w);
+  return has_resistance(e.kind) ? drop * current_by_siemens(e, siemens, across(e, v)) : drop;
+}
+
+double energy_slope_W(const NodeCoordinates& at, std::size_t element, double siemens, const std::vector<double>& v,
+                      const std::vector<double>& r) {
+  const Element& e = at.equations().netlist().elements[element];
+  if (e.kind == ElementKind::voltage) return at.pull_source(element, r.data());
+  const double drop = across(e, v), weight = at.weight(element);
+  if (e.kind == ElementKind::curved_resistor) return weight * e.memristor->curve->energy(siemens, drop).by_siemens;
+  return weight * (e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop);
 }
 
 }  // namespace nudge

@@ -7,7 +7,9 @@
 
 #include "circuits/linear_map.hpp"
 #include "netlist/nodal_equations.hpp"
+#include "netlist/node_coordinates.hpp"
 #include "sim/base/matrix.hpp"
+#include "sim/direct.hpp"
 #include "sim/gradient_sink.hpp"
 
 namespace nudge {
@@ -17,6 +19,7 @@ struct ElementRow {
   std::vector<std::size_t> elements;
   double unit = 1;  ///< Element::value, of resistors the conductance, is offset + unit times the number
   double offset = 0;
+  bool devices = false;  ///< true if a map of devices holds the numbers
 };
 
 /// Ports of a netlist: the elements that are fed, that learn, and that are read.
@@ -53,6 +56,32 @@ double column_capacitance_F(const NetlistPorts& ports);
 
 /// Factors that make the values of the twin's elements from the circuit's, a pure function of the seed; none if there is no twin.
 std::vector<double> twin_factors(const NodalEquations& equations, const NetlistPorts& ports);
+
+/// Actions on the outputs of a netlist that a load of one row of the state is.
+template <class S>
+std::vector<OutputAction> output_actions(const DirectLoad<S>& load, Index row, std::size_t outputs,
+                                         const NetlistPorts& ports) {
+  std::vector<OutputAction> actions(outputs);
+  if (load.kind == DirectLoad<S>::Kind::none) return actions;
+  const bool held = load.kind == DirectLoad<S>::Kind::held;
+  const double unit = held ? ports.volts : ports.volts * ports.siemens;
+  for (std::size_t k = 0; k < outputs; ++k) {
+    actions[k] = {held, unit * static_cast<double>(load.value(row, static_cast<Index>(k))),
+                  static_cast<double>(load.load) * ports.siemens};
+  }
+  return actions;
+}
+
+/// Derivative ∂I/∂g, in V, of the current of a resistor at the voltage across it: that voltage, or of a curved one its law's.
+double current_by_siemens(const Element& e, double siemens, double volts);
+
+/// Gradient wᵀ ∂r/∂value of an element, at the voltages v and, of a resistor, its conductance; y = (∂r/∂v)ᵀ w.
+double force_slope_A(const NodeCoordinates& at, std::size_t element, double siemens, const std::vector<double>& v,
+                     const std::vector<double>& w, const std::vector<double>& y);
+
+/// Slope ∂E/∂value of the energy in W per unit of an element's value, at the voltages v with the currents r that leave the nodes.
+double energy_slope_W(const NodeCoordinates& at, std::size_t element, double siemens, const std::vector<double>& v,
+                      const std::vector<double>& r);
 
 /// Element values (NodalEquations::values) of every row of a state: as drawn, except those that samples and learning numbers set.
 template <class S>

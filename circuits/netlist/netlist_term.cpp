@@ -32,6 +32,7 @@ NetlistTerm<S>::NetlistTerm(std::shared_ptr<const NodalEquations> equations,
   }
   for (std::size_t p = 0; p < maps_.size(); ++p) {
     const double heat_J = maps_[p]->traits().unit_heat_J;
+    ports_.learned[p].devices = heat_J > 0;
     if (heat_J > 0) ports_.learned[p].unit = device_unit_S(ports_, heat_J);
   }
   twin_ = twin_factors(*equations_, ports_);
@@ -49,7 +50,7 @@ TermTraits NetlistTerm<S>::traits() const {
   traits.conservative = coordinates_->reciprocal();
   traits.nonconservative = (present & kinds_of_part(Part::nonconservative, coordinates_->reciprocal())) != 0;
   traits.takes_difference = false;
-  traits.noisy = ports_.noise_K > 0;
+  traits.noisy = ports_.noise_K > 0 || reads_.any();
   return traits;
 }
 
@@ -66,6 +67,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
         nodes_(static_cast<std::size_t>(term.equations_->nodes())),
         columns_(static_cast<std::size_t>(at_->columns())),
         noise_(*term.equations_, term.ports_.flicker_slowest_s),
+        reads_(term.reads_),
         slopes_(term.ports_.learned) {
     for (std::vector<double>* x : {&x_, &w_, &y_}) x->assign(unknowns_, 0.0);
     z_.resize(columns_);
@@ -78,15 +80,25 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
                                           static_cast<std::size_t>(rows));
   }
 
-  void bind(const Matrix<S>& input) override { values_.bind(input, term_->maps_); }
+  void bind(const Matrix<S>& input) override {
+    values_.bind(input, term_->maps_);
+    solved_.clear();
+  }
+  /// Keeps the identity of the example's reads, for solutions. There is no affine part.
+  bool add_affine_part(MatrixRef<S> /*drive*/, MatrixRef<S> /*load*/, ReadContext& read) override {
+    read_ = &read;
+    return false;
+  }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
              ReadContext& read) override {
-    const bool noisy = term_->ports_.noise_K > 0 && read.noisy() && part != Part::nonconservative;
-    if (noisy) noise_.draw(z.rows(), term_->ports_.tau_s, read);
+    const bool noisy = read.noisy() && part != Part::nonconservative;
+    const bool warm = noisy && term_->ports_.noise_K > 0, reads = noisy && reads_.any() && solved_.empty();
+    if (warm) noise_.draw(z.rows(), term_->ports_.tau_s, read);
+    if (reads) reads_.draw(z.rows(), read.interval(), read);
     for (Index row = 0; row < z.rows(); ++row) {
-      add_force(z, row, part, f);
-      if (noisy) add_noise(row, f);
+      add_force(z, row, part, f, solved_.values(z, row, values_.of(row)));
+      if (warm || reads) add_noise(row, warm, reads, f);
     }
   }
 
@@ -103,9 +115,9 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& /*read*/) override {
     for (Index row = 0; row < z.rows(); ++row) {
       Point& point = points_[static_cast<std::size_t>(row)];
-      add_force(z, row, Part::conservative, conservative);
+      add_force(z, row, Part::conservative, conservative, values_.of(row));
       point.conservative = jacobian_;
-      add_force(z, row, Part::nonconservative, rest);
+      add_force(z, row, Part::nonconservative, rest, values_.of(row));
       point.rest = jacobian_;
       point.x = x_;
     }
@@ -130,15 +142,17 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
 
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& /*read*/) override {
-    const auto factor = static_cast<double>(scale);
+    const double factor = scale, amperes = term_->ports_.siemens * term_->ports_.volts;
     slopes_.start(u.rows());
     for (Index row = 0; row < u.rows(); ++row) {
       pull(u, row, Part::all);  // w = N u, y = (∂r/∂v)ᵀ w
       const std::vector<double>& v = points_[static_cast<std::size_t>(row)].x;
-      slopes_.fill(row, 1, [&](std::size_t element) { return moved(element, v); });
+      const std::vector<double>& values = values_.of(row);
+      const auto moved = [&](std::size_t k) { return force_slope_A(*at_, k, values[k], v, w_, y_) / amperes; };
+      slopes_.fill(row, 1, moved);
       for (const ElementRow& in : term_->ports_.inputs) {
         for (std::size_t i = 0; i < in.elements.size() && input_gradient.size() > 0; ++i) {
-          input_gradient(row, static_cast<Index>(i)) -= static_cast<S>(factor * in.unit * moved(in.elements[i], v));
+          input_gradient(row, static_cast<Index>(i)) -= static_cast<S>(factor * in.unit * moved(in.elements[i]));
         }
       }
       if (f.size() > 0) add_pulled(f, row);
@@ -150,7 +164,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     if (!at_->reciprocal()) return std::nullopt;
     double sum = 0;
     for (Index row = 0; row < z.rows(); ++row) {
-      evaluate(z, row, Part::conservative);
+      evaluate(z, row, Part::conservative, values_.of(row));
       sum += netlist_energy_W(*term_->equations_, *at_, values_.of(row), x_);
     }
     return sum / (term_->ports_.siemens * term_->ports_.volts * term_->ports_.volts);
@@ -164,9 +178,10 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     for (std::size_t k = 0; k < scales.size(); ++k) {
       slopes_.start(rows);
       for (Index row = 0; row < rows; ++row) {
-        evaluate(z, static_cast<Index>(k) * rows + row, Part::all);
+        evaluate(z, static_cast<Index>(k) * rows + row, Part::all, values_.of(row));
         if (at_->weighted()) weighted_currents(*term_->equations_, *at_, values_.of(row), x_, residual_);
-        slopes_.fill(row, unit, [&](std::size_t element) { return energy_slope(element); });
+        const std::vector<double>& values = values_.of(row);
+        slopes_.fill(row, unit, [&](std::size_t e) { return energy_slope_W(*at_, e, values[e], x_, residual_); });
       }
       slopes_.send(scales[k], sink);
     }
@@ -179,8 +194,11 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     DirectResult result;
     const double volts = term_->ports_.volts;
     const auto rows = static_cast<std::size_t>(z.rows());
+    const bool reads = reads_.any() && read_ != nullptr && read_->noisy();
+    if (reads) reads_.draw(z.rows(), read_->policy.time, *read_);
     for (std::size_t row = 0; row < rows; ++row) {
       ask(row, load);
+      if (reads) reads_.deviate(static_cast<Index>(row), settled_[row].values);
       take(z, static_cast<Index>(row), settled_[row].state, volts);
     }
     const bool late = late_ && !load.settled;
@@ -199,6 +217,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
       }
       for (Index j = 0; j < z.cols(); ++j)
         z(static_cast<Index>(row), j) = static_cast<S>(of.state[static_cast<std::size_t>(j)] / volts);
+      if (reads) solved_.add(z, static_cast<Index>(row), of.values);
     }
     return result;
   }
@@ -268,13 +287,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     if (!term_->twin_.empty() && load.kind != Kind::none && !opposite) {
       for (std::size_t k = 0; k < of.values.size(); ++k) of.values[k] *= term_->twin_[k];
     }
-    of.actions.assign(static_cast<std::size_t>(at_->outputs()), {});
-    for (std::size_t k = 0; load.kind != Kind::none && k < of.actions.size(); ++k) {
-      const bool held = load.kind == Kind::held;
-      const double unit = held ? ports.volts : ports.volts * ports.siemens;
-      of.actions[k] = {held, unit * static_cast<double>(load.value(static_cast<Index>(row), static_cast<Index>(k))),
-                       static_cast<double>(load.load) * ports.siemens};
-    }
+    of.actions = output_actions(load, static_cast<Index>(row), static_cast<std::size_t>(at_->outputs()), ports);
   }
 
   Status read_late(std::size_t row, const DirectLoad<S>& load) {
@@ -302,9 +315,8 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
 
   /// Computes residual_ and jacobian_ at x_: the currents that leave the nodes through the part's elements and, with the
   /// conservative part, the shunts.
-  void evaluate(ConstMatrixRef<S> z, Index row, Part part) {
+  void evaluate(ConstMatrixRef<S> z, Index row, Part part, const std::vector<double>& values) {
     take(z, row, term_->ports_.volts);
-    const std::vector<double>& values = values_.of(row);
     at_->voltages(z_.data(), values, x_.data());
     std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
     const NodalEquations& equations = *term_->equations_;
@@ -313,8 +325,8 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     equations.evaluate(x_, values, {}, easing, nullptr, residual_, jacobian_, kinds_of_part(part, at_->reciprocal()));
   }
 
-  void add_force(ConstMatrixRef<S> z, Index row, Part part, MatrixRef<S> f) {
-    evaluate(z, row, part);
+  void add_force(ConstMatrixRef<S> z, Index row, Part part, MatrixRef<S> f, const std::vector<double>& values) {
+    evaluate(z, row, part, values);
     leave(residual_, -1 / (term_->ports_.siemens * term_->ports_.volts), f, row);
   }
 
@@ -349,27 +361,13 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     give(-1 / term_->ports_.siemens, f, row);
   }
 
-  /// Gradient −⟨u, ∂F/∂value⟩ of an element after pull().
-  double moved(std::size_t element, const std::vector<double>& v) const {
-    const Element& e = term_->equations_->netlist().elements[element];
-    const double amperes = term_->ports_.siemens * term_->ports_.volts;
-    if (e.kind == ElementKind::voltage) return at_->pull_source(element, y_.data()) / amperes;
-    const double drop = across(e, w_);
-    return (e.kind == ElementKind::resistor ? drop * across(e, v) : drop) / amperes;
-  }
-
-  /// Slope ∂E/∂value in W per unit of it, after evaluate().
-  double energy_slope(std::size_t element) const {
-    const Element& e = term_->equations_->netlist().elements[element];
-    if (e.kind == ElementKind::voltage) return at_->pull_source(element, residual_.data());
-    const double drop = across(e, x_);
-    return at_->weight(element) * (e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop);
-  }
-
-  /// Adds the noise of the currents at x_, where the force of the row was evaluated, to f.
-  void add_noise(Index row, MatrixRef<S> f) {
+  /// Adds the noise of the currents and of the reads of devices at x_, where the force of the row was evaluated, to f.
+  void add_noise(Index row, bool warm, bool reads, MatrixRef<S> f) {
     const NetlistPorts& ports = term_->ports_;
-    noise_.leave(row, ports.noise_K, values_.of(row), x_, y_);
+    const std::vector<double>& values = values_.of(row);
+    std::fill(y_.begin(), y_.end(), 0.0);
+    if (warm) noise_.leave(row, ports.noise_K, values, x_, y_);
+    if (reads) reads_.leave(row, term_->equations_->netlist(), values, x_, y_);
     leave(y_, -1 / (ports.siemens * ports.volts), f, row);
   }
 
@@ -384,6 +382,9 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   std::optional<SmallSignal> small_signal_;
   std::unique_ptr<LateReads> late_;  ///< null: states are read when they have settled
   CurrentNoise noise_;
+  DeviceReads reads_;
+  ReadContext* read_ = nullptr;  ///< identity of the reads of the present example
+  SolvedReads<S> solved_;        ///< solutions of the present example, with read noise
   std::string failure_;
   RowSlopes<S> slopes_;
 };

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "circuits/netlist/device_reads.hpp"
 #include "circuits/netlist/netlist_ports.hpp"
 #include "circuits/terms/term.hpp"
 #include "netlist/node_coordinates.hpp"
@@ -25,6 +26,8 @@ namespace nudge {
 /// its effect on the force. The term solves itself (Direct), one state per row. Every column of the state has the same capacitance,
 /// siemens · τ. Given capacitances make Inertia, D = Nᵀ C P/(siemens τ). Current noise of density S pushes the columns between the
 /// nodes of every element: white noise of √S/(siemens volts √τ) per √τ. A resistor that is a device has the device's conductance.
+/// Its fresh noise is that of a read: a step of Euler's method is one, with the current δg ∂I/∂g, and a direct solution is one of reads.time,
+/// with g + δg.
 template <class S>
 class NetlistTerm final : public Term<S> {
  public:
@@ -35,6 +38,10 @@ class NetlistTerm final : public Term<S> {
 
   /// Gives the currents, from now on, the noise of this temperature (NetlistPorts::noise_K).
   void set_noise(double temperature_K) { ports_.noise_K = temperature_K; }
+  /// Gives the reads of its devices, memristors and resistors that a map of devices holds, their fresh noise from now on (DeviceReads).
+  void set_read_noise(const DeviceSpec& device) {
+    reads_ = DeviceReads(equations_->netlist(), ports_.learned, device);
+  }
   /// Capacitance of a column of the state; if each node has its own, the mean over nodes.
   double capacitance_F() const { return column_capacitance_F(ports_); }
 
@@ -50,6 +57,7 @@ class NetlistTerm final : public Term<S> {
   std::unique_ptr<const ReducedMatrices> matrices_;  ///< only with given capacitances
   std::vector<const LinearMap<S>*> maps_;
   std::vector<int> nodes_;
+  DeviceReads reads_;
   std::vector<double> values_, twin_;  ///< values of elements; factors of the twin over them, if there is one
   OperatingPointSolver solver_;        ///< solver whose ordering the systems share
 };

@@ -36,7 +36,8 @@ const char* kind_name(ElementKind kind) {
                                                            {ElementKind::formula_voltage, "formula_voltage"},
                                                            {ElementKind::formula_current, "formula_current"},
                                                            {ElementKind::inductor, "inductor"},
-                                                           {ElementKind::bipolar, "bipolar"}};
+                                                           {ElementKind::bipolar, "bipolar"},
+                                                           {ElementKind::curved_resistor, "curved_resistor"}};
   return names.at(kind);
 }
 
@@ -70,10 +71,10 @@ Netlist with_values(Netlist netlist, const Texts& names, const std::vector<doubl
       throw UserError("no element " + names[i] + " (" + did_you_mean(names[i], known) + ")");
     }
     Element& e = netlist.elements[static_cast<std::size_t>(at)];
-    if ((kBentKinds & kind_bit(e.kind)) != 0 || e.charge) {
+    if (((kBentKinds & kind_bit(e.kind)) != 0 && !has_resistance(e.kind)) || e.charge) {
       throw UserError(names[i] + ": is described by a .model or an expression and has no value");
     }
-    if (!std::isfinite(values[i]) || (e.kind == ElementKind::resistor && values[i] == 0)) {
+    if (!std::isfinite(values[i]) || (has_resistance(e.kind) && values[i] == 0)) {
       throw UserError(names[i] + ": a value must be finite, and of a resistor not 0");
     }
     e.value = values[i];

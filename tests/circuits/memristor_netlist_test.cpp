@@ -97,8 +97,8 @@ TEST_CASE("memristors: cards that are wrong are named with their place", "[netli
   CHECK_THROWS_WITH(refused("Y1 a 0 ec g=5u x=0.5"), Contains("g and x both say its state"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec pulse=3"), Contains("no setting pulse") && Contains("pulses"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec g_max=-1u"), Contains("t.cir:3:1: device.g_max = "));
-  CHECK_THROWS_WITH(refused("Y1 a 0 ec iv_sinh=0.3"), Contains("iv_sinh"));
-  CHECK_THROWS_WITH(refused("Y1 a 0 ec selector=transistor"), Contains("draw the selector"));
+  CHECK_THROWS_WITH(refused("Y1 a 0 ec iv_sinh=-0.3"), Contains("iv_sinh"));
+  CHECK_THROWS_WITH(refused("Y1 a 0 ec selector=threshold"), Contains("jumps") && Contains("two switches S"));
   CHECK_THROWS_WITH(refused("Y1 a 0 ec m=2"), Contains("draw them one by one"));
   CHECK_THROWS_WITH(refused("Y1 a 0 dd"), Contains("its model dd is d (must be MEMRISTOR)"));
   CHECK_THROWS_WITH(refused("Y1 a 0 model=digital"), Contains("names no device"));

@@ -55,6 +55,14 @@ TEST_CASE("output noise: a switch has that of its resistance, 1/f noise of a bip
       noisy_equations("t\nV1 a 0 1\nVc c 0 2\nR1 a b 1k\nS1 b 0 c 0 sw\n.model sw SW(VT=1 VH=0.1 RON=3k ROFF=1g)\n");
   // Both resistances side by side; rounding.
   CHECK(noise_density(closed, "b", 1e3, 300) == Approx(4 * boltzmann_J_per_K * 300 * 750).epsilon(1e-9));
+  // The same by a current of 1 mA, beyond the threshold and below it.
+  for (const auto& [threshold, ohm] : {std::pair("0.5m", 750.0), std::pair("1.5m", 1e3 / (1 + 1e-6))}) {
+    const NodalEquations by_current = noisy_equations(
+        fmt::format("t\nV1 a 0 1\nVc c 0 1\nRc c d 1k\nVm d 0 0\nR1 a b 1k\nW1 b 0 Vm sw\n.model sw CSW(IT={} "
+                    "IH=0.1m RON=3k ROFF=1g)\n",
+                    threshold));
+    CHECK(noise_density(by_current, "b", 1e3, 300) == Approx(4 * boltzmann_J_per_K * 300 * ohm).epsilon(1e-9));
+  }
   // A base held by a source of 1 MOhm: its current I is that of the resistor, and v(b) gets KF I^AF/f (r_b || 1M)^2 more.
   const auto at_10_Hz = [](const char* flicker) {
     return noise_density(noisy_equations(fmt::format("t\nV1 a 0 10.7\nR1 a b 1meg\nVc c 0 5\nQ1 c b 0 q\n.model q "

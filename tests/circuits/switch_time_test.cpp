@@ -67,6 +67,63 @@ TEST_CASE("switches over time: a relaxation oscillator has the period of its exp
   CHECK((at[21] - at[1]) / 10 == Approx(up + down).epsilon(1e-4));  // ten periods of steps with errors of 1e-6
 }
 
+TEST_CASE("switches over time: one that turns itself back has no operating point, and begins as it is drawn",
+          "[transient][switch]") {
+  const std::string text =
+      "t\nvdd vdd 0 5\nrp vdd out 1k\nr1 out c 10k\nc1 c 0 10n\ns1 out 0 c 0 sw1{}\n.model sw1 sw(vt=2 vh=1 ron=1 "
+      "roff=1e9)\n";
+  for (const char* drawn : {"", " on"}) {
+    CAPTURE(drawn);
+    const NodalEquations equations = switched_equations(fmt::format(fmt::runtime(text), drawn));
+    const StepResponse at_once = step_response(equations, {.stop_s = 1e-3});
+    REQUIRE(at_once.turning >= 0);
+    CHECK(equations.netlist().elements[static_cast<std::size_t>(at_once.turning)].name == "s1");
+    CHECK(at_once.end_V.empty());
+    CHECK(at_once.status == Status::max_steps);
+    const StepResponse found = waveform_response(equations, {.stop_s = 2e-3});
+    REQUIRE(found.status == Status::converged);
+    CHECK(found.turning == at_once.turning);
+    const auto c = static_cast<std::size_t>(find_node(equations.netlist(), "c"));
+    // Open 5 V, closed 5 V times 1/1001; each beyond the threshold that turns it.
+    CHECK(found.volts.front()[c] == Approx(*drawn == 0 ? 5.0 : 5.0 / 1001).epsilon(1e-6));
+    // Up from 1 to 3 V by 11 kOhm towards 5 V, down by 10 kOhm towards 5/1001 V. Steps have errors of 1e-6.
+    const std::vector<double> at = crossings(equations, found, "c", 2);
+    REQUIRE(at.size() > 13);
+    const double up = 1.1e-4 * std::log(2), end = 5 / 1001.0, down = 1.0001e-4 * std::log((3 - end) / (1 - end));
+    CHECK((at[11] - at[1]) / 5 == Approx(up + down).epsilon(2e-4));  // 1 Ohm beside 1 kOhm in 10 kOhm: 1e-4
+  }
+}
+
+TEST_CASE("switches over time: .ic holds its nodes until the beginning", "[transient][switch][ngspice]") {
+  if (!ngspice_installed()) return;
+  const std::string text =
+      "t\nv1 a 0 sin(0 1 1k)\nr1 a b 1k\nc1 b 0 100n\nr2 b c 10k\nd1 c 0 dd\nc2 c 0 20n\nl1 b e 10m\nr3 e 0 100\n"
+      ".model dd d(is=1n)\n.ic v(b)=3 v(c)=-2\n";
+  const NodalEquations equations = switched_equations(text);
+  const StepResponse found = waveform_response(equations, {.stop_s = 1e-3});
+  REQUIRE(found.status == Status::converged);
+  const auto b = static_cast<std::size_t>(find_node(equations.netlist(), "b"));
+  // 30 mA through the coil hang on the source of 1e4 S that holds the node.
+  CHECK(found.volts.front()[b] == Approx(3).epsilon(1e-5));
+  std::string commands =
+      ".options reltol=1e-6 abstol=1e-14 vntol=1e-9\n.control\nset numdgt=12\ntran 0.1u 1m 0 0.1u\n";
+  std::vector<std::size_t> steps;
+  for (std::size_t k = found.time_s.size() / 8; k + 1 < found.time_s.size(); k += found.time_s.size() / 8) {
+    commands += fmt::format("meas tran m{} find v(b) at={:.12g}\n", k, found.time_s[k]);
+    steps.push_back(k);
+  }
+  const TemporaryDirectory folder;
+  const std::string log = run_ngspice(folder.path(), text + commands + "quit 0\n.endc\n.end\n");
+  for (const std::size_t k : steps) {
+    auto at = log.find(fmt::format("m{} ", k));
+    REQUIRE(at != std::string::npos);
+    at = log.find('=', at) + 1;
+    CAPTURE(found.time_s[k]);
+    // The node rings from 3 V: 1e-3 of that, as all transients beside ngspice.
+    CHECK(std::stod(log.substr(at)) == Approx(found.volts[k][b]).margin(3e-3));
+  }
+}
+
 TEST_CASE("switches over time: a converter whose switched node has no capacitance", "[transient][switch]") {
   // Ideal but for 1 mOhm and a diode of 1 nA: the output's mean is D V_in less what these lose, and its ripple (1 − D) T² V/(8 L C).
   constexpr double kShare = 0.4, kIn_V = 10, kPeriod_s = 1e-5, kInductance_H = 1e-4, kCapacitance_F = 2e-5;

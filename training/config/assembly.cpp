@@ -84,7 +84,11 @@ CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& paramete
     own.mapping.kind = MappingKind::single;
     own.mapping.scale = ScalePolicy::keep;
     if (own.mapping.w_max == 0) own.mapping.w_max = spec.mapping.headroom * largest;
-    if (parameter.unit_S > 0) own.mapping.w_max = own.device.g_max_S / parameter.unit_S;
+    if (parameter.unit_S > 0) {  // memristors of a netlist, which solves for their curves and selectors itself
+      own.mapping.w_max = own.device.g_max_S / parameter.unit_S;
+      own.device.curve = {};
+      own.device.selector = {};
+    }
   }
   set_stuck_map(own, parameter.name, parameter.shape.rows, parameter.shape.cols);
   return own;
@@ -111,6 +115,14 @@ double node_capacitance(const Network<S>& network, const CircuitSpec& circuit) {
     if (parameters[p].conductance && unit_J > 0) return unit_J / (circuit.read_voltage_V * circuit.read_voltage_V);
   }
   return circuit.node_capacitance_F;
+}
+
+/// Gives the devices of a netlist the noise of their reads.
+template <class S>
+void set_read_noise(Network<S>& network, const DeviceSpec& device) {
+  for (const auto& term : network.circuit().terms()) {
+    if (auto* drawn = dynamic_cast<NetlistTerm<S>*>(term.get())) drawn->set_read_noise(device);
+  }
 }
 
 /// Where the nodes move, what pushes them; where a solver finds what they settle to, what a sample of them has.
@@ -166,6 +178,7 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   }
   auto network = std::make_unique<Network<S>>(plan, std::move(maps), chosen_cost(config));
   if (weights == Weights::configured && spec.device.model != digital_model) {
+    set_read_noise(*network, spec.device);
     set_thermal_noise(*network, spec.circuit, phase_options(config).phases.free.solver);
     if (spec.circuit.leak_spread > 0) {
       network->circuit().add(std::make_unique<LeakSpread<S>>(

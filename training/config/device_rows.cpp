@@ -9,6 +9,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -19,6 +20,16 @@ Condition with_edges() {
 }
 
 namespace {
+
+/// Where the curve of devices counts: in reads of arrays, and in the equations of a netlist that draws memristors.
+Condition with_curves() {
+  Condition condition = with_edges();
+  const auto edges = condition.holds;
+  condition.holds = [edges](const Config& c) {
+    return edges(c) || (network_kind(c).name == "netlist" && draws_memristors(c));
+  };
+  return condition;
+}
 
 std::vector<Member<CrossbarSpec>> at_edges() {
   using C = CrossbarSpec;
@@ -64,7 +75,7 @@ Condition devices_or_warning() {
 ParamTable device_rows() {
   ParamTable table = {device_preset_row()};
   for (ParamRow& row : device_param_rows()) {
-    if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_edges(), std::move(row));
+    if (row.key == "device.iv_sinh" || row.key == "device.iv_cubic") row = read_with(with_curves(), std::move(row));
     table.push_back(read_with(devices_or_warning(), std::move(row)));
   }
   Section<CrossbarSpec> arrays = crossbar_section();
@@ -87,11 +98,12 @@ void expect_sound_devices(const Config& config) {
   // That of their nodes is sampled.
   if (solver == SettleSolver::coordinate || netlist) resistors.circuit.thermal_noise = false;
   const bool noisy = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0)->noisy();
-  if (noisy && netlist) {
+  resistors.device.read_noise = resistors.device.read_saturating_S = 0;  // the circuit's own reads have it
+  resistors.device.noise.white_S.clear();
+  if (netlist && noisy && make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0)->noisy()) {
     throw UserError(
-        "network.kind = netlist needs reads without fresh noise, because a solved circuit has no reads to average. "
-        "Set device.read_noise = 0, device.read_saturating = 0, device.noise_white empty, a device.model without "
-        "its own noise, and no slow noise within circuit.noise_within_phases");
+        "network.kind = netlist has no slow noise of devices within a phase. Set circuit.noise_within_phases to 0 s, "
+        "and take a device.model without noise of its own: white noise of reads counts (device.read_noise)");
   }
   const std::string misfit = phase_misfit(config, "relaxation.solver", noisy);
   if (!misfit.empty()) throw UserError(fmt::format("relaxation.solver = {} ({})", to_string(solver), misfit));

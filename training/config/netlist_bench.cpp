@@ -67,12 +67,12 @@ class BenchCircuit {
 
 /// True if the element is a device of the run: a memristor, or a resistor of a netlist without memristors.
 bool is_bench_device(const LearntNetlist& learnt, const Element& e) {
-  if (e.kind != ElementKind::resistor || !learnt.device) return false;
+  if (!has_resistance(e.kind) || !learnt.device) return false;
   return e.memristor != nullptr || first_memristor(learnt.after) == nullptr;
 }
 
 std::optional<double> nearest_value(const LearntNetlist& learnt, const Element& e) {
-  if (e.kind != ElementKind::resistor) return std::nullopt;
+  if (!has_resistance(e.kind)) return std::nullopt;
   if (!is_bench_device(learnt, e)) return nearest_e96(e.value);
   if (learnt.device->levels == 0) return std::nullopt;
   return 1 / nearest_level_S(*learnt.device, 1 / e.value);
@@ -80,7 +80,7 @@ std::optional<double> nearest_value(const LearntNetlist& learnt, const Element& 
 
 /// Standard deviation of the conductance of an element as it is written or bought.
 double bench_sigma_S(const LearntNetlist& learnt, const Element& e) {
-  if (e.kind != ElementKind::resistor) return 0;
+  if (!has_resistance(e.kind)) return 0;
   const double siemens = 1 / e.value;
   if (!is_bench_device(learnt, e)) return siemens * kPartTolerance / std::sqrt(3.0);
   const DeviceSpec& device = *learnt.device;
@@ -108,7 +108,7 @@ std::vector<std::vector<double>> bench_inputs(const LearntNetlist& learnt, std::
 }
 
 const char* unit_of_kind(ElementKind kind) {
-  return kind == ElementKind::resistor ? "Ohm" : kind == ElementKind::voltage ? "V" : "A";
+  return has_resistance(kind) ? "Ohm" : kind == ElementKind::voltage ? "V" : "A";
 }
 
 }  // namespace

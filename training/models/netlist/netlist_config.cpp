@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "circuits/circuit_spec.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/netlist/memristor_devices.hpp"
+#include "devices/device_config.hpp"
 #include "netlist/netlist_file.hpp"
 #include "netlist/node_capacitances.hpp"
 #include "sim/base/errors.hpp"
@@ -148,7 +150,12 @@ std::string netlist_device_text(const std::string& file) {
 
 Netlist read_config_netlist(const Config& config, const std::string& file) {
   const NetlistKeys keys = netlist_section().read(config);
-  return read_device_netlist(file.empty() ? keys.file : file, {keys.elements_limit, "netlist.elements_limit"});
+  Netlist netlist =
+      read_device_netlist(file.empty() ? keys.file : file, {keys.elements_limit, "netlist.elements_limit"});
+  // Keys of [device] replace numbers of the netlist's device; the frozen twin of a run keeps its curve.
+  if (first_memristor(netlist) != nullptr && on_devices(config))
+    set_memristor_curves(netlist, crossbar_spec(config).device);
+  return netlist;
 }
 
 namespace {

@@ -27,7 +27,10 @@ struct LearningKind {
   ElementKind kind;
   const char* parameter;
   bool memristor = false;
-  bool is(const Element& e) const { return e.kind == kind && (e.memristor != nullptr) == memristor; }
+  bool is(const Element& e) const {
+    const bool of_kind = has_resistance(kind) ? has_resistance(e.kind) : e.kind == kind;
+    return of_kind && (e.memristor != nullptr) == memristor;
+  }
 };
 constexpr std::array<LearningKind, 4> kLearning = {{{ElementKind::resistor, "g"},
                                                     {ElementKind::voltage, "v"},
@@ -164,9 +167,9 @@ void NetlistPlan::choose_learned() {
     int fitting = 0;
     for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
       const Element& e = netlist.elements[k];
-      const bool possible = e.kind == ElementKind::resistor || (is_source(e.kind) && !fed[k]);
+      const bool possible = has_resistance(e.kind) || (is_source(e.kind) && !fed[k]);
       if (!possible || !fits_glob(glob, e.name)) continue;
-      if (e.kind == ElementKind::resistor && e.value < 0) {
+      if (has_resistance(e.kind) && e.value < 0) {
         throw UserError(fmt::format(
             "netlist.learn: \"{}\" matches {} ({}), whose resistance of {:g} Ohm is negative. Only resistances "
             "above 0 learn",
@@ -186,7 +189,7 @@ void NetlistPlan::choose_learned() {
     for (std::size_t p = 0; p < kLearning.size() && taken[k]; ++p) {
       if (kLearning[p].is(netlist.elements[k])) rows[p].elements.push_back(k);
     }
-    if (taken[k] && netlist.elements[k].kind == ElementKind::resistor) sum += 1 / netlist.elements[k].value;
+    if (taken[k] && has_resistance(netlist.elements[k].kind)) sum += 1 / netlist.elements[k].value;
   }
   const auto resistors = static_cast<double>(rows[0].elements.size() + rows[3].elements.size());
   ports_.siemens = choice_.conductance_S > 0 ? choice_.conductance_S : (resistors > 0 ? sum / resistors : 1e-3);
@@ -217,7 +220,7 @@ Netlist NetlistPlan::with_values(const std::vector<Matrix<double>>& weights,
     for (std::size_t i = 0; i < row.elements.size(); ++i) {
       Element& e = netlist.elements[row.elements[i]];
       const double value = row.offset + unit * weights[p](0, static_cast<Index>(i));
-      e.value = e.kind == ElementKind::resistor ? 1 / std::max(value, kShunt_S) : value;
+      e.value = has_resistance(e.kind) ? 1 / std::max(value, kShunt_S) : value;
     }
   }
   return netlist;
@@ -254,7 +257,7 @@ std::vector<Parameter> NetlistPlan::parameters() const {
     const Element& first = equations_->netlist().elements[row.elements.front()];
     const auto* of =
         std::find_if(kLearning.begin(), kLearning.end(), [&](const LearningKind& one) { return one.is(first); });
-    const bool resistors = first.kind == ElementKind::resistor, devices = resistors && of->memristor == memristors;
+    const bool resistors = has_resistance(first.kind), devices = resistors && of->memristor == memristors;
     all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, devices, resistors, resistors});
     if (of->memristor) all.back().unit_S = row.unit;
     if (resistors) continue;
@@ -278,7 +281,7 @@ void initial_values(const NetlistPlan& plan, double spread, std::uint64_t seed, 
     Matrix<S> numbers(1, count);
     for (Index i = 0; i < count; ++i) {
       const std::size_t element = row.elements[static_cast<std::size_t>(i)];
-      const bool resistor = elements[element].kind == ElementKind::resistor;
+      const bool resistor = has_resistance(elements[element].kind);
       numbers(0, i) = static_cast<S>(values[element] / row.unit * (resistor ? std::exp(drawn(0, i)) : 1.0));
     }
     weights.push_back(std::move(numbers));
