@@ -26,7 +26,7 @@ class ConductorLaw {
   /// Voltage to which a Newton step from `last` to `next` is limited.
   virtual double limited(double next, double last) const = 0;
 
-  /// Cards of SPICE between two nodes, with names from that of the element.
+  /// Cards of SPICE between two nodes, named after the element.
   virtual std::string cards(const std::string& name, const std::string& plus, const std::string& minus,
                             double siemens) const = 0;
 };

@@ -94,7 +94,7 @@ struct JunctionLaw {
   double critical(double width_V) const { return width_V * std::log(width_V / (std::sqrt(2.0) * saturation_A)); }
 
   double held_back(double next, double last, double width_V) const {
-    if (next <= critical(width_V) || std::abs(next - last) <= 2 * width_V) return next;
+    if (std::abs(next - last) <= 2 * width_V || next <= critical(width_V)) return next;  // the logarithm is asked last
     if (last <= 0) return width_V * std::log(next / width_V);
     const double grown = 1 + (next - last) / width_V;
     return grown > 0 ? last + width_V * std::log(grown) : critical(width_V);

@@ -73,11 +73,18 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     branch(anode, cathode, sign * (of.current + of.slope * (volts - where) + gmin * volts), of.slope + gmin);
   }
 
+  /// Slope of a curve beyond all conductances of circuits, at which its current is a sign of numbers that do not fit.
+  static constexpr double kSteepest_S = 1e12;
+
   void curved(const Element& e, double siemens) {
     const ConductorLaw& law = *e.memristor->curve;
     const double volts = this->volts(e, 0);
     const double where = state_ == nullptr ? volts : linearised(volts, law.limited(volts, last()));
     const ConductorLaw::Point of = law.at(siemens, where);
+    if (state_ != nullptr && !(std::abs(of.by_volts) < kSteepest_S)) {
+      held_back_without_bound();
+      return branch(e.nodes[0], e.nodes[1], siemens * volts, siemens);
+    }
     branch(e.nodes[0], e.nodes[1], of.current + of.by_volts * (volts - where), of.by_volts);
   }
 
@@ -145,6 +152,16 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     return sign * linearised(sign * volts, law.limited(sign * volts, last()));
   }
 
+  /// False for numbers of no circuit, whose products overflow in the factors of the equations.
+  static bool bounded(double number) { return std::abs(number) < 1e100; }
+
+  /// Notes an element whose current is not bounded, on the way to a solution.
+  void held_back_without_bound() {
+    state_->limited = true;
+    state_->finite = false;
+    state_->worst = element_;
+  }
+
   /// Computes a formula and its slopes by its inputs.
   double formula(const Element& e, double sources) {
     const FormulaLaw& law = *e.formula;
@@ -156,15 +173,12 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     slopes_.resize(inputs_.size());
     const double found = sources * law.formula.at(inputs_.data(), slopes_.data());
     for (double& one : slopes_) one *= sources;
-    const bool finite = std::isfinite(found) &&
-                        std::all_of(slopes_.begin(), slopes_.end(), [](double slope) { return std::isfinite(slope); });
+    const bool finite = bounded(found) && std::all_of(slopes_.begin(), slopes_.end(), bounded);
     if (finite || state_ == nullptr) return found;
     // On the way to a solution, as ln(0) at the start: the others move its inputs first.
     std::fill(slopes_.begin(), slopes_.end(), 0.0);
-    state_->limited = true;
-    state_->finite = false;
-    state_->worst = element_;
-    return std::isfinite(found) ? found : 0;
+    held_back_without_bound();
+    return bounded(found) ? found : 0;
   }
 
   void formula_voltage(const Element& e, int own, double sources) {

@@ -34,6 +34,8 @@ class CardWriter {
     for (const auto& [node, volts] : netlist_->starts) {
       out_ += fmt::format(".nodeset v({})={}\n", netlist_->nodes[static_cast<std::size_t>(node)], volts);
     }
+    for (const auto& [node, volts] : netlist_->held)
+      out_ += fmt::format(".ic v({})={}\n", netlist_->nodes[static_cast<std::size_t>(node)], volts);
     out_ += fmt::format(".options gmin={}", netlist_->gmin_S);
     if (netlist_->shunt_S > 0) out_ += fmt::format(" rshunt={}", 1 / netlist_->shunt_S);
     if (thermal_V_ != kSpiceThermal_V) out_ += fmt::format(" temp={0} tnom={0}", celsius_of(thermal_V_));
@@ -189,8 +191,9 @@ class CardWriter {
   }
 
   void card(const Element& e) {
-    if (e.memristor) out_ += fmt::format("* {}: a memristor, {}\n", name_of(e), e.memristor->name);
-    if (e.kind == ElementKind::curved_resistor) {
+    const bool curved = e.kind == ElementKind::curved_resistor;
+    if (e.memristor) out_ += fmt::format("* {}: a memristor, {}\n", curved ? e.name : name_of(e), e.memristor->name);
+    if (curved) {
       out_ += e.memristor->curve->cards(e.name, node_name(e.nodes[0]), node_name(e.nodes[1]), 1 / e.value);
       return;
     }

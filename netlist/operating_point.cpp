@@ -117,6 +117,8 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
     equations_->evaluate(x, attempt.values, attempt.actions, easing, &state, residual_, jacobian_);
     hold(*equations_, attempt.held_S, x, residual_, jacobian_);
     found.iterations += keep ? 0 : 1;
+    found.finite = state.finite;
+    found.worst_element = state.limited ? state.worst : -1;
     if (!keep && !lu_.factor(jacobian_, true)) {
       found.singular = lu_.singular_column();
       return false;
@@ -124,8 +126,6 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
     lu_.solve(residual_.data());
     const std::optional<double> most = take(residual_, x, found);
     if (!most) return false;
-    found.finite = state.finite;
-    found.worst_element = state.limited ? state.worst : -1;
     const bool last = *most <= 1 && !state.limited && (!keep || *most * *most <= kNextStep * before);
     if ((equations_->linear() && !lu_.coarse()) || last) return true;
     keep = !state.limited && *most <= kKeptFactors && (!keep || *most <= kLeastGain * before);
@@ -252,6 +252,13 @@ bool OperatingPointSolver::by_sources(const Attempt& attempt, std::vector<double
 /// Notes the largest net current of a node at x, and a node whose net current is not small beside its currents, Σ |J x|. jacobian_: at x.
 void OperatingPointSolver::weigh(const std::vector<double>& x, const std::vector<double>& residual,
                                  OperatingPoint& found) {
+  const auto nodes = static_cast<std::size_t>(equations_->nodes());
+  found.residual_A = 0;
+  found.unbalanced = -1;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    if (const double net = std::abs(residual[i]); !(net <= found.residual_A)) found.residual_A = net;
+  }
+  if (found.residual_A <= kBalance_A) return;  // balanced whatever the currents are
   const SparsePattern& pattern = equations_->pattern();
   currents_.assign(x.size(), 0.0);
   for (std::size_t column = 0; column < x.size(); ++column) {
@@ -260,12 +267,8 @@ void OperatingPointSolver::weigh(const std::vector<double>& x, const std::vector
       currents_[static_cast<std::size_t>(pattern.row[entry])] += std::abs(jacobian_[entry] * x[column]);
     }
   }
-  found.residual_A = 0;
-  found.unbalanced = -1;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(equations_->nodes()); ++i) {
-    const double net = std::abs(residual[i]);
-    if (!(net <= kBalance * currents_[i] + kBalance_A) && found.unbalanced < 0) found.unbalanced = static_cast<int>(i);
-    if (!(net <= found.residual_A)) found.residual_A = net;
+  for (std::size_t i = 0; i < nodes && found.unbalanced < 0; ++i) {
+    if (!(std::abs(residual[i]) <= kBalance * currents_[i] + kBalance_A)) found.unbalanced = static_cast<int>(i);
   }
 }
 
@@ -358,9 +361,12 @@ std::string describe_failure(const NodalEquations& equations, const OperatingPoi
   std::string at = fmt::format("{} moved most", equations.unknown_name(found.worst_unknown));
   if (found.worst_element >= 0) {
     const Element& element = equations.netlist().elements[static_cast<std::size_t>(found.worst_element)];
-    if (element.formula != nullptr && !found.finite) {
-      return fmt::format("the expression of {} ({}) is not finite at the voltages that {} steps reached", element.name,
-                         to_string(element.place), found.iterations);
+    if (!found.finite) {
+      return fmt::format("the {} ({}) is {} at the voltages that {} steps reached",
+                         element.formula != nullptr ? "expression of " + element.name : "current of " + element.name,
+                         to_string(element.place),
+                         element.formula != nullptr ? "not finite" : "steeper than that of any circuit",
+                         found.iterations);
     }
     at += fmt::format(", {} ({}) was held back most", element.name, to_string(element.place));
   }

@@ -89,12 +89,16 @@ struct SparseLu::Factors {
   /// rounding of half an epsilon of the row: at twice their sum a step leaves less than half of an error.
   int column_without_pivot(bool refined) {
     const auto* pivots = static_cast<const double*>(present()->Udiag);
+    const klu_symbolic& of = *ordering->symbolic;
     coarse = false;
-    for (int k = 0; k < ordering->pattern.size; ++k) {
-      if (std::abs(pivots[k]) >= kLeastPivot) continue;
-      const double rounding = (present()->Ulen[k] + 2) * std::numeric_limits<double>::epsilon();
-      if (!refined || !(std::abs(pivots[k]) >= rounding)) return ordering->symbolic->Q[k];
-      coarse = true;
+    for (int block = 0; block < of.nblocks; ++block) {
+      const bool alone = of.R[block + 1] - of.R[block] == 1;  // KLU leaves Ulen of such a column unset
+      for (int k = of.R[block]; k < of.R[block + 1]; ++k) {
+        if (std::abs(pivots[k]) >= kLeastPivot) continue;
+        const double rounding = ((alone ? 0 : present()->Ulen[k]) + 2) * std::numeric_limits<double>::epsilon();
+        if (!refined || !(std::abs(pivots[k]) >= rounding)) return of.Q[k];
+        coarse = true;
+      }
     }
     return -1;
   }

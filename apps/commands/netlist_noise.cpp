@@ -12,6 +12,7 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
 #include "circuits/netlist/current_noise.hpp"
+#include "circuits/netlist/memristor_devices.hpp"
 #include "netlist/ac_response.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -82,6 +83,17 @@ double noise_power_V2(const std::vector<double>& frequencies, const std::vector<
   return sum;
 }
 
+/// Says that the noise of reads is left out, where memristors have some.
+void say_without_reads(const Netlist& netlist) {
+  const Element* first = first_memristor(netlist);
+  if (first == nullptr) return;
+  const DeviceSpec device = device_of(*first->memristor);
+  if (device.uniform_read_S2() == 0 && !device.reads_by_state()) return;
+  say("nudge: note: {}: the noise of reads of {} is left out, because it depends on the time of a read. A training has it "
+      "(network.kind = netlist)\n",
+      to_string(first->place), first->name);
+}
+
 }  // namespace
 
 std::string noise_text(const std::vector<std::string>& card) {
@@ -102,6 +114,7 @@ ExitCode print_noise(const std::string& text, bool json, const NodalEquations& e
   const std::vector<double> frequencies =
       sweep_frequencies(end == std::string::npos ? "" : text.substr(end + 1), "netlist: --noise");
   if (!(frequencies.front() > 0)) throw UserError("netlist: --noise: the first frequency must be above 0 Hz");
+  say_without_reads(netlist);
   AcResponse response(equations, x, node_capacitance_F);
   const double kelvin = netlist.celsius + zero_celsius_K;
   const OutputNoise noise =

@@ -26,7 +26,7 @@ class DeviceReads {
 
   /// Draws the next read of `rows` states side by side, which lasts `interval` in τ.
   void draw(Index rows, double interval, ReadContext& read);
-  /// Moves the conductances of one state (NodalEquations::values) to those of the read. None becomes negative.
+  /// Adds the deviations of the read to the conductances of one state (NodalEquations::values). None becomes negative.
   void deviate(Index row, std::vector<double>& values) const;
   /// Adds the currents δg ∂I/∂g that the read adds at the voltages v to those that leave the nodes.
   void leave(Index row, const Netlist& netlist, const std::vector<double>& values, const std::vector<double>& v,
@@ -43,7 +43,7 @@ class DeviceReads {
   std::vector<double> draws_;
 };
 
-/// States that reads with noise have solved for, with the values of these reads: the force at such a state is that of its own read.
+/// States that reads with noise have solved for, with the conductances of these reads. At such a state the force has the conductances of its own read.
 template <class S>
 class SolvedReads {
  public:

@@ -205,6 +205,10 @@ DeviceSpec memristor_device(const std::vector<DeviceSetting>& given, const Place
   return *spec;
 }
 
+DeviceSpec device_of(const MemristorLaw& law) {
+  return crossbar_spec(parse_config(memristor_schema(), kOfCard, law.settings)).device;
+}
+
 MemristorSource device_memristors() {
   return [](const std::vector<DeviceSetting>& settings, const Place& place) {
     const DeviceSpec spec = memristor_device(settings, place);

@@ -28,6 +28,9 @@ std::shared_ptr<const ConductorLaw> conductor_law(const DeviceSpec& device);
 /// Gives the memristors of a netlist the curve of a device, as where a config replaces numbers of theirs.
 void set_memristor_curves(Netlist& netlist, const DeviceSpec& device);
 
+/// Device of a memristor that this program made.
+DeviceSpec device_of(const MemristorLaw& law);
+
 /// The devices of this program as memristors of a netlist. They rest at their reference conductance.
 MemristorSource device_memristors();
 

@@ -26,8 +26,8 @@ namespace nudge {
 /// its effect on the force. The term solves itself (Direct), one state per row. Every column of the state has the same capacitance,
 /// siemens · τ. Given capacitances make Inertia, D = Nᵀ C P/(siemens τ). Current noise of density S pushes the columns between the
 /// nodes of every element: white noise of √S/(siemens volts √τ) per √τ. A resistor that is a device has the device's conductance.
-/// Its fresh noise is that of a read: a step of Euler's method is one, with the current δg ∂I/∂g, and a direct solution is one of reads.time,
-/// with g + δg.
+/// Its fresh noise is the noise of a read. A step of Euler's method is a read, with the current δg ∂I/∂g. A direct solution is a read that
+/// lasts reads.time, with g + δg.
 template <class S>
 class NetlistTerm final : public Term<S> {
  public:

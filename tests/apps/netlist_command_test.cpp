@@ -160,6 +160,35 @@ TEST_CASE("netlist: sources follow their waveforms where that is asked for", "[a
   CHECK_THAT(refused(folder, "netlist rc.cir -o new.cir", 2), Contains("-o goes with --trained"));
 }
 
+TEST_CASE("netlist: an oscillator is said to have no rest, and .ic holds where a course begins", "[apps]") {
+  const Folder folder;
+  folder.write("o.cir",
+               "o\nvdd vdd 0 5\nr1 vdd c 10k\nc1 c 0 10n\ns1 c 0 c 0 sw1\n.model sw1 sw(vt=2 vh=1 ron=100 "
+               "roff=1e12)\n.ic v(c)=1.5\n.tran 1u 1m\n");
+  CHECK_THAT(refused(folder, "netlist o.cir --op", 3), Contains("nudge netlist --tran follows it"));
+  const Outcome settling = run_nudge(folder, "netlist o.cir --tran 1ms");
+  CHECK_THAT(settling.errors, Contains("o.cir:5:1: s1 turns itself back at rest: no operating point"));
+  CHECK(settling.output.find("operating point") == std::string::npos);
+  const auto json = nlohmann::json::parse(run_nudge(folder, "netlist o.cir --tran 1ms --json").output);
+  CHECK(json["end"].is_null());
+  CHECK(json["settled_s"].is_null());
+  CHECK(json["status"] == "max_steps");
+  const auto held = nlohmann::json::parse(run_nudge(folder, "netlist o.cir --tran .tran --json").output);
+  CHECK(held["nodes"]["c"][0].get<double>() == Approx(1.5).epsilon(1e-6));
+  CHECK(held["end"]["c"].get<double>() == held["nodes"]["c"].back().get<double>());
+}
+
+TEST_CASE("netlist: memristors with a curve are solved, and noise of reads is said to be left out", "[apps]") {
+  const Folder folder;
+  folder.write("m.cir",
+               "m\nV1 a 0 0.6\nR1 a b 100k\nY1 b 0 preset=ecram g=10u iv_sinh=0.2 read_noise=0.01\n.end\n");
+  const auto json = nlohmann::json::parse(run_nudge(folder, "netlist m.cir --op --json").output);
+  const double v = json["nodes"]["b"].get<double>();
+  CHECK((0.6 - v) / 100e3 == Approx(10e-6 * 0.2 * std::sinh(v / 0.2)).epsilon(1e-9));
+  CHECK_THAT(run_nudge(folder, "netlist m.cir --noise 'v(b) dec 1 1 10'").errors,
+             Contains("m.cir:4:1: the noise of reads of y1 is left out"));
+}
+
 TEST_CASE("netlist: cards of analyses and small signals", "[apps]") {
   const Folder folder;
   folder.write(

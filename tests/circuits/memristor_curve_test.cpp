@@ -99,11 +99,11 @@ TEST_CASE("memristor curves: a bridge of them is ngspice's with sources written 
           return fmt::format("b{} {} {} i={}*(0.15*sinh(v({},{})/0.15)+0.4*v({},{})^3)\n", k, p, n, g, p, n, p, n);
         })).epsilon(1e-6));
   CHECK(ours("selector=transistor selector_resistance=30k") == Approx(theirs([](auto k, auto p, auto n, auto g) {
-          return fmt::format("r{} {} m{} {{1/{}}}\nrs{} m{} {} 30k\n", k, p, k, g, k, k, n);
+          return fmt::format("rm{} {} m{} {{1/{}}}\nrs{} m{} {} 30k\n", k, p, k, g, k, k, n);
         })).epsilon(1e-6));
   CHECK(ours("selector=exponential selector_voltage=0.1 selector_current=20n") ==
         Approx(theirs([](auto k, auto p, auto n, auto g) {
-          return fmt::format("r{} {} m{} {{1/{}}}\nb{} m{} {} i=20n*sinh(v(m{},{})/0.1)\n", k, p, k, g, k, k, n, k, n);
+          return fmt::format("rm{} {} m{} {{1/{}}}\nb{} m{} {} i=20n*sinh(v(m{},{})/0.1)\n", k, p, k, g, k, k, n, k, n);
         })).epsilon(1e-6));
 }
 
@@ -113,10 +113,17 @@ TEST_CASE("memristor curves: a steep curve behind a resistor is found from far a
   double v = 1;
   for (int n = 0; n < 50; ++n) v = 0.05 * std::asinh((100 - v) / 1e3 / (10e-6 * 0.05));
   CHECK(solved_volts(netlist)[1] == Approx(v).epsilon(1e-9));  // a step of Newton's method is small at 1e-6 of 1 V
-  // One whose current is beyond all numbers is named.
+  // One whose current is beyond all numbers is not found, always in the same way: KLU leaves lengths of columns alone in their block unset.
   const NodalEquations far(drawn_curves("t\nV1 a 0 100\nY1 a 0 preset=ecram iv_sinh=0.05\n"));
-  std::vector<double> x(static_cast<std::size_t>(far.unknowns()), 0.0);
-  const OperatingPoint found = OperatingPointSolver(far).solve(far.values(), {}, x);
-  CHECK(found.status != Status::converged);
-  CHECK_THAT(describe_failure(far, found), Contains("y1"));
+  std::string first;
+  for (int n = 0; n < 20; ++n) {
+    const std::vector<char> other(static_cast<std::size_t>(64 << n % 8), static_cast<char>(n));  // moves what is allocated
+    std::vector<double> x(static_cast<std::size_t>(far.unknowns()), 0.0);
+    const OperatingPoint found = OperatingPointSolver(far).solve(far.values(), {}, x);
+    CHECK(found.status != Status::converged);
+    const std::string said = describe_failure(far, found);
+    if (n == 0) first = said;
+    CHECK(said == first);
+    CHECK_THAT(said, Contains("y1"));
+  }
 }

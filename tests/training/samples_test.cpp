@@ -332,6 +332,22 @@ TEST_CASE("a network of symbols refuses a task of features") {
                                     "classification, which has features"));
 }
 
+TEST_CASE("a label far beyond the others is asked about") {
+  const auto classes_of = [](int mistyped, Index classes) {
+    LabelledData data = numbered(100);
+    data.labels[7] = mistyped;
+    SampleOptions options;
+    options.classes = classes;
+    return prepare_samples(data, "a", {}, "", options).classes;
+  };
+  CHECK_THROWS_WITH(classes_of(60000, 0), Catch::Contains("label 60000 of sample 7") &&
+                                              Catch::Contains("60001 classes, and 4 of them have a sample") &&
+                                              Catch::Contains("data.classes = 60001"));
+  CHECK(classes_of(60000, 60001) == 60001);
+  CHECK(classes_of(15, 0) == 16);  // a quarter
+  CHECK_THROWS_WITH(classes_of(16, 0), Catch::Contains("17 classes"));
+}
+
 TEST_CASE("empty and single classes and features of one value are said, and a sound task says nothing") {
   const auto notes_of = [](const LabelledData& data, Index classes) {
     SampleOptions options;

@@ -87,8 +87,8 @@ const Section<DataOptions>& data_section() {
                      "width]; empty: as the file says (CSV: one dimension)."),
             &DataOptions::shape),
       field(zero_is("auto", integer("data.classes", "auto", between(0, kMostClasses),
-                                    "Number of classes; auto: the largest label of data.file + 1. A larger label is an "
-                                    "error.")),
+                                    "Number of classes; auto: the largest label of data.file + 1, an error if fewer "
+                                    "than a quarter of them have a sample. A larger label is an error.")),
             &DataOptions::classes),
       field(choice("data.scaling", "unit", scaling_names(),
                    "Scaling of the features, fitted to the training split. unit: one range for all, from 0 to 1 "

@@ -40,10 +40,21 @@ ReadSamples pick(const LabelledData& data, const std::vector<Index>& which) {
   return out;
 }
 
+/// Counts the classes up to the largest label. If fewer than a quarter of them have a sample, that label is asked about.
+Index classes_of_labels(const std::vector<int>& labels, const std::string& name) {
+  const auto largest = std::max_element(labels.begin(), labels.end());
+  const Index classes = *largest + 1, have = static_cast<Index>(std::set<int>(labels.begin(), labels.end()).size());
+  if (classes <= 4 * have) return classes;
+  throw UserError(fmt::format(
+      "{}: label {} of sample {} (counted from 0) makes {} classes, and {} of them have a sample. Correct the label, or "
+      "set data.classes = {}",
+      name, *largest, largest - labels.begin(), classes, have, classes));
+}
+
 /// Counts the classes of the data after a look at each label.
 Index count_classes(const LabelledData& data, const std::string& name, Index classes) {
   if (data.labels.empty()) return 0;
-  if (classes == 0) return *std::max_element(data.labels.begin(), data.labels.end()) + 1;
+  if (classes == 0) return classes_of_labels(data.labels, name);
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
     if (data.labels[i] < classes) continue;
     throw UserError(
