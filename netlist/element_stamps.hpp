@@ -73,9 +73,6 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     branch(anode, cathode, sign * (of.current + of.slope * (volts - where) + gmin * volts), of.slope + gmin);
   }
 
-  /// Slope of a curve beyond all conductances of circuits, at which its current is a sign of numbers that do not fit.
-  static constexpr double kSteepest_S = 1e12;
-
   void curved(const Element& e, double siemens) {
     const ConductorLaw& law = *e.memristor->curve;
     const double volts = this->volts(e, 0);
@@ -150,16 +147,6 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
   double steep(const JunctionLaw& law, double sign, double volts) {
     if (state_ == nullptr) return volts;
     return sign * linearised(sign * volts, law.limited(sign * volts, last()));
-  }
-
-  /// False for numbers of no circuit, whose products overflow in the factors of the equations.
-  static bool bounded(double number) { return std::abs(number) < 1e100; }
-
-  /// Notes an element whose current is not bounded, on the way to a solution.
-  void held_back_without_bound() {
-    state_->limited = true;
-    state_->finite = false;
-    state_->worst = element_;
   }
 
   /// Computes a formula and its slopes by its inputs.

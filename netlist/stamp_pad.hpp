@@ -52,6 +52,8 @@ class NodalEquations::StampPad {
   static constexpr double kGateStep_V = 1.0;
   /// Limit on the holding back of a junction that has arrived.
   static constexpr double kHeldBack_V = 1e-9;
+  /// Slope of a curve beyond all conductances of circuits, at which its current is a sign of numbers that do not fit.
+  static constexpr double kSteepest_S = 1e12;
 
   double volts(const Element& e, std::size_t i) const { return at(e.nodes[i]) - at(e.nodes[i + 1]); }
   double controlling(const Element& e) const { return at(owner_->branch_[static_cast<std::size_t>(e.control)]); }
@@ -63,6 +65,16 @@ class NodalEquations::StampPad {
   double near(double volts) {
     if (state_ == nullptr) return volts;
     return linearised(volts, std::clamp(volts, last() - kGateStep_V, last() + kGateStep_V));
+  }
+
+  /// False for numbers of no circuit, whose products overflow in the factors of the equations.
+  static bool bounded(double number) { return std::abs(number) < 1e100; }
+
+  /// Notes an element whose current is not bounded, on the way to a solution.
+  void held_back_without_bound() {
+    state_->limited = true;
+    state_->finite = false;
+    state_->worst = element_;
   }
 
   const NodalEquations* owner_;
