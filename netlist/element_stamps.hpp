@@ -11,9 +11,27 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
   using StampPad::StampPad;
 
   void element(const Element& e, double value, int own, double sources) {
+    if (e.kind == ElementKind::resistor) return branch(e.nodes[0], e.nodes[1], value * volts(e, 0), value);
+    other(e, value, own, sources);
+  }
+
+  void output(const NodePair& at_nodes, int own, const OutputAction& action, double sources) {
+    current(at_nodes.plus, at(own));
+    current(at_nodes.minus, -at(own));
+    const double between = at(at_nodes.plus) - at(at_nodes.minus), set = sources * action.value;
+    current(own, action.held ? between - set : at(own) - action.load_S * between + set);
+    for (const double value : {1.0, -1.0}) slope(value);
+    const double by_volts = action.held ? 1.0 : -action.load_S;
+    for (const double value : {by_volts, -by_volts}) slope(value);
+    slope(action.held ? 0.0 : 1.0);
+  }
+
+ private:
+  /// Adds any element but a resistor; apart, so that resistors pay nothing for the others.
+  [[gnu::noinline]] void other(const Element& e, double value, int own, double sources) {
     const double gmin = owner_->netlist_.gmin_S;
     switch (e.kind) {
-      case ElementKind::resistor: return branch(e.nodes[0], e.nodes[1], value * volts(e, 0), value);
+      case ElementKind::resistor: return;
       case ElementKind::curved_resistor: return curved(e, value);
       case ElementKind::diode: return junction(e.junction, 1, e.nodes[0], e.nodes[1], gmin);
       case ElementKind::mosfet: return mosfet(e, gmin);
@@ -37,18 +55,6 @@ class NodalEquations::Stamps : public NodalEquations::StampPad {
     }
   }
 
-  void output(const NodePair& at_nodes, int own, const OutputAction& action, double sources) {
-    current(at_nodes.plus, at(own));
-    current(at_nodes.minus, -at(own));
-    const double between = at(at_nodes.plus) - at(at_nodes.minus), set = sources * action.value;
-    current(own, action.held ? between - set : at(own) - action.load_S * between + set);
-    for (const double value : {1.0, -1.0}) slope(value);
-    const double by_volts = action.held ? 1.0 : -action.load_S;
-    for (const double value : {by_volts, -by_volts}) slope(value);
-    slope(action.held ? 0.0 : 1.0);
-  }
-
- private:
   /// Adds a source of voltage with its branch: V, E or H, or an inductor, which is a short.
   void source(const Element& e, double value, int own, double sources) {
     through(e, at(own));
