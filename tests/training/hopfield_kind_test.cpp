@@ -74,9 +74,9 @@ TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopf
   check_refusal({"hopfield.feedback=separate"}, "must be transpose or none for hopfield.form = projected");
   check_refusal({"hopfield.feedback=none", "hopfield.form=energy"},
                 "must be transpose or separate for hopfield.form = energy");
-  check_refusal(
-      {"relaxation.solver=anderson"},
-      "does not fit: hopfield.form = projected keeps states in a box, and it does not project onto a box; euler or second_order would");
+  check_refusal({"relaxation.solver=anderson"},
+                "does not fit: hopfield.form = projected keeps states in a box, and it does not project onto a box; "
+                "euler or second_order would");
   check_refusal({"nudge.drive=difference"}, "must be state for hopfield.feedback = transpose");
   check_refusal({"hopfield.hidden=[]", "hopfield.cost=cross_entropy"},
                 "must be squared_error where hopfield.hidden is empty");
