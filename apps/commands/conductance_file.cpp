@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -39,11 +40,20 @@ std::map<double, Index> places_of(const std::vector<double>& column) {
   return places;
 }
 
+/// Refuses conductances without a unit that are hardly microsiemens: 1 nS is 0.1 nA at 0.1 V, what arrays are read with.
+void refuse_tiny(const ConductanceFile& file, const std::string& siemens) {
+  const double most = file.siemens.maxCoeff();
+  if (!(most > 0 && most < 1e-9)) return;
+  throw UserError(fmt::format("{}: {:g} uS at most: are these siemens? Say {} (or uS there if not)", file.name,
+                              1e6 * most, siemens));
+}
+
 /// Reads a table of places and values.
 void read_place_table(const std::string& bytes, const std::string& path, ConductanceFile& out) {
   const LongTable table = read_and_tell(out.look, [&] {
     return parse_long_table(
-        bytes, path, {{"row", Unit::none, true}, {"column", Unit::none, true}, {"conductance", Unit::siemens, true}},
+        bytes, path,
+        {{"row", Unit::none, true}, {"column", Unit::none, true}, {"conductance", Unit::siemens, true, "uS"}},
         {"row", "column", "conductance"}, out.look);
   });
   const std::map<double, Index> rows = places_of(table.columns[0]), columns = places_of(table.columns[1]);
@@ -69,8 +79,12 @@ void read_place_table(const std::string& bytes, const std::string& path, Conduct
                                  out.siemens.rows(), out.siemens.cols()));
     }
   }
-  out.look.understood.back().notes.push_back(
-      fmt::format("an array of {} rows and {} columns", out.siemens.rows(), out.siemens.cols()));
+  Understood& said = out.look.understood.back();
+  said.notes.push_back(fmt::format("an array of {} rows and {} columns", out.siemens.rows(), out.siemens.cols()));
+  for (const Understood::Column& one : said.columns) {
+    if (one.meaning == "conductance" && one.unit.starts_with("uS ("))
+      refuse_tiny(out, fmt::format("--columns \"conductance={} S\"", one.name));
+  }
 }
 
 /// Unit that a file tells, and where.
@@ -80,7 +94,7 @@ struct ToldUnit {
 
 bool is_of(const std::string& unit, Unit kind) { return read_quantity("1 " + unit, kind).problem.empty(); }
 
-/// Unit of a name, a unit itself, or a title; empty: none.
+/// Unit of a name, a unit itself, or a title ("unit: mS"); empty: none.
 std::string told_unit(const std::string& cell) {
   const std::string named = named_unit(cell).unit;
   const std::string unit = named.empty() ? named_unit("x " + cell).unit : named;
@@ -113,7 +127,8 @@ ToldUnit unit_in(const MeasuredText& text, bool told) {
     title.erase(
         std::find_if(title.rbegin(), title.rend(), [](char c) { return c != ',' && c != ';' && c != '\t'; }).base(),
         title.end());
-    if (line < first) take(title, line);
+    // A line behind the table is one of units where it says so.
+    if (line < first || boost::icontains(title, "unit")) take(title, line);
   }
   for (const std::string& name : text.header.cells) take(name, text.header.line);
   for (const std::string& unit : text.units.cells) take(unit, text.units.line);
@@ -267,11 +282,7 @@ ConductanceFile read_conductances(const std::string& path, const std::string& un
     matrix = read_matrix_file(path, "conductances");
   }
   out.siemens = siemens_of(matrix, found.empty() ? "uS" : found);
-  if (const double most = out.siemens.maxCoeff(); found.empty() && most > 0 && most < 1e-9) {
-    // 1 nS is 0.1 nA at 0.1 V, what arrays are read with.
-    throw UserError(fmt::format("{}: {:g} uS at most: are these siemens? Say --unit S (or --unit uS if not)", out.name,
-                                1e6 * most));
-  }
+  if (found.empty()) refuse_tiny(out, "--unit S");
   return out;
 }
 

@@ -2,6 +2,8 @@
 // What people call the columns of a table.
 #include "devices/fit/column_words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -25,23 +27,25 @@ std::vector<std::string> words_of(const std::string& column) {
   static const std::map<std::string, std::vector<std::string>> others = {
       {"conductance", {"g", "cond"}},
       {"resistance", {"r", "res"}},
-      {"current", {"i", "id", "iread", "readcurrent"}},
+      {"current", {"i", "id", "iread", "readcurrent", "ai", "smu1current", "draincurrent", "current1"}},
       {"read_voltage", {"vread"}},
-      {"voltage", {"v", "vpulse", "pulsevoltage", "amplitude", "pulseamplitude"}},
+      {"voltage", {"v", "vpulse", "pulsevoltage", "amplitude", "pulseamplitude", "u", "av", "smu1voltage", "voltage1"}},
       {"width", {"pulsewidth", "pw", "tpulse", "duration"}},
       {"pulse", {"pulse#", "pulsenumber", "pulseno", "pulseindex", "n", "#"}},
       {"direction", {"dir", "polarity"}},
       {"device", {"dut", "deviceid", "device#", "deviceno", "dutid", "dutno", "dut#", "address", "cell", "memristor"}},
-      {"cycle", {"cycle#", "cyclenumber", "cycleno", "cyclenr", "loop", "run", "repeat", "repetition", "trial"}},
+      {"cycle",
+       {"cycle#", "cyclenumber", "cycleno", "cyclenr", "#cycles", "cycles", "loop", "run", "repeat", "repetition",
+        "trial"}},
       {"cell", {"cellid", "cell#", "cellno", "address", "device", "deviceid", "dut", "memristor"}},
-      {"time", {"t", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime"}},
+      {"time", {"t", "smu1time", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime"}},
       {"programming_time", {"programmedat", "timeofprogramming", "tprog", "starttime", "writetime"}},
       {"r_on", {"lrs", "rlrs", "rlow", "lowresistance", "on"}},
       {"r_off", {"hrs", "rhrs", "rhigh", "highresistance", "off"}},
       {"g_on", {"glrs", "ghigh", "highconductance", "gmax", "lrs", "on"}},
       {"g_off", {"ghrs", "glow", "lowconductance", "gmin", "hrs", "off"}},
       {"reads", {"read", "read#", "readnumber", "readcount", "nreads", "numberofreads"}},
-      {"start", {"initial", "gstart", "g0", "programmed"}},
+      {"start", {"initial", "gstart", "g0", "programmed", "rstart", "r0", "startresistance"}},
       {"level", {"state"}},
       {"nominal", {"nominaltime"}},
       {"row", {"wl", "wordline", "rowno", "rownumber", "rowindex", "rowid", "wlno", "wlid"}},
@@ -59,6 +63,10 @@ std::vector<std::string> words_of(const std::string& column) {
 
 }  // namespace
 
+bool may_be_resistance(const LongColumn& column, const std::string& unit) {
+  return column.name == "start" && !unit.empty() && read_quantity("1 " + unit, Unit::ohm).problem.empty();
+}
+
 std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& column) {
   const NamedUnit cell = named_unit(name);
   const std::string word = word_of(column.unit == Unit::none ? cell.name + cell.unit : cell.name);
@@ -66,10 +74,29 @@ std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& co
   const auto at = std::find(words.begin(), words.end(), word);
   if (at == words.end()) return {};
   // T (K) is no time: a short name counts where its unit fits.
-  const bool fits =
-      cell.unit.empty() || column.unit == Unit::none || read_quantity("1 " + cell.unit, column.unit).problem.empty();
+  const bool fits = cell.unit.empty() || column.unit == Unit::none || may_be_resistance(column, cell.unit) ||
+                    read_quantity("1 " + cell.unit, column.unit).problem.empty();
   if (at != words.begin() && !fits) return {};
   return static_cast<std::size_t>(at - words.begin());
+}
+
+std::string place_name(std::size_t c) { return fmt::format("COL{}", c + 1); }
+
+bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known) {
+  bool reading = false;
+  std::size_t found = 0;
+  for (const LongColumn& one : known) {
+    const auto named = [&](const std::string& name) { return rank_of(name, one).has_value(); };
+    if (!std::any_of(text.header.cells.begin(), text.header.cells.end(), named)) continue;
+    ++found;
+    reading = reading || one.name == "conductance" || one.name == "resistance" || one.name == "current";
+  }
+  return reading && found > 1;
+}
+
+void name_by_place(MeasuredText& text) {
+  if (!text.header.cells.empty() || text.empty()) return;
+  for (std::size_t c = 0; c < text.row(0).cells.size(); ++c) text.header.cells.push_back(place_name(c));
 }
 
 }  // namespace nudge

@@ -15,4 +15,10 @@ std::string word_of(const std::string& name);
 /// Place of a name among the words of a column; nothing: it is none of them.
 std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& column);
 
+/// True of a start that is written as a resistance: "start_kOhm".
+bool may_be_resistance(const LongColumn& column, const std::string& unit);
+
+/// Name of a column that has none, "COL3"; it tells nothing of what the column holds.
+std::string place_name(std::size_t c);
+
 }  // namespace nudge

@@ -73,9 +73,9 @@ struct ColumnSigns {
   std::size_t rows = 0, changes = 0, restarts = 0;  ///< restarts: changes at which the order begins anew
   int line = 0;                                     ///< of the first such change
   bool follows_order = true;                        ///< one value for each number of the order, and the reverse
-  bool follows_cycle = true;
-  bool returns = false;  ///< a value comes back after another one
-  bool numbers_only = true, dates = true;
+  bool follows_cycle = true;                        ///< one value for each cycle of a device
+  bool returns = false;                             ///< a value comes back after another one
+  bool dates = true;
 
   bool varies() const { return values.size() > 1; }
   /// True of a column that counts rows: hardly a value occurs twice.
@@ -84,7 +84,7 @@ struct ColumnSigns {
 
 ColumnSigns signs_of(const MeasuredText& text, std::size_t c, const DeviceSearch& at) {
   ColumnSigns out;
-  std::map<std::string, std::string> of_order, of_value, of_cycle, of_turn;
+  std::map<std::string, std::string> of_order, of_value, of_cycle;
   const auto same = [](std::map<std::string, std::string>& seen, const std::string& key, const std::string& value) {
     return seen.emplace(key, value).first->second == value;
   };
@@ -100,13 +100,16 @@ ColumnSigns signs_of(const MeasuredText& text, std::size_t c, const DeviceSearch
     out.dates = out.dates && is_date(value);
     const bool changed = i > 0 && value != last;
     if (changed && out.values.count(value) > 0) out.returns = true;
-    if (changed && ++out.changes > 0 && at.order != FoundColumns::absent && now < before) {
+    const bool start = at.direction != FoundColumns::absent && cell(at.direction).empty();
+    if (changed && ++out.changes > 0 && at.order != FoundColumns::absent && (now < before || start)) {
       if (++out.restarts == 1) out.line = row.line;
     }
     out.values.insert(value);
     out.follows_order = out.follows_order && at.order != FoundColumns::absent && same(of_order, order, value) &&
                         same(of_value, value, order);
-    out.follows_cycle = out.follows_cycle && at.cycle != FoundColumns::absent && same(of_cycle, cell(at.cycle), value);
+    const std::string whose = at.device != FoundColumns::absent ? cell(at.device) + "\n" : "";
+    out.follows_cycle =
+        out.follows_cycle && at.cycle != FoundColumns::absent && same(of_cycle, whose + cell(at.cycle), value);
     last = value;
     before = now;
   }
@@ -153,6 +156,19 @@ bool tells_devices(const std::string& name) {
                      [&](const std::string& one) { return tells(one) || is_one_of(numbering, one); });
 }
 
+bool holds_directions(const MeasuredText& text, std::size_t c) {
+  std::set<std::string> words;
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (c >= row.cells.size()) return false;
+    if (row.cells[c].empty()) continue;  // of a start
+    if (!is_direction_word(row.cells[c])) return false;
+    words.insert(row.cells[c]);
+  }
+  return words.size() > 1;
+}
+
 void refuse_table_of_places(const MeasuredText& text) {
   const auto& names = text.header.cells;
   const auto count = [&](bool (*is)(const std::string&)) { return std::count_if(names.begin(), names.end(), is); };
@@ -182,55 +198,103 @@ void refuse_table_of_places(const MeasuredText& text) {
 }
 
 std::vector<std::size_t> device_columns(const MeasuredText& text, const DeviceSearch& at) {
+  const auto has = [&](const char* letter) {
+    return std::any_of(at.left.begin(), at.left.end(),
+                       [&](std::size_t c) { return device_stem(text.header.cells[c]) == letter; });
+  };
+  const bool rc = has("r") && has("c"), ij = has("i") && has("j");  // letters tell in pairs
+  const auto is_of_pair = [&](const std::string& stem) {
+    return (rc && (stem == "r" || stem == "c")) || (ij && (stem == "i" || stem == "j"));
+  };
   std::vector<std::size_t> out;
   for (const std::size_t c : at.left) {
-    if (!tells_devices(text.header.cells[c])) continue;
+    const std::string& name = text.header.cells[c];
+    if (!tells_devices(name) && !is_of_pair(device_stem(name))) continue;
     const ColumnSigns signs = signs_of(text, c, at);
     if (signs.varies() && !signs.counts_rows() && !signs.follows_order) out.push_back(c);
   }
   return out;
 }
 
+namespace {
+
+/// Refuses a column of devices by its name, where one device of the column taken has two of its values.
+void refuse_split(const MeasuredText& text, const DeviceSearch& at, std::size_t c) {
+  const ColumnSigns counter = signs_of(text, c, at);
+  if (counter.counts_rows() || counter.follows_order) return;
+  std::string first;
+  const auto row = split_of(text, at.device, c, first);
+  if (!row) return;
+  const std::string &name = text.header.cells[c], &own = text.header.cells[at.device];
+  csv_fail(text.place(*row),
+           fmt::format("\"{}\" of column {} is of {} \"{}\" here and of \"{}\" above. Give every device a name of "
+                       "its own in one column, or take both: --columns \"{}={}+{}\". \"aside={}\" leaves {} aside",
+                       row->cells[at.device], own, name, row->cells[c], first, at.device_key, own, name, name, name));
+}
+
+/// Refuses columns whose values change where records begin: they may name devices, or cycles.
+void ask_for_devices(const MeasuredText& text, const DeviceSearch& at, const std::vector<std::size_t>& columns,
+                     bool returns, int line) {
+  if (columns.empty()) return;
+  std::vector<std::string> names, aside;
+  for (const std::size_t c : columns) {
+    names.push_back(text.header.cells[c]);
+    aside.push_back("aside=" + names.back());
+  }
+  const std::string all = fmt::format("{}", fmt::join(names, "+"));
+  const std::string own = at.device != FoundColumns::absent ? text.header.cells[at.device] + "+" : "";
+  const bool cycle = at.cycle == FoundColumns::absent && !returns && at.device_key == "device" && names.size() == 1;
+  csv_fail(
+      fmt::format("{}:{}", text.file, line),
+      fmt::format("{} begins anew where column \"{}\" changes: does it name devices{}? Say --columns \"{}={}{}\"{} "
+                  "or \"{}\"",
+                  at.order_name, fmt::join(names, "\" or \""), cycle ? ", or cycles" : "", at.device_key, own, all,
+                  cycle ? fmt::format(", \"cycle={}\"", all) : "", fmt::join(aside, ",")));
+}
+
+}  // namespace
+
 void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector<std::string>& notes) {
+  constexpr std::size_t least_block = 5;  // rows
   const bool named = at.device != FoundColumns::absent;
-  const auto device = [&](std::size_t c) {
-    return fmt::format("{}={}{}", at.device_key, named ? text.header.cells[at.device] + "+" : "", text.header.cells[c]);
-  };
+  const std::string own = named ? text.header.cells[at.device] + "+" : "";
+  std::vector<std::size_t> asked;
+  bool returns = false;
+  int line = 0;
   for (const std::size_t c : at.left) {
     const std::string& name = text.header.cells[c];
     std::string first;
     if (named && tells_devices(name)) {
-      const ColumnSigns counter = signs_of(text, c, at);
-      if (counter.counts_rows() || counter.follows_order) continue;
-      if (const auto row = split_of(text, at.device, c, first)) {
-        csv_fail(
-            text.place(*row),
-            fmt::format("\"{}\" of column {} is of {} \"{}\" here and of \"{}\" above. Give every device a name of "
-                        "its own in one column, or take both: --columns \"{}\". \"aside={}\" leaves {} aside",
-                        row->cells[at.device], text.header.cells[at.device], name, row->cells[c], first, device(c),
-                        name, name));
+      refuse_split(text, at, c);
+      continue;
+    }
+    const ColumnSigns signs = signs_of(text, c, at);
+    const bool few = signs.varies() && 4 * signs.values.size() <= signs.rows;
+    if (!few || std::all_of(signs.values.begin(), signs.values.end(), is_direction_word)) continue;
+    if (named && !split_of(text, at.device, c, first)) {
+      if (!named_unit(name).unit.empty()) {
+        notes.push_back(fmt::format("column {} differs between devices: one population holds them all", name));
       }
       continue;
     }
-    if (!named_unit(name).unit.empty()) continue;  // a setting
-    const ColumnSigns signs = signs_of(text, c, at);
-    const bool few = signs.varies() && 4 * signs.values.size() <= signs.rows;
-    const bool ramps = std::all_of(signs.values.begin(), signs.values.end(), is_direction_word);
-    if (!few || signs.dates || ramps || signs.restarts == 0 || signs.restarts < signs.changes) continue;
-    if (named && !split_of(text, at.device, c, first)) continue;
     if (signs.follows_cycle) {
-      notes.push_back(fmt::format("column {} changes with {}: if it names devices, say --columns \"{}\"", name,
-                                  text.header.cells[at.cycle], device(c)));
+      notes.push_back(fmt::format("column {} changes with {}: if it names devices, say --columns \"{}={}{}\"", name,
+                                  text.header.cells[at.cycle], at.device_key, own, name));
       continue;
     }
-    const bool may_be_cycle = at.cycle == FoundColumns::absent && !signs.returns && at.device_key == "device";
-    csv_fail(
-        fmt::format("{}:{}", text.file, signs.line),
-        fmt::format("{} begins anew where column \"{}\" changes: does it name devices{}? Say --columns \"{}\"{} or "
-                    "\"aside={}\"",
-                    at.order_name, name, may_be_cycle ? ", or cycles" : "", device(c),
-                    may_be_cycle ? fmt::format(", \"cycle={}\"", name) : "", name));
+    if (signs.restarts > 0 && signs.restarts >= signs.changes) {
+      if (asked.empty()) line = signs.line;
+      line = std::min(line, signs.line);
+      returns = returns || signs.returns;
+      asked.push_back(c);
+    } else if (!signs.returns && !signs.dates && signs.rows >= least_block * signs.values.size()) {
+      notes.push_back(
+          fmt::format("column {} changes {} times within records: if it names devices, say --columns "
+                      "\"{}={}{}\"",
+                      name, signs.changes, at.device_key, own, name));
+    }
   }
+  ask_for_devices(text, at, asked, returns, line);
 }
 
 }  // namespace nudge

@@ -16,6 +16,9 @@ bool tells_devices(const std::string& name);
 bool names_row(const std::string& name);
 bool names_column(const std::string& name);
 
+/// True of a column of words for the directions of pulses, two at least: "LTP" and "LTD".
+bool holds_directions(const MeasuredText& text, std::size_t c);
+
 /// Refuses a table of places and values (row, col, value) where a matrix is read. Its names tell,
 /// or without names two columns that count
 /// through all rows and columns of an array.
@@ -27,16 +30,18 @@ struct DeviceSearch {
   std::size_t device = FoundColumns::absent;             ///< column of devices or cells
   std::size_t cycle = FoundColumns::absent;              ///< column of cycles
   std::size_t order = FoundColumns::absent;              ///< numbers that grow within a record
+  std::size_t direction = FoundColumns::absent;          ///< directions, empty at the start of a record
   std::string order_name = {}, device_key = {"device"};  ///< keys of --columns
 };
 
-/// Columns that tell devices apart where no column is named for them: by their names (row, col), of which more than one value
-/// occurs. A count of rows is none, and neither is one that counts with the order. Empty: there are none.
+/// Columns that tell devices apart where no column is named for them: by their names (row, col; r and c, i and j in pairs), of which
+/// more than one value occurs. A count of rows is none, and neither is one that counts with the order. Empty: there are none.
 std::vector<std::size_t> device_columns(const MeasuredText& text, const DeviceSearch& at);
 
-/// Refuses columns left aside that tell devices apart beside the column of devices: chip beside cell, where one cell is of two chips. Refuses a
-/// column of few values too, whatever its name, if the order begins anew where its value changes. It may name devices or cycles. The message says which --columns
-/// read it. One that changes with the cycle is noted.
+/// Refuses columns left aside that tell devices apart beside the column of devices: chip beside cell, where one cell is of two chips.
+/// Refuses columns of few values too, whatever they are called or hold (a thickness, a temperature, a date), if records begin
+/// where their values change. They may name devices or cycles. The message says which --columns read them. A column that
+/// changes with the cycle is noted. So is one that changes within records, or only from device to device.
 void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector<std::string>& notes);
 
 }  // namespace nudge

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "devices/fit/column_words.hpp"
 #include "devices/fit/device_columns.hpp"
@@ -33,9 +34,6 @@ double factor_of(const std::string& unit, Unit of, const std::string& name, cons
   return q.value;
 }
 
-/// Names of name_by_place() tell nothing of what a column holds.
-std::string place_name(std::size_t c) { return fmt::format("COL{}", c + 1); }
-
 /// Search for the columns of one table.
 class Finder {
  public:
@@ -49,6 +47,7 @@ class Finder {
     found_.place.assign(known.size(), FoundColumns::absent);
     found_.unit.assign(known.size(), "");
     found_.factor.assign(known.size(), 1);
+    found_.reciprocal.assign(known.size(), false);
   }
 
   /// Takes "g=COL3,t=COL1 ms".
@@ -63,9 +62,9 @@ class Finder {
       const auto k =
           std::find_if(known_.begin(), known_.end(), [&](const LongColumn& one) { return rank_of(key, one); });
       if (equal == std::string::npos || k == known_.end()) {
-        throw UserError(
-            fmt::format("--columns \"{}\": \"{}\" (write NAME=COLUMN UNIT, like g=COL3 uS; names: {}, aside, decimal)",
-                        choice, boost::trim_copy(part), fmt::join(column_names(known_), ", ")));
+        throw UserError(fmt::format(
+            "--columns \"{}\": \"{}\" (write NAME=COLUMN UNIT, like g=COL3 uS; names: {}, aside, decimal, polarity)",
+            choice, boost::trim_copy(part), fmt::join(column_names(known_), ", ")));
       }
       std::string column = boost::trim_copy(part.substr(equal + 1)), unit;
       std::size_t at = column_of(column);
@@ -75,7 +74,10 @@ class Finder {
         at = column_of(column);
       }
       if (at == FoundColumns::absent) fail_absent(column);
-      const auto meaning = static_cast<std::size_t>(k - known_.begin());
+      auto meaning = static_cast<std::size_t>(k - known_.begin());
+      const bool ohms =
+          k->name == "conductance" && !unit.empty() && read_quantity("1 " + unit, Unit::ohm).problem.empty();
+      if (ohms && known_at("resistance") < known_.size()) meaning = known_at("resistance");
       refuse_second(meaning, at);
       take(meaning, at, unit);
     }
@@ -90,6 +92,7 @@ class Finder {
       const std::string& name = known_[k].name;
       if (name == "device" || name == "cell") device = k;
       if (name == "cycle") at.cycle = found_.place[k];
+      if (name == "direction") at.direction = found_.place[k];
     }
     if (device == known_.size()) return;
     at.device_key = known_[device].name;
@@ -102,6 +105,7 @@ class Finder {
       if (at.order == at.cycle) at.cycle = FoundColumns::absent;
       break;
     }
+    leave_read_voltage();
     for (std::size_t c = 0; c < names_.size(); ++c) {
       if (!taken_[c] && !aside_[c]) at.left.push_back(c);
     }
@@ -131,6 +135,11 @@ class Finder {
         rank = *own;
       }
       if (best != FoundColumns::absent) take(k, best, "");
+    }
+    // A column of "LTP" and "LTD" is the direction, whatever its name.
+    const std::size_t direction = known_at("direction");
+    for (std::size_t c = 0; direction < known_.size() && c < names_.size() && !found_.has(direction); ++c) {
+      if (!taken_[c] && !aside_[c] && holds_directions(text_, c)) take(direction, c, "");
     }
   }
 
@@ -176,15 +185,43 @@ class Finder {
                                  known_[static_cast<std::size_t>(first - found_.place.begin())].name, known_[k].name));
   }
 
-  /// True of a column ID without a unit beside conductances: no drain current.
+  /// Place of a known column among them; their number: it is none of them.
+  std::size_t known_at(const char* name) const {
+    const auto own =
+        std::find_if(known_.begin(), known_.end(), [&](const LongColumn& one) { return one.name == name; });
+    return static_cast<std::size_t>(own - known_.begin());
+  }
+  bool has(const char* name) const { return known_at(name) < known_.size() && found_.has(known_at(name)); }
+
+  /// Leaves voltages of reads aside where there is no current: they may be what differs between devices.
+  void leave_read_voltage() {
+    const std::size_t k = known_at("read_voltage");
+    if (k == known_.size() || !found_.has(k) || has("current")) return;
+    taken_[found_.place[k]] = false;
+    found_.place[k] = FoundColumns::absent;
+    std::erase_if(understood_.columns, [](const Understood::Column& one) { return one.meaning == "read_voltage"; });
+  }
+
+  /// True of a column I, R or ID without a unit beside conductances that counts lines of an array: no current, no resistance.
   bool is_number_of_device(std::size_t k, std::size_t c) const {
     const NamedUnit cell = named_unit(names_[c]);
-    if (known_[k].name != "current" || word_of(cell.name) != "id" || !cell.unit.empty()) return false;
-    for (std::size_t other = 0; other < known_.size(); ++other) {
-      const bool reading = known_[other].name == "conductance" || known_[other].name == "resistance";
-      if (reading && found_.has(other)) return true;
+    const std::string &name = known_[k].name, word = word_of(cell.name);
+    if ((name != "current" && name != "resistance") || word.size() > 2 || !cell.unit.empty()) return false;
+    if (!has("conductance") && !(name == "current" && has("resistance"))) return false;
+    return word == "id" || holds_few_whole_numbers(c);
+  }
+
+  bool holds_few_whole_numbers(std::size_t c) const {
+    std::set<std::string> values;
+    CsvRow row;
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      text_.row(i, row);
+      if (c >= row.cells.size() || row.cells[c].empty()) return false;
+      if (row.cells[c].find_first_not_of("0123456789") != std::string::npos) return false;
+      values.insert(row.cells[c]);
+      if (4 * values.size() > text_.size()) return false;
     }
-    return false;
+    return !values.empty();
   }
 
   std::vector<std::string> missing() const {
@@ -208,12 +245,17 @@ class Finder {
       }
       text_.take_decimal(value == "point" ? '.' : ',');
       decimal_told_ = true;
+    } else if (key == "polarity") {
+      if (value != "reversed" && value != "normal") {
+        throw UserError(fmt::format("--columns: polarity={} (must be normal or reversed)", value));
+      }
+      found_.reversed = value == "reversed";
     } else if (key == "aside") {
       const std::size_t c = place_of(value);
       if (c == FoundColumns::absent) fail_absent(value);
       aside_[c] = true;
     }
-    return key == "decimal" || key == "aside";
+    return key == "decimal" || key == "aside" || key == "polarity";
   }
 
   /// Column that holds others side by side.
@@ -288,13 +330,17 @@ class Finder {
     if (known_[k].unit == Unit::none) unit.clear();
     if (known_[k].unit != Unit::none && unit.empty()) unit = unit_of(k, c);
     if (known_[k].unit != Unit::none) check_marks(c);
-    found_.factor[k] = factor_of(unit, known_[k].unit, names_[c], where_);
+    const bool assumed = unit.empty() && !known_[k].untold.empty();
+    if (assumed) unit = known_[k].untold;
+    found_.reciprocal[k] = may_be_resistance(known_[k], unit);
+    found_.factor[k] = factor_of(unit, found_.reciprocal[k] ? Unit::ohm : known_[k].unit, names_[c], where_);
     found_.place[k] = c;
     found_.unit[k] = unit;
     taken_[c] = true;
     const std::string_view si = unit_symbol(known_[k].unit);
     understood_.columns.push_back({known_[k].name, names_[c],
-                                   !unit.empty()                  ? unit
+                                   assumed                        ? unit + " (no unit told)"
+                                   : !unit.empty()                ? unit
                                    : known_[k].unit == Unit::none ? ""
                                                                   : std::string(si)});
   }
@@ -322,23 +368,6 @@ bool conductance_found(const std::vector<LongColumn>& known, const FoundColumns&
 
 }  // namespace
 
-bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known) {
-  bool reading = false;
-  std::size_t found = 0;
-  for (const LongColumn& one : known) {
-    const auto named = [&](const std::string& name) { return rank_of(name, one).has_value(); };
-    if (!std::any_of(text.header.cells.begin(), text.header.cells.end(), named)) continue;
-    ++found;
-    reading = reading || one.name == "conductance" || one.name == "resistance" || one.name == "current";
-  }
-  return reading && found > 1;
-}
-
-void name_by_place(MeasuredText& text) {
-  if (!text.header.cells.empty() || text.empty()) return;
-  for (std::size_t c = 0; c < text.row(0).cells.size(); ++c) text.header.cells.push_back(place_name(c));
-}
-
 FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint) {
   Finder finder(text, known);
@@ -348,11 +377,8 @@ FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& kno
   std::vector<std::string> needed = finder.missing_needed();
   FoundColumns found = finder.done(hint);
   if (conductance_found(known, found)) std::erase(needed, "conductance");
-  if (!needed.empty()) {
-    csv_fail(text.place(text.header),
-             fmt::format("column \"{}\" is missing (known: {}). Say which column it is with --columns \"{}=COL3\"",
-                         needed.front(), fmt::join(column_names(known), ", "), needed.front()));
-  }
+  if (!needed.empty()) fail_missing(text, known, needed.front());
+  refuse_told_units(text, known, found);
   Understood said = layout_of(text);
   said.columns = finder.understood().columns;
   said.left_columns = finder.understood().left_columns;

@@ -59,6 +59,25 @@ std::vector<double> group_times(const LongTable& table, std::vector<std::size_t>
   return times;
 }
 
+/// Takes each cell's first reading as its start where none is told: its row is then at 0 s.
+void begin_at_first(LongTable& table, std::vector<std::string>& notes) {
+  if (!table.columns[start_column].empty()) return;
+  std::vector<double>& time = table.columns[time_column];
+  std::map<double, double> first;
+  for (std::size_t i = 0; i < time.size(); ++i) {
+    const auto [at, fresh] = first.emplace(table.columns[cell_column][i], time[i]);
+    at->second = std::min(at->second, time[i]);
+  }
+  bool later = false;
+  for (std::size_t i = 0; i < time.size(); ++i) {
+    if (time[i] != first.at(table.columns[cell_column][i])) continue;
+    later = later || time[i] > 0;
+    time[i] = 0;
+    if (!table.columns[nominal_column].empty()) table.columns[nominal_column][i] = 0;
+  }
+  if (later) notes.push_back("no column start: each cell's first reading is its start");
+}
+
 /// Conductance as programmed of each row.
 std::vector<double> starts_of(const LongTable& table) {
   if (!table.columns[start_column].empty()) return table.columns[start_column];
@@ -264,7 +283,8 @@ RelaxationFit fit_relaxation(const std::string& path, TableLook* look) {
 RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file, TableLook* look) {
   TableLook unasked;
   TableLook& seen = look != nullptr ? *look : unasked;
-  const LongTable table = parse_long_table(text, file, relaxation_columns(), bare_columns, seen);
+  LongTable table = parse_long_table(text, file, relaxation_columns(), bare_columns, seen);
+  begin_at_first(table, seen.understood.back().notes);
   RelaxationFit fit;
   std::vector<std::size_t> which;
   fit.spec.time_s = group_times(table, which);
@@ -274,7 +294,10 @@ RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string&
   }
   std::vector<LevelCells> levels = gather_levels(table, which, times, fit.left_out, seen.understood.back().notes);
   if (levels.empty()) {
-    csv_fail(table.file, fmt::format("no level has {} cells at each of the {} times", least_cells, times));
+    csv_fail(table.file,
+             fmt::format("no level has {} cells at each of the {} times (a column level tells which cells are "
+                         "of one level; without it they are put into eight groups by their start)",
+                         least_cells, times));
   }
   fit.failed = take_failed(levels, times - 1);
   std::vector<std::vector<Moments>> measured;

@@ -93,10 +93,16 @@ void add_row(const CsvRow& row, const std::string& where, const std::vector<Long
       columns[k].push_back(names.of(cell));
       continue;
     }
-    const std::optional<double> stamp = known[k].unit == Unit::second ? time_stamp_s(cell, orders[k]) : std::nullopt;
+    const std::optional<double> stamp =
+        known[k].unit == Unit::second ? date_of(cell, found.unit[k], orders[k]) : std::nullopt;
     if (known[k].unit == Unit::second && !stamp && date_front(cell)) {
       csv_fail(where, fmt::format("{} \"{}\" is a date that nudge does not read (write 2026-01-31 14:05:09)",
                                   known[k].name, cell));
+    }
+    if (found.reciprocal[k]) {
+      columns[k].push_back(1 / long_table_number(cell, {known[k].name, Unit::ohm}, found.factor[k], where));
+      if (!std::isfinite(columns[k].back())) csv_fail(where, fmt::format("{} 0 Ohm has no conductance", known[k].name));
+      continue;
     }
     columns[k].push_back(stamp ? *stamp : long_table_number(cell, known[k], found.factor[k], where));
   }
@@ -109,10 +115,10 @@ void add_missing(const CsvRow& row, const std::vector<LongColumn>& known, const 
   for (std::size_t k = 0; k < known.size(); ++k) {
     if (!found.has(k)) continue;
     const std::string& cell = row.cells[found.place[k]];
-    const bool dashes = cell.find_first_not_of('-') == std::string::npos;
     double value = std::numeric_limits<double>::quiet_NaN();
-    if (is_overflow(cell)) {
-      if (!dashes) value = std::numeric_limits<double>::infinity();
+    if (is_no_reading(cell)) {
+    } else if (is_overflow(cell)) {
+      value = std::numeric_limits<double>::infinity();
     } else if (is_measured_number(cell)) {
       value = found.factor[k] * std::strtod(cell.c_str(), nullptr);
     } else if (NamesAsNumbers::may_be_named(known[k].name) && !cell.empty()) {
@@ -122,9 +128,15 @@ void add_missing(const CsvRow& row, const std::vector<LongColumn>& known, const 
   }
 }
 
-bool has_overflow(const CsvRow& row, const FoundColumns& found) {
-  return std::any_of(found.place.begin(), found.place.end(),
-                     [&](std::size_t place) { return place != FoundColumns::absent && is_overflow(row.cells[place]); });
+/// True of a row with an overflow, or without its reading: nothing or a dash stands for it.
+bool has_no_reading(const CsvRow& row, const std::vector<LongColumn>& known, const FoundColumns& found) {
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (!found.has(k)) continue;
+    const std::string& cell = row.cells[found.place[k]];
+    const bool reading = known[k].name == "conductance" || known[k].name == "resistance" || known[k].name == "current";
+    if (is_overflow(cell) || (reading && is_missing_reading(cell))) return true;
+  }
+  return false;
 }
 
 /// Puts conductances from resistances, or from currents and the voltages at which they were read.
@@ -171,6 +183,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));
   const FoundColumns found = find_columns(text, known, look);
   refuse_calendar_days(text, known, found);
+  refuse_times_of_day(text, known, found);
   const std::vector<DateOrder> orders = date_orders(text, known, found, look.understood.back());
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
   NamesAsNumbers names;
@@ -181,7 +194,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
       csv_fail(text.place(row),
                fmt::format("{} cells, the table has {} columns", row.cells.size(), text.header.cells.size()));
     }
-    if (has_overflow(row, found)) {
+    if (has_no_reading(row, known, found)) {
       look.understood.back().missing_lines.push_back(row.line);
       add_missing(row, known, found, names, table.missing);
       continue;
@@ -194,7 +207,14 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   }
   take_clocks(known, table, look.understood.back());
   count_from_programming(known, table, look.understood.back());
-  if (conductances) derive_conductance(at, table);
+  if (!conductances) return table;
+  derive_conductance(at, table);
+  const std::vector<double>& g = table.columns[at.conductance];
+  const auto size = [](double a, double b) { return std::abs(a) < std::abs(b); };
+  const auto most = std::max_element(g.begin(), g.end(), size);
+  if (most != g.end()) {
+    refuse_untold_unit(text, found, at, *most, table.lines[static_cast<std::size_t>(most - g.begin())]);
+  }
   return table;
 }
 

@@ -13,11 +13,15 @@ namespace nudge {
 /// Largest conductance of a device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
 inline constexpr double kMostConductance_S = 0.1;
 
+/// Largest conductance that is read where no unit is told: 1 kOhm. Above it a file in mS, mA or kOhm is as likely.
+inline constexpr double kMostUntold_S = 1e-3;
+
 /// Column that a table of measurements may have.
 struct LongColumn {
   std::string name;
   Unit unit = Unit::none;
   bool required = false;
+  std::string untold = {};  ///< unit of its numbers where the file tells none; empty: SI
 };
 
 /// Names of columns.
@@ -58,6 +62,8 @@ struct FoundColumns {
   std::vector<std::size_t> place;  ///< of every known column; absent: it is not there
   std::vector<std::string> unit;   ///< unit of its cells; empty: SI
   std::vector<double> factor;      ///< of its numbers to SI
+  std::vector<bool> reciprocal;    ///< conductances that are written as resistances: the factor is to ohms
+  bool reversed = false;           ///< directions and voltages have the other sign ("polarity=reversed")
 
   bool has(std::size_t column) const { return place[column] != absent; }
 };
@@ -74,11 +80,22 @@ ConductanceColumns add_conductance(std::vector<LongColumn>& known);
 void leave_second_readings(const MeasuredText& text, const std::vector<LongColumn>& known, FoundColumns& found,
                            Understood& said);
 
+/// Refuses a conductance beyond kMostUntold_S of a column without a unit. The message has both readings.
+void refuse_untold_unit(const MeasuredText& text, const FoundColumns& found, const ConductanceColumns& at,
+                        double most_S, int line);
+
+/// Refuses a line beside the table ("unit: mS") whose unit no column takes, or that differs from its column's.
+void refuse_told_units(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found);
+
+/// Refuses a table without a column that is needed, with what it has instead.
+[[noreturn]] void fail_missing(const MeasuredText& text, const std::vector<LongColumn>& known,
+                               const std::string& needed);
+
 /// Finds the known columns by their names and by common other names (G, R, t, V, address, pulse #, ...). Units stand in the name
 /// ("G (uS)", "t/ms", "conductance_uS") or in a row below. Further columns are left aside, and named. `look.columns` overrules:
 /// "g=COL3,t=COL1 ms" takes the third column for the conductance and the first as a time in ms. Names of columns do as well, and places
 /// count in a table without a header too. A column has one meaning. "device=row+col" takes
-/// columns side by side, "aside=note" leaves one aside, "decimal=point" tells the decimal sign. Where no column is named for devices, those that tell them apart are taken
+/// columns side by side, "aside=note" leaves one aside, "decimal=point" tells the decimal sign, "polarity=reversed" that positive voltages lower the conductance. Where no column is named for devices, those that tell them apart are taken
 /// together (device_columns()). Units that are told twice must be the same. UserError with file:line for a missing or doubled column, or for
 /// a unit that does not fit. An unknown column that may be a slip for a known one is an error too. `hint` ends the message where no column is known. What was read is added to `look`.
 FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
@@ -103,6 +120,11 @@ struct LongTable {
 /// both readings where none does. Times are then counted from the column programming_time, or from the first row of their cell.
 LongTable parse_long_table(std::string_view text, const std::string& file, std::vector<LongColumn> known,
                            const std::vector<std::string>& bare, TableLook& look);
+
+/// True of a cell without a reading: an instrument's overflow, nothing, or a dash.
+inline bool is_missing_reading(const std::string& cell) {
+  return is_overflow(cell) || is_no_reading(cell) || cell == "-" || cell == "\u2013";
+}
 
 /// True if a text has a header that names a reading (conductance, resistance or current) and another of the known columns.
 bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known);

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 
 #include "sim/base/statistics.hpp"
 
@@ -25,10 +27,20 @@ struct NearbyReading {
   double distance() const { return std::abs(value - median); }
 };
 
+/// Step from one reading of a record to the next.
+struct ReadStep {
+  double from = 0, change = 0;
+  bool up = true;
+  std::size_t record = 0, at = 0;  ///< reading that it leads to
+  double off = 0;                  ///< distance from the likest of the steps that begin nearby
+};
+
 /// Readings of one device, and its steps.
 struct DeviceReadings {
   std::vector<NearbyReading> readings;
   std::vector<double> steps, values;
+  std::vector<std::pair<const std::vector<double>*, const std::vector<int>*>> records;
+  std::vector<ReadStep> whole;  ///< steps with their places, in the order of records and readings
 };
 
 double share_of(std::vector<double> values, double share) {
@@ -37,7 +49,12 @@ double share_of(std::vector<double> values, double share) {
   return values[at];
 }
 
-void add_record(const std::vector<double>& g, const std::vector<int>& lines, DeviceReadings& out) {
+void add_record(const PulseRecord& record, const std::vector<int>& lines, DeviceReadings& out) {
+  const std::vector<double>& g = record.conductance_S;
+  for (std::size_t i = 1; i < std::min(g.size(), lines.size()); ++i) {
+    out.whole.push_back({g[i - 1], g[i] - g[i - 1], record.direction[i] == Direction::up, out.records.size(), i});
+  }
+  out.records.emplace_back(&g, &lines);
   out.values.insert(out.values.end(), g.begin(), g.end());
   for (std::size_t i = 1; i < g.size(); ++i) out.steps.push_back(std::abs(g[i] - g[i - 1]));
   for (std::size_t i = 0; g.size() >= 5 && i < std::min(g.size(), lines.size()); ++i) {
@@ -80,6 +97,82 @@ FarReadings far_readings(const DeviceReadings& device) {
   return out;
 }
 
+/// Finds how far each step is from the likest of the six that begin nearest and have its direction.
+void find_off(std::vector<ReadStep>& steps) {
+  constexpr std::size_t beside = 3;
+  for (const bool up : {true, false}) {
+    std::vector<ReadStep*> sorted;
+    for (ReadStep& one : steps) {
+      if (one.up == up) sorted.push_back(&one);
+    }
+    std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->from < b->from; });
+    for (std::size_t k = 0; k < sorted.size(); ++k) {
+      double least = sorted.size() > 1 ? std::numeric_limits<double>::infinity() : 0;
+      for (std::size_t j = k - std::min(k, beside); j < std::min(sorted.size(), k + beside + 1); ++j) {
+        if (j != k) least = std::min(least, std::abs(sorted[j]->change - sorted[k]->change));
+      }
+      sorted[k]->off = least;
+    }
+  }
+}
+
+/// Runs of readings behind a far step, up to one back to where they began, and readings before the first or behind the last far step of a
+/// record.
+template <class Add>
+void find_runs(const DeviceReadings& device, double most, const Add& add) {
+  constexpr std::size_t longest = 20, at_ends = 3;
+  std::size_t first = 0;  // step of the record
+  for (std::size_t r = 0; r < device.records.size(); ++r) {
+    const std::vector<double>& g = *device.records[r].first;
+    const std::size_t n = g.size();
+    const auto is_far = [&](std::size_t i) { return device.whole[first + i - 1].off > most; };
+    const auto own_step = [&](std::size_t i) { return std::abs(device.whole[first + i - 1].change); };
+    double usual = 0;  // largest step that is not far
+    for (std::size_t i = 1; i < n; ++i) usual = std::max(usual, is_far(i) ? 0 : own_step(i));
+    bool any = false;
+    for (std::size_t i = 1; i < n; ++i) {
+      if (!is_far(i)) continue;
+      std::size_t back = 0;  // readings until the conductance is where it was
+      for (std::size_t k = 1; k <= std::min(longest, n / 4) && i + k < n && back == 0; ++k) {
+        const double allowed = static_cast<double>(k + 1) * usual + most, way = device.whole[first + i - 1].change;
+        const double return_way = -device.whole[first + i + k - 1].change * (way < 0 ? -1 : 1);
+        if (std::abs(g[i + k] - g[i - 1]) <= allowed && return_way > std::abs(way) / 2) back = k;
+      }
+      if (back > 0) {
+        for (std::size_t k = i; k < i + back; ++k) add(r, k, g[i - 1], false);
+        i += back;
+      } else if (!any && i <= at_ends && n > 4 * i) {
+        for (std::size_t k = 0; k < i; ++k) add(r, k, g[i], true);
+      } else if (n - i <= at_ends && i > 4 * at_ends) {
+        for (std::size_t k = i; k < n; ++k) add(r, k, g[i - 1], true);
+      }
+      any = true;
+    }
+    first += n - 1;
+  }
+}
+
+/// Adds runs of readings that steps from nearby contradict: several in a row, and those at the ends of a record.
+void add_runs(DeviceReadings& device, FarReadings& out) {
+  if (device.whole.size() < kFewest) return;
+  find_off(device.whole);
+  std::vector<double> off, sizes;
+  for (const ReadStep& one : device.whole) off.push_back(one.off), sizes.push_back(std::abs(one.change));
+  const double most = std::max(6 * share_of(off, 0.9), median(sizes));
+  const double low = share_of(device.values, 0.05), high = share_of(device.values, 0.95), range = high - low;
+  std::set<int> known;
+  for (const auto* list : {&out.noted, &out.refused}) {
+    for (const NearbyReading& one : *list) known.insert(one.line);
+  }
+  find_runs(device, most, [&](std::size_t record, std::size_t at, double beside, bool end) {
+    const NearbyReading one{(*device.records[record].first)[at], beside, (*device.records[record].second)[at], end};
+    if (one.distance() <= most || !known.insert(one.line).second) return;
+    const bool above = one.value > high + range;
+    const bool below = !end && (one.value < low - range || one.value < 0.2 * low || one.value == 0);
+    (above || below ? out.refused : out.noted).push_back(one);
+  });
+}
+
 std::string lines_text(const std::vector<NearbyReading>& readings) {
   std::vector<int> lines;
   for (const NearbyReading& one : readings) lines.push_back(one.line);
@@ -99,11 +192,12 @@ void check_outliers(const RowsOfRecords& rows, const std::string& file, std::vec
   std::map<std::string, DeviceReadings> devices;
   for (std::size_t k = 0; k < rows.records.size(); ++k) {
     if (k >= rows.lines.size() || rows.lines[k].empty()) continue;
-    add_record(rows.records[k].pulses.conductance_S, rows.lines[k], devices[rows.records[k].device]);
+    add_record(rows.records[k].pulses, rows.lines[k], devices[rows.records[k].device]);
   }
   FarReadings all;
-  for (const auto& [name, device] : devices) {
-    const FarReadings own = far_readings(device);
+  for (auto& [name, device] : devices) {
+    FarReadings own = far_readings(device);
+    add_runs(device, own);
     all.noted.insert(all.noted.end(), own.noted.begin(), own.noted.end());
     all.refused.insert(all.refused.end(), own.refused.begin(), own.refused.end());
   }

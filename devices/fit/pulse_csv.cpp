@@ -82,6 +82,49 @@ void note_turns(const RowsOfRecords& rows, std::vector<std::string>& notes) {
   }
 }
 
+/// Refuses records whose pulses change the conductance against their direction: a voltage whose sign has the other meaning.
+void refuse_reversed(const std::string& file, const RowsOfRecords& rows) {
+  constexpr std::size_t least = 10;  // pulses
+  constexpr double most = 0.8;       // of those that change anything; noise alone makes a half
+  std::size_t against = 0, moved = 0;
+  double way = 0, range = 0;
+  for (const LabRecord& one : rows.records) {
+    const PulseRecord& r = one.pulses;
+    const auto [low, high] = std::minmax_element(r.conductance_S.begin(), r.conductance_S.end());
+    range = std::max(range, *high - *low);
+    for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
+      const double along = (r.direction[i] == Direction::up ? 1 : -1) * (r.conductance_S[i] - r.conductance_S[i - 1]);
+      moved += along != 0 ? 1 : 0;
+      against += along < 0 ? 1 : 0;
+      way += along;
+    }
+  }
+  if (moved < least || static_cast<double>(against) < most * static_cast<double>(moved) || way > -0.5 * range) return;
+  csv_fail(file, fmt::format("{} of {} pulses change the conductance against their direction: is the sign of the "
+                             "voltage the other one? Say --columns \"polarity=reversed\"",
+                             against, moved));
+}
+
+/// Refuses conductances without a unit that would be large.
+void check_untold(const MeasuredText& text, const PulseColumns& at, const RowsOfRecords& rows) {
+  double most_S = 0;
+  int line = 0;
+  for (std::size_t k = 0; k < rows.records.size(); ++k) {
+    const std::vector<double>& g = rows.records[k].pulses.conductance_S;
+    for (std::size_t i = 0; i < g.size() && i < rows.lines[k].size(); ++i) {
+      if (g[i] > most_S) most_S = g[i], line = rows.lines[k][i];
+    }
+  }
+  CsvRow row;
+  bool in_cell = false;
+  for (std::size_t i = 0; i < text.size() && most_S > kMostUntold_S; ++i) {
+    if (text.line(i) != line) continue;
+    text.row(i, row);
+    in_cell = !named_unit("x " + at.cell(row, at.reading())).unit.empty();
+  }
+  if (!in_cell) refuse_untold_unit(text, at.found, at.read, most_S, line);
+}
+
 }  // namespace
 
 void check_records(const std::vector<LabRecord>& records, const std::string& name) {
@@ -148,8 +191,11 @@ std::vector<LabRecord> parse_lab_rows(std::string_view bytes, const std::string&
   const auto waits = [](const LabRecord& one) { return !one.pulses.waits.empty(); };
   if (std::any_of(rows.records.begin(), rows.records.end(), waits)) {
     refuse_calendar_days(text, pulse_columns(), at.found);
+    refuse_times_of_day(text, pulse_columns(), at.found);
   }
+  check_untold(text, at, rows);
   if (!at.found.has(voltage_at) && !at.found.has(direction_at)) take_ways(name, rows, said);
+  refuse_reversed(name, rows);
   note_turns(rows, said.notes);
   check_outliers(rows, name, said.notes);
   return std::move(rows.records);

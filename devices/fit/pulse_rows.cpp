@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -80,18 +81,17 @@ long long pulse_number(const std::string& text, const std::string& where) {
 
 Direction direction_of(const std::string& text, const std::string& where) {
   const std::string word = boost::to_lower_copy(text);
-  for (const char* up : {"up", "+1", "1", "+", "set", "ltp", "potentiation"}) {
+  for (const char* up : {"up", "+1", "1", "+", "set", "ltp", "potentiation", "pot", "p", "positive", "pos"}) {
     if (word == up) return Direction::up;
   }
-  for (const char* down : {"down", "-1", "-", "reset", "ltd", "depression"}) {
+  for (const char* down : {"down", "-1", "-", "reset", "ltd", "depression", "dep", "d", "negative", "neg"}) {
     if (word == down) return Direction::down;
   }
-  csv_fail(where, fmt::format("direction \"{}\" must be up or down (or +1, -1; set, reset; LTP, LTD)", text));
+  csv_fail(where, fmt::format("direction \"{}\" must be up or down (or +1, -1; set, reset; LTP, LTD), or wait", text));
 }
 
 /// Direction of a signed voltage, or of an unsigned one and a direction.
 Direction direction_of_volts(double size, const std::string& direction, const std::string& where) {
-  if (size == 0) csv_fail(where, "voltage 0 V is not a pulse");
   if (direction.empty()) return size < 0 ? Direction::down : Direction::up;
   if (size < 0 && direction_of(direction, where) == Direction::up) {
     csv_fail(where, fmt::format("voltage {:g} V of a pulse up (negative voltages go down)", size));
@@ -99,27 +99,52 @@ Direction direction_of_volts(double size, const std::string& direction, const st
   return size < 0 ? Direction::down : direction_of(direction, where);
 }
 
-/// Appends the pulse of a row: its direction and, where the file has them, volts and width.
-void add_pulse(const PulseColumns& at, const CsvRow& row, const std::string& where, PulseRecord& record) {
-  const bool first = record.direction.empty();  // before the first pulse
+/// Pulse before a row: its direction, volts and width.
+struct RowPulse {
+  Direction direction = Direction::up;
+  double volts = 0, width_s = 0;
+};
+
+RowPulse pulse_of(const PulseColumns& at, const CsvRow& row, const std::string& where, bool whole) {
   const std::string direction = at.cell(row, direction_at);
-  const bool volts = at.found.has(voltage_at), whole = volts && at.found.has(width_at);
-  if (first) {
-    record.direction.push_back(direction.empty() ? Direction::up : direction_of(direction, where));
-    if (whole) record.volts.push_back(0), record.width_s.push_back(0);
-    return;
-  }
-  if (!volts) {
-    record.direction.push_back(at.found.has(direction_at) ? direction_of(direction, where) : Direction::up);
-    return;
+  RowPulse out;
+  if (!at.found.has(voltage_at)) {
+    out.direction = at.found.has(direction_at) ? direction_of(direction, where) : Direction::up;
+    return out;
   }
   const double size = at.number(row, voltage_at, Unit::volt, "voltage", where);
-  record.direction.push_back(direction_of_volts(size, direction, where));
-  if (!whole) return;
-  const double seconds = at.number(row, width_at, Unit::second, "width", where);
-  if (!(seconds > 0)) csv_fail(where, fmt::format("width {:g} s (must be > 0)", seconds));
-  record.volts.push_back(record.direction.back() == Direction::down ? -std::abs(size) : size);
-  record.width_s.push_back(seconds);
+  out.direction = direction_of_volts(size, direction, where);
+  if (!whole) return out;
+  out.width_s = at.number(row, width_at, Unit::second, "width", where);
+  if (!(out.width_s > 0)) csv_fail(where, fmt::format("width {:g} s (must be > 0)", out.width_s));
+  out.volts = out.direction == Direction::down ? -std::abs(size) : size;
+  return out;
+}
+
+/// Appends the pulse of a row. The first row of a record is a start, without one.
+void add_pulse(const PulseColumns& at, const CsvRow& row, const std::string& where, PulseRecord& record) {
+  const bool whole = at.found.has(voltage_at) && at.found.has(width_at);
+  RowPulse pulse;
+  if (!record.direction.empty()) {
+    pulse = pulse_of(at, row, where, whole);
+  } else if (const std::string direction = at.cell(row, direction_at); !direction.empty()) {
+    pulse.direction = direction_of(direction, where);
+  }
+  if (at.found.reversed) {
+    pulse.direction = pulse.direction == Direction::up ? Direction::down : Direction::up;
+    pulse.volts = -pulse.volts;
+  }
+  record.direction.push_back(pulse.direction);
+  if (whole) record.volts.push_back(pulse.volts), record.width_s.push_back(pulse.width_s);
+}
+
+/// True of a row of 0 V: a read, with no pulse before it.
+bool is_unpulsed(const PulseColumns& at, const CsvRow& row) {
+  if (!at.found.has(voltage_at)) return false;
+  const std::string volts = at.cell(row, voltage_at);
+  char* end = nullptr;
+  const double value = std::strtod(volts.c_str(), &end);
+  return end != volts.c_str() && value == 0 && is_measured_number(volts);
 }
 
 }  // namespace
@@ -134,6 +159,10 @@ void RecordSorter::add(const CsvRow& row, const std::string& where) {
     said_.missing_lines.push_back(row.line);
     out_.broken[open.at] = open.ended = true;
     return;
+  }
+  if (!out_.records[open.at].pulses.conductance_S.empty() && !open.ended && is_unpulsed(columns_, row)) {
+    ++unpulsed_;
+    open.ended = true;  // the next pulses go on from this reading
   }
   if (open.ended) {
     open.read_s = open.pulse_s = {};
@@ -153,6 +182,13 @@ RowsOfRecords RecordSorter::done() {
   if (restarts_ > 0) {
     said_.notes.push_back(fmt::format("pulses are counted anew {} times: {} records", restarts_, restarts_ + 1));
   }
+  if (turns_ > 0) {
+    said_.notes.push_back(
+        fmt::format("pulses are counted anew {} times without a start: they go on from the reading "
+                    "before",
+                    turns_));
+  }
+  if (unpulsed_ > 0) said_.notes.push_back(fmt::format("{} rows of 0 V are reads: each begins a record", unpulsed_));
   std::size_t reads = 0;
   RowsOfRecords kept;
   for (std::size_t k = 0; k < out_.records.size(); ++k) {
@@ -196,8 +232,22 @@ OpenRecord& RecordSorter::open_record(const CsvRow& row, long long pulse, const 
         columns_.found.has(cycle_at) ? cycle : fmt::format("{}", std::max(restarts_of_[device] += 1, 1) + 1);
     return open = {begin({device, name, {}}), pulse, pulse};
   }
-  csv_fail(where, fmt::format("pulse {} follows pulse {} ({}: every pulse must have its row, numbered one by one)",
-                              pulse, open.last, pulse > open.last ? "a gap" : "not increasing"));
+  if (goes_on(open, pulse, row, where)) {
+    ++turns_;
+    return open;
+  }
+  csv_fail(where, fmt::format("pulse {} follows pulse {} ({}: every pulse must have its row, numbered one by one{})",
+                              pulse, open.last, pulse > open.last ? "a gap" : "not increasing",
+                              pulse == open.last ? "; a read without a pulse has the direction wait" : ""));
+}
+
+/// True where the count begins anew with the pulses of the other direction, which have no start of their own: they follow the reading before.
+bool RecordSorter::goes_on(const OpenRecord& open, long long pulse, const CsvRow& row, const std::string& where) const {
+  const PulseRecord& record = out_.records[open.at].pulses;
+  const std::string direction = columns_.cell(row, direction_at);
+  if (open.first != 0 || pulse != 1 || record.pulses() == 0 || direction.empty()) return false;
+  const bool same = direction_of(direction, where) == record.direction.back();
+  return same == columns_.found.reversed;
 }
 
 /// True where a new count is a new record: no column of cycles, or the other direction.
@@ -210,12 +260,13 @@ bool RecordSorter::may_restart(const PulseRecord& record, const CsvRow& row, con
 
 bool RecordSorter::is_wait(const CsvRow& row) const {
   const std::string word = boost::to_lower_copy(columns_.cell(row, direction_at));
-  return word == "wait" || word == "waiting" || word == "read";
+  constexpr std::array words = {"wait", "waiting", "read", "pause", "hold", "idle", "delay"};
+  return std::any_of(words.begin(), words.end(), [&](const char* one) { return word == one; });
 }
 
 double RecordSorter::seconds(const CsvRow& row, const std::string& where) const {
   const std::string cell = columns_.cell(row, pulse_time_at);
-  if (const std::optional<double> stamp = time_stamp_s(cell)) return *stamp;
+  if (const std::optional<double> stamp = date_of(cell, columns_.found.unit[pulse_time_at])) return *stamp;
   const double number = cell_number(cell, columns_.found.unit[pulse_time_at], Unit::second, "time", where);
   const Clock* clock = clock_of(number);
   return clock != nullptr ? clock->second * number : number;

@@ -26,12 +26,11 @@ struct PulseColumns {
   std::string cell(const CsvRow& row, std::size_t column) const {
     return found.has(column) ? row.cells[found.place[column]] : "";
   }
-  /// True where the instrument wrote an overflow for the reading.
-  bool is_missing(const CsvRow& row) const {
-    const std::size_t at = found.has(read.conductance)  ? read.conductance
-                           : found.has(read.resistance) ? read.resistance
-                                                        : read.current;
-    return is_overflow(cell(row, at));
+  /// True where there is no reading, or the instrument's overflow.
+  bool is_missing(const CsvRow& row) const { return is_missing_reading(cell(row, reading())); }
+  /// Column that tells the conductances.
+  std::size_t reading() const {
+    return found.has(read.conductance) ? read.conductance : found.has(read.resistance) ? read.resistance : read.current;
   }
   double number(const CsvRow& row, std::size_t column, Unit of, const char* name, const std::string& where) const {
     return cell_number(cell(row, column), found.unit[column], of, name, where);
@@ -71,6 +70,7 @@ class RecordSorter {
   OpenRecord& open_record(const CsvRow& row, long long pulse, const std::string& where);
   bool may_restart(const PulseRecord& record, const CsvRow& row, const std::string& where) const;
   bool is_wait(const CsvRow& row) const;
+  bool goes_on(const OpenRecord& open, long long pulse, const CsvRow& row, const std::string& where) const;
   void add_wait(const CsvRow& row, OpenRecord& open, const std::string& where);
   void go_on_after_wait(OpenRecord& open, int line);
   double seconds(const CsvRow& row, const std::string& where) const;
@@ -81,7 +81,7 @@ class RecordSorter {
   RowsOfRecords out_;
   std::map<std::pair<std::string, std::string>, OpenRecord> open_;
   std::map<std::string, int> restarts_of_;
-  int restarts_ = 0;
+  int restarts_ = 0, turns_ = 0, unpulsed_ = 0;  ///< counts anew of records, at turns; rows of 0 V
   std::string back_in_time_ = {};  ///< place of the first pulse whose time is before the reading before it
 };
 

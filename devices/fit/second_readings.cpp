@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns that may stand for a conductance, and those that stand beside one.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
 
+#include "devices/fit/column_words.hpp"
 #include "devices/fit/long_table.hpp"
 #include "sim/base/statistics.hpp"
 
@@ -97,6 +100,77 @@ void leave_second_readings(const MeasuredText& text, const std::vector<LongColum
     std::erase_if(said.columns, [&](const Understood::Column& one) { return one.name == name; });
     found.place[k] = FoundColumns::absent;
   }
+}
+
+void refuse_untold_unit(const MeasuredText& text, const FoundColumns& found, const ConductanceColumns& at,
+                        double most_S, int line) {
+  if (std::abs(most_S) <= kMostUntold_S) return;
+  struct Kind {
+    std::size_t column;
+    const char *key, *si, *other;
+  };
+  for (const Kind& own : {Kind{at.conductance, "conductance", "S", "uS"},
+                          Kind{at.resistance, "resistance", "Ohm", "kOhm"}, Kind{at.current, "current", "A", "uA"}}) {
+    if (!found.has(own.column)) continue;
+    if (!found.unit[own.column].empty()) return;
+    const std::string& name = text.header.cells[found.place[own.column]];
+    csv_fail(text.place(line),
+             fmt::format("column {0} has no unit. In {1} this is a conductance of {2:.3g} mS: say --columns \"{3}={0} "
+                         "{1}\", or which unit it is, as \"{3}={0} {4}\"",
+                         name, own.si, 1e3 * std::abs(most_S), own.key, own.other));
+  }
+}
+
+namespace {
+
+/// Unit of a line such as "unit: mS" or "Units,mS"; empty: it is none.
+std::string unit_of_line(std::string line) {
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return std::string_view(":=,;\t#()[]\"").find(c) != std::string_view::npos; }, ' ');
+  std::vector<std::string> words;
+  boost::trim(line);
+  boost::split(words, line, boost::is_any_of(" "), boost::token_compress_on);
+  const auto names_unit = [](const std::string& word) {
+    return boost::iequals(word, "unit") || boost::iequals(word, "units");
+  };
+  if (words.size() > 6 || std::none_of(words.begin(), words.end(), names_unit)) return "";
+  const auto unit = std::find_if(words.rbegin(), words.rend(), is_unit_name);
+  return unit == words.rend() ? "" : named_unit("x (" + *unit + ")").unit;
+}
+
+}  // namespace
+
+void refuse_told_units(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found) {
+  for (const int line : text.aside) {
+    const std::string unit = unit_of_line(text.line_text(line));
+    if (unit.empty()) continue;
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      if (known[k].unit == Unit::none || !found.has(k)) continue;
+      const Quantity told = read_quantity("1 " + unit, known[k].unit);
+      const double own = found.unit[k].empty() ? 0 : found.factor[k];
+      if (!told.problem.empty() || own == told.value) continue;
+      const std::string& name = text.header.cells[found.place[k]];
+      csv_fail(
+          text.place(line),
+          fmt::format("this line tells {}, and column {} {}: say which with --columns \"{}={} {}\"", unit, name,
+                      found.unit[k].empty() ? "has no unit" : "is in " + found.unit[k], known[k].name, name, unit));
+    }
+  }
+}
+
+void fail_missing(const MeasuredText& text, const std::vector<LongColumn>& known, const std::string& needed) {
+  const auto own = std::find_if(known.begin(), known.end(), [&](const LongColumn& one) { return one.name == needed; });
+  std::string instead;
+  for (const std::string& name : text.header.cells) {
+    const NamedUnit cell = named_unit(name);
+    if (own == known.end() || cell.unit.empty() || !rank_of(cell.name, *own)) continue;
+    instead = fmt::format(" \"{}\": {}.", name, read_quantity("1 " + cell.unit, own->unit).problem);
+  }
+  csv_fail(text.place(text.header),
+           fmt::format("column \"{0}\" is missing.{1} The table has: {2}. Say which it is with --columns \"{0}=NAME\" "
+                       "(known: {3})",
+                       needed, instead, fmt::join(text.header.cells, ", "), fmt::join(column_names(known), ", ")));
 }
 
 }  // namespace nudge

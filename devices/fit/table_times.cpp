@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace nudge {
 namespace {
@@ -171,6 +172,69 @@ void refuse_calendar_days(const MeasuredText& text, const std::vector<LongColumn
   csv_fail(text.place(first->line),
            fmt::format("time {} may be {}, or seconds: say which with --columns \"{}\" or \"{}\"", first->cell,
                        first->calendar->name, days, seconds));
+}
+
+std::optional<double> date_of(const std::string& cell, const std::string& unit, DateOrder order) {
+  if (const auto stamp = time_stamp_s(cell, order)) return stamp;
+  const bool marked = cell.size() > 8 && cell[8] == 'T';
+  return unit.empty() || marked ? compact_stamp_s(cell) : std::nullopt;
+}
+
+namespace {
+
+/// Cells of a column that may be HHMMSS.
+struct CompactTimes {
+  std::string cell = {};  ///< the first
+  int line = 0;
+  bool padded = false;
+  std::size_t odd = 0;  ///< cells that are no full minutes
+  std::set<std::string> values = {};
+
+  bool tell() const { return padded || (values.size() > 3 && 2 * odd > values.size()); }
+};
+
+/// Nothing: some cell is another number.
+std::optional<CompactTimes> compact_times(const MeasuredText& text, std::size_t place) {
+  CompactTimes out;
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (place >= row.cells.size()) return {};
+    const std::string& cell = row.cells[place];
+    if (cell.empty() || cell.size() > 6 || cell.find_first_not_of("0123456789") != std::string::npos) return {};
+    const long number = std::strtol(cell.c_str(), nullptr, 10);
+    if (number % 100 > 59 || number / 100 % 100 > 59 || number > 235959) return {};
+    if (out.values.insert(cell).second && number % 100 != 0) ++out.odd;
+    out.padded = out.padded || (cell.size() == 6 && cell[0] == '0' && number > 0);
+    if (out.cell.size() < cell.size()) out.cell = cell, out.line = row.line;
+  }
+  return out.cell.size() > 4 ? std::optional(out) : std::nullopt;
+}
+
+}  // namespace
+
+void refuse_times_of_day(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found) {
+  for (const char* name : {"time", "programming_time"}) {
+    const std::size_t k = place_among(known, name);
+    if (k == known.size() || !found.has(k) || text.empty()) continue;
+    const CsvRow first = text.row(0);
+    if (found.place[k] < first.cells.size() && is_time_of_day(first.cells[found.place[k]])) {
+      csv_fail(
+          text.place(first),
+          fmt::format("{} \"{}\" is a time of day, or hours and minutes that have passed: write its date before it "
+                      "(2026-01-31 14:05:09), or seconds",
+                      name, first.cells[found.place[k]]));
+    }
+    if (!found.unit[k].empty()) continue;
+    const std::optional<CompactTimes> own = compact_times(text, found.place[k]);
+    if (!own || !own->tell()) continue;
+    const std::string full = std::string(6 - own->cell.size(), '0') + own->cell;
+    csv_fail(text.place(own->line),
+             fmt::format("{} {} may be a time of day, {}:{}:{}, or seconds. For a time write its date too "
+                         "(2026-01-31 14:05:09); for seconds say --columns \"{}={} s\"",
+                         name, own->cell, full.substr(0, 2), full.substr(2, 2), full.substr(4), name,
+                         text.header.cells[found.place[k]]));
+  }
 }
 
 void count_from_programming(const std::vector<LongColumn>& known, LongTable& table, Understood& said) {

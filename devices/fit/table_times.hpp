@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,14 @@ const Clock* clock_of(double number);
 /// Refuses a column of times without a unit that may be days of a calendar: spreadsheets (46085.9997 is 2026-03-04 23:59:31), MATLAB, Julian days.
 /// All numbers lie between 1998 and 2146, and within a tenth of the first; at least two differ. The message has both readings.
 void refuse_calendar_days(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found);
+
+/// Seconds since 1970 of a cell that is a date: time_stamp_s(), or compact_stamp_s() if the column has no unit. Nothing: it is none.
+std::optional<double> date_of(const std::string& cell, const std::string& unit,
+                              DateOrder order = DateOrder::year_first);
+
+/// Refuses columns of times of day without their date: 23:59:31, and HHMMSS (235931) where no unit is told. HHMMSS are whole numbers whose minutes
+/// and seconds are below 60 in all rows, with a zero before a number or most of them not full minutes. The message has both readings.
+void refuse_times_of_day(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found);
 
 /// Turns times of a clock_of() into seconds.
 void take_clocks(const std::vector<LongColumn>& known, LongTable& table, Understood& said);

@@ -27,7 +27,7 @@ std::string Understood::text(const std::string& mark) const {
   if (!missing_lines.empty()) {
     const std::size_t shown = std::min<std::size_t>(missing_lines.size(), 10);
     out +=
-        fmt::format("{}{} readings are missing (an instrument's overflow): lines {}{}\n", mark, missing_lines.size(),
+        fmt::format("{}{} readings are missing (an overflow, or no number): lines {}{}\n", mark, missing_lines.size(),
                     fmt::join(missing_lines.begin(), missing_lines.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                     shown < missing_lines.size() ? ", ..." : "");
   }

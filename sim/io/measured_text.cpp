@@ -7,11 +7,7 @@
 #include <array>
 #include <boost/algorithm/string.hpp>
 #include <cctype>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <map>
-#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
@@ -77,34 +73,22 @@ double share_of_numbers(const std::vector<CsvRow>& rows, char separator, std::si
   return rows.empty() ? 0 : sum / static_cast<double>(rows.size());
 }
 
-bool is_unit(std::string cell) {
-  if (cell.size() > 2 && (cell.front() == '(' || cell.front() == '[')) cell = cell.substr(1, cell.size() - 2);
-  boost::replace_all(cell, "\u00B5", "u");
-  boost::replace_all(cell, "\u03BC", "u");
-  static const std::array<const char*, 20> units = {"S", "Ohm", "ohm", "\u03A9", "\u2126",  "V", "A",
-                                                    "F", "s",   "Hz",  "J",      "W",       "K", "m",
-                                                    "%", "min", "h",   "degC",   "\u00B0C", "C"};
-  const auto known = [&](std::string_view of) { return std::find(units.begin(), units.end(), of) != units.end(); };
-  return known(cell) || (cell.size() > 1 && std::string_view("fpnumkMG").find(cell[0]) != std::string_view::npos &&
-                         known(std::string_view(cell).substr(1)));
-}
-
 bool is_row_of_units(const CsvRow& row) {
   const auto blank = [](const std::string& cell) {
     return cell.empty() || cell == "-" || cell == "1" || cell == "a.u.";
   };
-  return std::any_of(row.cells.begin(), row.cells.end(), is_unit) &&
+  return std::any_of(row.cells.begin(), row.cells.end(), is_unit_name) &&
          std::all_of(row.cells.begin(), row.cells.end(),
-                     [&](const std::string& cell) { return blank(cell) || is_unit(cell); });
+                     [&](const std::string& cell) { return blank(cell) || is_unit_name(cell); });
 }
 
-/// Value of a cell that is a decimal number and nothing else; most cells of a file are.
-std::optional<double> plain_number(std::string_view cell) {
-  if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-') cell.remove_prefix(1);
-  if (cell.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return error == std::errc() && end == cell.data() + cell.size() ? std::optional(value) : std::nullopt;
+/// True of a row behind a table that sums it up, "Mean,,25.3,", where the first cell of the others is a number.
+bool is_summary(const CsvRow& row, const CsvRow& first, char separator) {
+  static const std::array words = {"mean", "average", "avg",     "std",     "std dev", "stdev", "sd",    "sigma",
+                                   "min",  "max",     "minimum", "maximum", "median",  "sum",   "total", "count"};
+  const auto named = [&](const char* word) { return boost::iequals(row.cells.at(0), word); };
+  return !first.cells.empty() && !row.cells.empty() && is_number(first.cells[0], separator) &&
+         std::any_of(words.begin(), words.end(), named);
 }
 
 /// True of digits with a sign.
@@ -235,22 +219,53 @@ void MeasuredText::find_table() {
     units = rows[names];
     --names;
   }
+  if (units.cells.empty() && names < begin && names > 1 && is_row_of_units(rows[names - 1]) && fits(names - 2) &&
+      rows[names - 2].cells.size() == rows[names].cells.size()) {  // names, units, comments
+    aside.push_back(rows[names].line);
+    units = rows[names - 1];
+    names -= 2;
+  }
   if (names < begin) header = rows[names];
-  for (std::size_t i = 0; i < names; ++i) aside.push_back(spans_[i].line);
+  for (std::size_t i = names; i > 0; --i) aside.insert(aside.begin(), spans_[i - 1].line);
   std::size_t end = spans_.size();
   std::vector<int> behind;
   for (CsvRow last; end > begin; --end) {
     cells(spans_[end - 1], separator, last.cells);
-    if (is_data(last)) break;
+    if (is_data(last) && !(begin < rows.size() && is_summary(last, rows[begin], separator))) break;
     behind.insert(behind.begin(), spans_[end - 1].line);
   }
   aside.insert(aside.end(), behind.begin(), behind.end());
   spans_ = std::vector<Span>(spans_.begin() + static_cast<std::ptrdiff_t>(begin),
                              spans_.begin() + static_cast<std::ptrdiff_t>(end));
+  leave_repeated_names();
+}
+
+/// Leaves lines aside that say the names again: files that were put together.
+void MeasuredText::leave_repeated_names() {
+  if (header.cells.empty()) return;
+  const std::string names = line_text(header.line);
+  const auto repeats = [&](const Span& span) {
+    return span.length == names.size() && std::string_view(text_).substr(span.begin, span.length) == names;
+  };
+  for (const Span& span : spans_) {
+    if (repeats(span)) aside.insert(std::upper_bound(aside.begin(), aside.end(), span.line), span.line);
+  }
+  std::erase_if(spans_, repeats);
 }
 
 void MeasuredText::find_trailing() {
-  if (header.cells.empty() || empty()) return;
+  if (empty()) return;
+  if (header.cells.empty()) {  // of a matrix, whose other cells are all there
+    CsvRow one;
+    for (std::size_t i = 0; i < size(); ++i) {
+      row(i, one);
+      const std::size_t width = one.cells.size();
+      const auto gaps = std::count(one.cells.begin(), one.cells.end(), "");
+      if (width < 2 || gaps != 1 || !one.cells.back().empty() || width != row(0).cells.size()) return;
+    }
+    trailing_ = row(0).cells.size();
+    return;
+  }
   const std::size_t named = header.cells.size(), width = row(0).cells.size();
   if (named + 1 != width && !(named == width && header.cells.back().empty())) return;
   for (std::size_t i = 0; i < std::min(size(), kLooked); ++i) {
@@ -352,48 +367,6 @@ MeasuredText read_measured_text(std::string_view bytes, const std::string& file)
   out.find_commas();
   out.find_marks();
   return out;
-}
-
-bool is_overflow(const std::string& cell) {
-  if (cell.empty()) return false;
-  if (cell[0] == 'O' || cell[0] == 'o') {
-    constexpr std::array words = {"OVLD", "OVL", "OVERFLOW", "OVRFLW", "OVFL", "OL"};
-    return std::any_of(words.begin(), words.end(), [&](const char* known) { return boost::iequals(cell, known); });
-  }
-  if (cell.size() >= 3 && cell.size() <= 5 && cell.find_first_not_of('-') == std::string::npos) return true;
-  const std::optional<double> value = plain_number(cell);
-  return value && std::isfinite(*value) && std::abs(*value) >= 9.9e37;
-}
-
-bool is_measured_number(const std::string& cell) {
-  if (cell.empty()) return false;
-  if (plain_number(cell) || is_overflow(cell)) return true;
-  const std::string lower = boost::to_lower_copy(cell);
-  if (lower == "nan" || lower == "inf" || lower == "+inf" || lower == "-inf") return true;
-  if (std::string_view("+-.0123456789").find(cell[0]) == std::string_view::npos) return false;
-  char* end = nullptr;
-  std::strtod(cell.c_str(), &end);
-  if (end == cell.c_str()) return false;
-  const std::string rest = boost::trim_copy(std::string(end));
-  return rest.empty() || is_unit(rest);
-}
-
-NamedUnit named_unit(const std::string& cell) {
-  std::string text = cell;
-  for (const char* micro : {"\u00B5", "\u03BC"}) boost::replace_all(text, micro, "u");
-  for (const char* ohm : {"\u03A9", "\u2126"}) boost::replace_all(text, ohm, "Ohm");
-  const auto trimmed = [](const std::string& part) { return boost::trim_copy(part); };
-  for (const auto& [open, close] : {std::pair{'(', ')'}, {'[', ']'}}) {
-    const std::size_t at = text.find(open);
-    if (at == std::string::npos || at == 0 || text.back() != close) continue;
-    return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1, text.size() - at - 2))};
-  }
-  for (const char mark : {'/', '_', ' '}) {
-    const std::size_t at = text.rfind(mark);
-    if (at == std::string::npos || at == 0 || !is_unit(trimmed(text.substr(at + 1)))) continue;
-    return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
-  }
-  return {text, ""};
 }
 
 }  // namespace nudge

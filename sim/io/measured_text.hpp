@@ -76,6 +76,7 @@ class MeasuredText {
   void find_records();
   void find_separator();
   void find_table();
+  void leave_repeated_names();
   void find_trailing();
   void find_commas();
   void find_marks();
@@ -100,11 +101,17 @@ std::string joined_cells(const CsvRow& row, const std::vector<std::size_t>& colu
 /// True if a cell is meant as a number: "1.2e-6", "-0.5", "3 uS", "nan", an instrument's overflow.
 bool is_measured_number(const std::string& cell);
 
-/// True if a cell marks a failed reading of an instrument: 9.9E37 or larger, OVLD, OVERFLOW, ---.
+/// True if a cell marks a failed reading of an instrument: 9.9E37 or larger, inf, OVLD, Over Range, ---, ****, NaN, #N/A.
 bool is_overflow(const std::string& cell);
 
-/// Name of a column and its unit: "G (uS)", "G [uS]", "t/ms", "conductance_uS"; the unit is empty where none is told. Micro and
-/// ohm signs of the unit are "u" and "Ohm".
+/// True of the marks of is_overflow() that tell no size: ---, NaN, #N/A, and an empty cell.
+bool is_no_reading(const std::string& cell);
+
+/// True of a unit as people write it: "uS", "(kOhm)", "Ohms", "sec".
+bool is_unit_name(const std::string& cell);
+
+/// Name of a column and its unit: "G (uS)", "G [uS]", "t/ms", "conductance_uS", "R in kOhm"; the unit is empty where none is told.
+/// The unit is spelled as units.hpp reads it: "u" and "Ohm" for their signs, "s" for "sec", "uS" for "uA/V" and "10^-6 S".
 struct NamedUnit {
   std::string name, unit;
 };

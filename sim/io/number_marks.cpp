@@ -170,7 +170,7 @@ NumberMarks ColumnMarks::marks(char separator, bool points, bool commas) const {
     certain();
   } else {
     fraction();
-    out.refused = open_ == ',' ? separator == ',' : separator == ';';
+    out.refused = open_ == ',' ? separator != ';' : separator == ';';
     if (open_ == '.' && (separator == ',' || separator == ' ')) certain();
   }
   return out;

@@ -31,9 +31,8 @@ bool is_grouped_number(const std::string& cell);
 /// ("1.234,5"). Apostrophes and blanks group. "4.000" tells nothing. Beside whole numbers of up to three digits the reading is taken in
 /// which neighbours are closer: 950 is followed by 1.085 thousands. Else other columns tell,
 /// and then the separator. A comma in a
-/// table of semicolons or tabs is a decimal one.
-/// So is a point in one of commas, tabs or blanks. A point in a table of semicolons
-/// and a comma in quotes have two readings.
+/// table of semicolons is a decimal one, as is a point in one of commas, tabs or blanks. A point in a table of semicolons, a comma behind
+/// tabs and a comma in quotes have two readings.
 class ColumnMarks {
  public:
   void add(const std::string& cell, int line);

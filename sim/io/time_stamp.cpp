@@ -66,7 +66,8 @@ std::optional<YearLast> take_year_last(Rest& rest) {
   if (out.front.first < 1 || !rest.take("/.-")) return {};
   out.front.second = one_or_two(rest);
   if (out.front.second < 1 || !rest.take(std::string_view(&mark, 1))) return {};
-  out.year = rest.digits(4);
+  const bool short_year = out.front.points && rest.text.find_first_not_of("0123456789") == 2;  // 31.01.26
+  out.year = short_year ? 2000 + rest.digits(2) : rest.digits(4);
   if (out.year < 1970 || (!rest.text.empty() && rest.text.front() != ' ' && rest.text.front() != 'T')) return {};
   return out;
 }
@@ -87,26 +88,97 @@ std::optional<DateFront> date_front(const std::string& cell) {
   return date ? std::optional(date->front) : std::nullopt;
 }
 
+namespace {
+
+/// Day of a calendar.
+struct CalendarDay {
+  int year = 0, month = 0, day = 0;
+};
+
+/// "2026-01-31", "2026/01/31".
+std::optional<CalendarDay> take_year_first(Rest& rest) {
+  CalendarDay out;
+  out.year = rest.digits(4);
+  const bool dash = rest.text.starts_with('-');
+  if (out.year < 1970 || !rest.take("-/")) return {};
+  out.month = rest.digits(2);
+  if (!rest.take(dash ? "-" : "/")) return {};
+  out.day = rest.digits(2);
+  return out;
+}
+
+/// "31-Jan-2026", "31 Jan 2026", in any case.
+std::optional<CalendarDay> take_month_name(Rest& rest) {
+  constexpr std::string_view names = "janfebmaraprmayjunjulaugsepoctnovdec";
+  CalendarDay out;
+  out.day = one_or_two(rest);
+  if (out.day < 1 || !rest.take("- /.") || rest.text.size() < 3) return {};
+  std::string name;
+  for (const char c : rest.text.substr(0, 3)) name += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  const std::size_t at = names.find(name);
+  if (at == std::string_view::npos || at % 3 != 0) return {};
+  out.month = static_cast<int>(at / 3) + 1;
+  rest.text.remove_prefix(3);
+  if (!rest.take("- /.")) return {};
+  out.year = rest.digits(4);
+  return out;
+}
+
+std::optional<CalendarDay> take_day(Rest& rest, DateOrder order) {
+  const Rest front = rest;
+  if (const auto named = take_month_name(rest)) return named;
+  rest = front;
+  if (order == DateOrder::year_first) return take_year_first(rest);
+  const std::optional<YearLast> date = take_year_last(rest);
+  if (!date) return {};
+  const bool day_first = order == DateOrder::day_first;
+  return CalendarDay{date->year, day_first ? date->front.second : date->front.first,
+                     day_first ? date->front.first : date->front.second};
+}
+
+/// Seconds since 1970 of a day and a time; nothing: there is no such day.
+std::optional<double> seconds_of(const CalendarDay& at, int hour, int minute, double second) {
+  const auto date = std::chrono::year{at.year} / at.month / at.day;
+  if (at.month < 1 || at.day < 1 || !date.ok()) return {};
+  const auto days = std::chrono::sys_days(date).time_since_epoch().count();
+  return 86400.0 * static_cast<double>(days) + 3600.0 * hour + 60.0 * minute + second;
+}
+
+}  // namespace
+
+std::optional<double> compact_stamp_s(const std::string& cell) {
+  Rest rest{cell};
+  CalendarDay at;
+  at.year = rest.digits(4);
+  at.month = rest.digits(2);
+  at.day = rest.digits(2);
+  const bool mark = rest.take("T");
+  const int hour = rest.digits(2), minute = rest.digits(2);
+  if (at.year < 1970 || at.year > 2199 || hour < 0 || hour > 23 || minute < 0 || minute > 59) return {};
+  double second = 0;
+  if (!rest.text.empty() && rest.text[0] >= '0' && rest.text[0] <= '9') {
+    second = rest.digits(2);
+    if (second < 0 || second > 60) return {};
+    if (rest.take(".,")) second += rest.fraction();
+  }
+  const std::optional<int> ahead = mark ? zone_minutes(rest) : std::optional(0);
+  if (!ahead || !rest.text.empty()) return {};
+  return seconds_of(at, hour, minute - *ahead, second);
+}
+
+bool is_time_of_day(const std::string& cell) {
+  Rest rest{cell};
+  const int hour = one_or_two(rest);
+  if (hour < 0 || !rest.take(":") || rest.digits(2) < 0) return false;
+  if (rest.take(":") && rest.digits(2) < 0) return false;
+  if (rest.take(".,")) rest.fraction();
+  return rest.text.empty();
+}
+
 std::optional<double> time_stamp_s(const std::string& cell, DateOrder order) {
   Rest rest{cell};
-  int year = 0, month = 0, day = 0;
-  if (order == DateOrder::year_first) {
-    year = rest.digits(4);
-    const bool dash = rest.text.starts_with('-');
-    if (year < 1970 || !rest.take("-/")) return {};
-    month = rest.digits(2);
-    if (!rest.take(dash ? "-" : "/")) return {};
-    day = rest.digits(2);
-  } else {
-    const std::optional<YearLast> date = take_year_last(rest);
-    if (!date) return {};
-    const bool day_first = order == DateOrder::day_first;
-    year = date->year;
-    day = day_first ? date->front.first : date->front.second;
-    month = day_first ? date->front.second : date->front.first;
-  }
-  const auto date = std::chrono::year{year} / month / day;
-  if (month < 1 || day < 1 || !date.ok() || !rest.take("T ")) return {};
+  const std::optional<CalendarDay> at = take_day(rest, order);
+  if (!at || !rest.take("T ")) return {};
   int hour = order == DateOrder::year_first ? rest.digits(2) : one_or_two(rest);
   if (hour < 0 || hour > 23 || !rest.take(":")) return {};
   const int minute = rest.digits(2);
@@ -120,8 +192,7 @@ std::optional<double> time_stamp_s(const std::string& cell, DateOrder order) {
   if (order != DateOrder::year_first && hour >= 1 && hour <= 12) hour += half_day(rest, hour).value_or(0);
   const std::optional<int> ahead = zone_minutes(rest);
   if (!ahead || !rest.text.empty()) return {};
-  const auto days = std::chrono::sys_days(date).time_since_epoch().count();
-  return 86400.0 * static_cast<double>(days) + 3600.0 * hour + 60.0 * (minute - *ahead) + second;
+  return seconds_of(*at, hour, minute - *ahead, second);
 }
 
 }  // namespace nudge

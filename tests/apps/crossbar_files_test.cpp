@@ -225,6 +225,10 @@ TEST_CASE("a table of places, and a matrix with a title, are the array that they
   same("r.csv", "R (kOhm)\n62.5,50.0\n40.0,20.0\n12.5,25.0\n");
   same("n.csv", "row,BL0,BL1\n,nS,nS\n0,16000,20000\n1,25000,50000\n2,80000,40000\n");
   same("u.csv", "uS,BL0,BL1\nWL0,16,20\nWL1,25,50\nWL2,80,40\n");
+  same("t.csv", "16,20,\n25,50,\n80,40,\n");
+  same("f.csv", "0.016,0.02\n0.025,0.05\n0.08,0.04\nunit: mS\n");
+  same("p.csv", "row,col,G\n0,0,16\n0,1,20\n1,0,25\n1,1,50\n2,0,80\n2,1,40\n");
+  same("q.csv", "y,x,what\n0,0,16\n0,1,20\n1,0,25\n1,1,50\n2,0,80\n2,1,40\n", " --columns 'row=y,column=x,g=what'");
   same("o.csv", "62.5,50\n40,20\n12.5,25\n", " --unit kOhm");
   const auto refused = [&](const std::string& text, const std::string& what, const std::string& more = "") {
     folder.write("x.csv", text);
@@ -234,6 +238,7 @@ TEST_CASE("a table of places, and a matrix with a title, are the array that they
   refused("row,col,G (uS)\n0,0,16\n0,1,20\n0,1,25\n", "x.csv:4: row 0, column 1 stands in line 3 too");
   refused("0,0,16.5\n0,1,20\n1,0,25\n1,1,50\n", "x.csv:1: the first two columns count through 2 rows and 2 columns");
   refused("1.6e-5,2e-5\n2.5e-5,5e-5\n", "are these siemens? Say --unit S");
+  refused("row,col,G\n0,0,1.6e-5\n0,1,2e-5\n", "are these siemens? Say --columns \"conductance=G S\"");
   refused("Resistance\n62.5,50.5\n40.5,20.5\n", "without a unit");
   refused("G (nS)\n62.5,50.5\n40.5,20.5\n", "nS here, --unit says uS", " --unit uS");
   refused("R\n62.5,50.5\n40.5,20.5\n", "without a unit");

@@ -96,9 +96,6 @@ TEST_CASE("a column of any name is asked about where the count begins anew with 
   CHECK(devices_of(text, "device=what") == std::vector<std::string>{"a", "b", "c"});
   CHECK(devices_of(text, "cycle=what") == std::vector<std::string>{"", "", ""});
   CHECK(devices_of(text, "aside=what") == std::vector<std::string>{"", "", ""});
-  // A setting has a unit; a date tells when.
-  CHECK_NOTHROW(devices_of(three("Vset (V),x", [](int d) { return fmt::format("{},7", 1 + d); })));
-  CHECK_NOTHROW(devices_of(three("day,x", [](int d) { return fmt::format("2026-01-0{},7", 1 + d); })));
   CHECK_THROWS_WITH(devices_of(three("chip,cell", [](int d) { return d == 1 ? "B,1" : "A,1"; })),
                     Contains("of chip \"B\" here") && Contains("--columns \"device=cell+chip\""));
 }
