@@ -10,29 +10,13 @@
 
 #include "devices/fit/fit_numbers.hpp"
 #include "devices/fit/fit_watch.hpp"
+#include "devices/fit/lab_devices.hpp"
 #include "devices/fit/population_likelihood.hpp"
 #include "devices/spreads.hpp"
-#include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 
 namespace nudge {
 namespace {
-
-struct LabDevice {
-  std::string name;
-  std::vector<PulseRecord> cycles;
-};
-
-std::vector<LabDevice> by_device(const std::vector<LabRecord>& records) {
-  std::vector<LabDevice> devices;
-  for (const LabRecord& record : records) {
-    auto own =
-        std::find_if(devices.begin(), devices.end(), [&](const LabDevice& d) { return d.name == record.device; });
-    if (own == devices.end()) own = devices.insert(devices.end(), LabDevice{record.device, {}});
-    own->cycles.push_back(record.pulses);
-  }
-  return devices;
-}
 
 /// Sum over pulses of the variance over cycles of the conductance, of the window squared, and the number of pulses; zero
 /// where the cycles differ in their pulses.
@@ -91,9 +75,13 @@ void set_mean_shape(DeviceSpec& spec, const std::vector<DeviceFit>& each) {
       for (std::size_t k = 0; k < values.size(); ++k) values[k] += one.fit.spec.tables.at(name)[k] / n;
     }
   }
-  double squares = 0;
-  for (const DeviceFit& one : each) squares += one.fit.spec.update_noise * one.fit.spec.update_noise / n;
+  double squares = 0, floors = 0;
+  for (const DeviceFit& one : each) {
+    squares += one.fit.spec.update_noise * one.fit.spec.update_noise / n;
+    floors += one.fit.spec.update_noise_floor * one.fit.spec.update_noise_floor / n;
+  }
   spec.update_noise = std::sqrt(squares);
+  spec.update_noise_floor = std::sqrt(floors);
   if (!spec.retention.leaks()) return;
   double log_time = 0, rest = 0, deviation = 0;
   for (const DeviceFit& one : each) {
@@ -196,20 +184,6 @@ void set_common(PopulationFit& fit, const std::vector<DeviceFit>& each) {
   fit.common.spec.validate();
 }
 
-DeviceFit fit_device(const LabDevice& device, const std::string& model, int points, LeakLaw leak) {
-  try {
-    return {device.name, fit_records(device.cycles, model, points, leak)};
-  } catch (const UserError& error) {
-    throw UserError(device.name.empty() ? error.what() : fmt::format("device {}: {}", device.name, error.what()));
-  }
-}
-
-double schwarz_of(const std::vector<DeviceFit>& each) {
-  double sum = 0;
-  for (const DeviceFit& one : each) sum += one.fit.likelihood.schwarz();
-  return sum;
-}
-
 }  // namespace
 
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points) {
@@ -229,6 +203,7 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
     fit_did_one();
   });
   if (waits && schwarz_of(leaking) < schwarz_of(out.each)) out.each = std::move(leaking);
+  share_noise(devices, model, points, out.each);
   double squares = 0, pulses = 0;
   for (std::size_t k = 0; k < devices.size(); ++k) {
     const auto [sum, counted] = repeat_of(devices[k], out.each[k].fit.spec.window_S());

@@ -190,12 +190,13 @@ void refresh(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.spec.validate();
 }
 
-PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points, LeakLaw leak) {
+PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points, LeakLaw leak,
+                     const ToldNoise& noise) {
   NUDGE_EXPECT(!records.empty());
   check_request(model, points);
   PulseFit fit;
   const LeakGuess guess = leak == LeakLaw::none ? LeakGuess{} : first_leak(records);
-  fit.likelihood = largest_likelihood(first_guesses(records, model, points, guess), records);
+  fit.likelihood = largest_likelihood(first_guesses(records, model, points, guess), records, noise);
   refresh(fit, records);
   return fit;
 }

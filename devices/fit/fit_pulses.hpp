@@ -56,7 +56,7 @@ enum class LeakLaw { none, exponential };
 /// of reads (likelihood.noise) belongs to the device and the instrument, and is not in the spec. UserError for an unknown
 /// model (closest name) or records without a window.
 PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points = 9,
-                     LeakLaw leak = LeakLaw::none);
+                     LeakLaw leak = LeakLaw::none, const ToldNoise& noise = {});
 
 /// Sets spec, range and residuals from the fit's likelihood.
 void refresh(PulseFit& fit, const std::vector<PulseRecord>& records);
@@ -103,7 +103,8 @@ struct PopulationFit {
 /// estimate; Davidian and Giltinan, Nonlinear Models for Repeated Measurement Data, 1995, ch. 5), until add_intervals().
 ///
 /// Records with reads after a wait are fitted with and without a leak; Schwarz's criterion, summed over devices, decides for all. Leak
-/// times have their geometric mean, and leak_spread is their deviation over it.
+/// times have their geometric mean, and leak_spread is their deviation over it. Kinds of noise (NoiseKind) are those of all devices, by the same
+/// criterion.
 ///
 /// programming_error is the repeatability of pulses sent blindly, of the window. It is the standard deviation over a device's
 /// cycles of the conductance that the same pulses reach, rms over pulses and devices. A device's cycles must have the same

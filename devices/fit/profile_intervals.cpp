@@ -371,9 +371,11 @@ void join(FittedNumber& number, const FittedNumber& other) {
 
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
   const DeviceSpec shape = fit.spec;
+  const Vector before = fit.at;
   PulseResiduals residuals(shape, fit.coordinates, records, fit.kind);
   if (fit.is_long()) residuals.penalise(fit.penalty);
   std::vector<FittedNumber> out = profiles(fit, residuals);
+  if (fit.at != before) renew_criteria(fit, records);
   const std::vector<FitNumber>& all = residuals.all_numbers();
   const bool tables = std::any_of(all.begin(), all.end(), [](const FitNumber& number) { return number.of_table; });
   if (fit.is_long() || !tables) return out;

@@ -28,7 +28,8 @@ class Belief {
   using Numbers = Lane<lanes>;
 
   explicit Belief(std::span<const RecordNoise> noise)
-      : read_S2_(lane_of<lanes>([&](std::size_t l) { return noise[l].read_S * noise[l].read_S; })) {
+      : read_S2_(lane_of<lanes>([&](std::size_t l) { return noise[l].read_S * noise[l].read_S; })),
+        share2_(lane_of<lanes>([&](std::size_t l) { return noise[l].read_share * noise[l].read_share; })) {
     for (std::size_t k = 1; k < size; ++k) {
       const auto slow = [&](std::size_t l) { return noise[l].slow[k - 1]; };
       keep_[k] = lane_of<lanes>([&](std::size_t l) { return std::exp(-1 / slow(l).pulses); });
@@ -41,7 +42,7 @@ class Belief {
     for (Numbers& number : mean_) number.setZero();
     for (Numbers& number : covariance_) number.setZero();
     mean_[0].setConstant(first_S);
-    at(0, 0) = read_S2_;
+    at(0, 0) = read_S2_ + share2_ * first_S * first_S;
     for (std::size_t k = 1; k < size; ++k) {
       at(k, k) = slow_S2_[k];
       at(0, 0) += slow_S2_[k];
@@ -73,7 +74,7 @@ class Belief {
   /// Updates by a read that differs from predicted_S() by `error`; returns the variance of that difference.
   Numbers read(const Numbers& error) {
     std::array<Numbers, size> seen;  // covariance of each with the read
-    Numbers total = read_S2_;
+    Numbers total = read_S2_ + share2_ * mean_[0].square();
     for (std::size_t k = 0; k < size; ++k) {
       seen[k] = at(k, 0);
       for (std::size_t l = 1; l < size; ++l) seen[k] += at(k, l);
@@ -91,7 +92,7 @@ class Belief {
  private:
   Numbers& at(std::size_t k, std::size_t l) { return covariance_[k * size + l]; }
 
-  Numbers read_S2_;
+  Numbers read_S2_, share2_;
   std::array<Numbers, size> mean_, keep_, slow_S2_;
   std::array<Numbers, size * size> covariance_;
 };
@@ -139,7 +140,7 @@ class PulseFilter {
 
     Lines(std::span<const PulseLaw> laws, Direction direction) {
       for (std::size_t l = 0; l < lanes; ++l) {
-        const std::optional<PlaceLine> line = laws[l].has_constant_noise() ? std::nullopt : laws[l].line(direction);
+        const std::optional<PlaceLine> line = laws[l].clips_noise() ? std::nullopt : laws[l].line(direction);
         known = known && line;
         set(l, line.value_or(PlaceLine{}));
       }
@@ -195,7 +196,8 @@ class PulseFilter {
       PulseLaw::Places ends = {from[0][at], from[1][at], from[2][at]};
       laws_[l].move(record, i, ends);
       for (std::size_t k = 0; k < ends.size(); ++k) {
-        const PulseEnd end = laws_[l].ends(record, i, from[k][at], ends[k], noise_[l].update);
+        const PulseEnd end =
+            laws_[l].ends(record, i, from[k][at], ends[k], noise_[l].update, noise_[l].floor_of(record.direction[i]));
         to[k][at] = end.mean;
         scatter[k][at] = end.variance;
       }

@@ -16,18 +16,21 @@ struct SlowReadNoise {
   double sd_S = 0, pulses = 1;
 };
 
-/// Noise of a measured record: noise of each pulse as a share of that pulse (device.update_noise), white noise of each read, and slow
-/// noise of reads. One slow process per decade of pulses, all of one size, is 1/f noise, as devices have it (devices/slow/noise.hpp).
+/// Noise of a measured record: noise of each pulse as a share of that pulse (device.update_noise) and of the pulse at the reference
+/// (device.update_noise_floor; each direction has its own), white noise of each read and as a share of what is read (relative device.read_noise), and slow noise of reads. One slow process per decade of pulses, all of one size, is 1/f noise, as devices have it (devices/slow/noise.hpp).
 struct RecordNoise {
   static constexpr std::size_t most_slow = 4;
   double update = 0, read_S = 0;
   std::vector<SlowReadNoise> slow = {};  ///< up to most_slow
+  double floor_up = 0, floor_down = 0, read_share = 0;
+
+  double floor_of(Direction direction) const { return direction == Direction::up ? floor_up : floor_down; }
 };
 
 /// Errors of a state-space model that predicts each read from all reads before it, and their variances, with an entry for each read:
 ///
-///     g'_i = g_r + (g_{i−1} − g_r) exp(−Δt_i/T),    g_i = h(g'_i, pulse i) + σ_u |h − g'_i| ξ_i,    a wait has no pulse,
-///     y_i = g_i + Σ_k b_k,i + σ_r ζ_i,    b_k,i = exp(−1/τ_k) b_k,i−1 + noise,
+///     g'_i = g_r + (g_{i−1} − g_r) exp(−Δt_i/T),    g_i = h(g'_i, pulse i) + (σ_u² |h − g'_i|² + φ² s²)^½ ξ_i,    a wait has no pulse,
+///     y_i = g_i + Σ_k b_k,i + (σ_r² + ρ² g_i²)^½ ζ_i,    b_k,i = exp(−1/τ_k) b_k,i−1 + noise,
 ///
 /// with no knowledge of g_0 but y_0. Δt_i is the pause since the reading before. It is a Kalman filter that takes the moments of h from three
 /// points (Gauss–Hermite: exact to fifth order; unscented filter, Julier and Uhlmann, Proc. IEEE 92:401 (2004)). A linearisation would jump

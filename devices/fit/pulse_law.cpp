@@ -38,6 +38,7 @@ PulseLaw::PulseLaw(const DeviceSpec& spec, const DeviceModel& model)
     : lower_S_(spec.g_min_S),
       upper_S_(spec.g_max_S),
       constant_noise_(nudge::has_constant_noise(spec.model)),
+      clips_noise_(constant_noise_ || (spec.update_noise_floor > 0 && !has_volts(spec.model))),
       memristor_(memristor_of(spec)),
       scale_(spec.model == "vteam" ? StateScale::resistance : StateScale::conductance),
       leak_time_s_(spec.retention.leak_time_s),
@@ -52,7 +53,7 @@ PulseLaw::PulseLaw(const DeviceSpec& spec, const DeviceModel& model)
   down_ = {0, -lower_S_, -reference, width, down * width, -1};
   straight_up_ = steps_->straight_cells(up_, Direction::up);
   straight_down_ = steps_->straight_cells(down_, Direction::down);
-  if (!constant_noise_) return;
+  if (!clips_noise_) return;
   up_at_upper_S_ = pulse_at_bound_S(Direction::up);
   down_at_lower_S_ = pulse_at_bound_S(Direction::down);
 }
@@ -130,10 +131,9 @@ void PulseLaw::move_by_volts(double volts, double width_s, Places& places) const
 
 // Of pulses at a bound half the noise is lost there where it does not shrink with the pulse: taken for all of it, up to 15 % of it was missing in fits.
 // Elsewhere few pulses end so, and a normal distribution of those that nearly always do would be too narrow for the rest.
-PulseEnd PulseLaw::clipped_ends(Direction direction, double from, double to, double sigma) const {
+PulseEnd PulseLaw::clipped_ends(Direction direction, double from, double to, double noise) const {
   constexpr double beyond = 2;  // deviations: from farther out one in fifty comes back
   const bool up = direction == Direction::up;
-  const double noise = sigma * (up ? up_ : down_).step;
   if (up && to >= upper_S_) to = std::clamp(from + up_at_upper_S_, upper_S_, upper_S_ + beyond * noise);
   if (!up && to <= lower_S_) to = std::clamp(from - down_at_lower_S_, lower_S_ - beyond * noise, lower_S_);
   return clipped_normal(to, noise, lower_S_, upper_S_);

@@ -67,26 +67,30 @@ class PulseLaw {
   void follow(const PulseRecord& record, std::size_t i, Places& places) const;
   /// End of a pulse within the bounds as a line of the place before it, of a model whose pulses are straight all over the window.
   std::optional<PlaceLine> line(Direction direction) const;
-  bool has_constant_noise() const { return constant_noise_; }
+  /// True if noise of pulses reaches the bounds, which stop it: it does not shrink with the pulse.
+  bool clips_noise() const { return clips_noise_; }
 
   /// Mean and variance of the end of pulse i, which takes a device from one place to another without noise, for device.update_noise =
-  /// sigma. The noise is that share of the move, or, with has_constant_noise(), of the pulse at the reference, as far as the bounds let it.
-  PulseEnd ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const {
-    if (!constant_noise_) return {to, sigma * sigma * (to - from) * (to - from)};
-    return clipped_ends(record.direction[i], from, to, sigma);
+  /// sigma and device.update_noise_floor = floor. The noise is sigma of the move and floor of the pulse at the reference, squares summed. With
+  /// has_constant_noise() sigma is of that pulse too. The bounds stop it.
+  PulseEnd ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma, double floor) const {
+    if (!clips_noise_) return {to, sigma * sigma * (to - from) * (to - from)};
+    const double step = (record.direction[i] == Direction::up ? up_ : down_).step;
+    const double noise = std::hypot(sigma * (constant_noise_ ? step : to - from), floor * step);
+    return clipped_ends(record.direction[i], from, to, noise);
   }
 
  private:
   /// Mean change along the direction from a place within the bounds; absent where it is not straight.
   std::optional<double> straight_change(Direction direction, double along_S) const;
   void move_by_volts(double volts, double width_s, Places& places) const;
-  PulseEnd clipped_ends(Direction direction, double from, double to, double sigma) const;
+  PulseEnd clipped_ends(Direction direction, double from, double to, double noise_S) const;
   double pulse_at_bound_S(Direction direction) const;
 
   double lower_S_, upper_S_;
   double up_at_upper_S_ = 0,
-         down_at_lower_S_ = 0;  ///< with constant noise: size of a noise-free pulse at the bound to which it leads
-  bool constant_noise_;
+         down_at_lower_S_ = 0;  ///< with clips_noise(): size of a noise-free pulse at the bound to which it leads
+  bool constant_noise_, clips_noise_;
   std::unique_ptr<Memristor> memristor_;
   StateScale scale_ = StateScale::conductance;
   // The model itself: an array of it would look for faults, heat and drift at every pulse.

@@ -19,168 +19,8 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 
-constexpr double floor_of_range = 1e-6;       // below what any instrument resolves
-const double log_most_noise = std::log(1e4);  // of the range, or of a pulse
-
-/// Correlation length in pulses: below half a pulse the noise is white, beyond 10^5 it does not decay.
-double slow_pulses(double x) { return std::exp(std::clamp(x, std::log(0.5), std::log(1e5))); }
-
-/// Size of white noise, of the range, that would make the differences from pulse to pulse: each difference has it twice.
-double rough_noise(const std::vector<PulseRecord>& records, double range_S) {
-  double squares = 0, n = 0;
-  for (const PulseRecord& record : records) {
-    for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
-      squares += std::pow((record.conductance_S[i] - record.conductance_S[i - 1]) / range_S, 2);
-      n += 2;
-    }
-  }
-  return std::sqrt(squares / n);
-}
-
-}  // namespace
-
-PulseResiduals::PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers,
-                               const std::vector<PulseRecord>& records, ReadNoiseKind kind)
-    : spec_(&spec),
-      model_(&device_model(spec.model)),
-      numbers_(&numbers),
-      records_(&records),
-      noise_(static_cast<Index>(numbers.numbers.size())),
-      slow_(kind == ReadNoiseKind::white_and_slow),
-      range_S_(range_of(records).size()) {
-  for (const PulseRecord& record : records) reads_ += static_cast<Index>(record.reads());
-  all_ = numbers.numbers;
-  for (FitNumber& number : numbers_of_noise()) all_.push_back(std::move(number));
-  expected_.resize(size());
-  weight_.resize(size());
-  for (Index k = 0; k < size(); ++k) {
-    expected_[k] = all_[static_cast<std::size_t>(k)].expected;
-    weight_[k] = 1 / all_[static_cast<std::size_t>(k)].deviation;
-  }
-}
-
-void PulseResiduals::apply(const Vector& all, DeviceSpec& spec) const {
-  numbers_->apply(all.data(), spec);
-  spec.update_noise = std::exp(all[noise_]);
-}
-
-DeviceSpec PulseResiduals::spec_of(const Vector& all) const {
-  DeviceSpec out = *spec_;
-  apply(all, out);
-  return out;
-}
-
-RecordNoise PulseResiduals::noise_of(const Vector& all) const {
-  RecordNoise noise{std::exp(all[noise_]), range_S_ * std::hypot(std::exp(all[noise_ + 1]), floor_of_range), {}};
-  if (slow_) noise.slow = {{range_S_ * std::exp(all[noise_ + 2]), slow_pulses(all[noise_ + 3])}};
-  return noise;
-}
-
-std::vector<FitNumber> PulseResiduals::numbers_of_noise() const {
-  const auto in_S = [range = range_S_](double x) { return range * std::exp(x); };
-  const double noise = std::log(std::max(rough_noise(*records_, range_S_), 1e-6));
-  std::vector<FitNumber> out;
-  out.push_back(
-      {"update_noise", "1", {std::log(0.5), std::log(0.05)}, [](double x) { return std::exp(x); }, std::log(0.5), 1.5});
-  out.push_back({"read_noise", "S", {noise, noise}, in_S, noise});
-  if (slow_) {
-    out.push_back({"slow_read_noise", "S", {noise - 1, noise}, in_S, noise});
-    out.push_back({"slow_read_pulses", "1", {std::log(10.0), std::log(50.0)}, slow_pulses, std::log(10.0)});
-  }
-  return out;
-}
-
-bool PulseResiduals::predict(const Vector& all, Prediction& out) const {
-  if (!all.allFinite()) return false;
-  const DeviceSpec device = spec_of(all);
-  try {
-    device.validate();
-  } catch (const UserError&) {
-    return false;
-  }
-  const PulseLaw law(device, *model_);
-  const RecordNoise noise = noise_of(all);
-  const auto values = [](Vector& of) { return std::span(of.data(), static_cast<std::size_t>(of.size())); };
-  filter_records({&law, 1}, {&noise, 1}, *records_, values(out.error), values(out.variance));
-  out.error /= range_S_;
-  out.variance /= range_S_ * range_S_;
-  return out.error.allFinite() && out.variance.allFinite();
-}
-
-double NoisePenalty::of(double log_pulses, double log_read) const {
-  if (h.empty()) return 0;
-  constexpr double least = 1, widest = 3;  // ln(noise/range) stays below 3
-  const double larger = std::max(log_pulses, log_read);
-  const double log_both = larger + 0.5 * std::log1p(std::exp(-2 * std::abs(log_pulses - log_read)));
-  const double at =
-      std::clamp((std::min(log_pulses - log_read, ratio + 1) - first) / step, 0.0, static_cast<double>(h.size() - 1));
-  const auto k = std::min(static_cast<std::size_t>(at), h.size() - 2);
-  const double value = h[k] + (at - static_cast<double>(k)) * (h[k + 1] - h[k]);
-  return std::max(least + value - *std::min_element(h.begin(), h.end()) + 2 * determined * (widest - log_both), 0.0);
-}
-
-/// ln(s/range), s the pulse that noise of pulses is a share of. If s is the pulse at the reference and not the pulses' own
-/// size, it moves with the numbers: a steep curve has a small pulse there.
-double PulseResiduals::log_pulse(const Vector& all) const {
-  if (!has_constant_noise(spec_->model)) return penalty_.log_pulse;
-  const auto [up, down] = steps_of_spec(spec_of(all));
-  return 0.5 * std::log(up * down) + std::log(spec_of(all).window_S() / range_S_);
-}
-
-double PulseResiduals::penalty(const Vector& all) const {
-  return penalty_.of(all[noise_] + log_pulse(all), all[noise_ + 1]);
-}
-
-void PulseResiduals::penalise(const Vector& all) {
-  double way = 0, pulses = 0;
-  for (const PulseRecord& record : *records_) {
-    const std::vector<double> replayed = replay(spec_of(all), record);
-    pulses += static_cast<double>(record.pulses());
-    for (std::size_t i = 1; i < replayed.size(); ++i) way += std::abs(replayed[i] - replayed[i - 1]);
-  }
-  penalty_ = {0, std::log(std::max(way / pulses / range_S_, 1e-9)), 0, {}};
-  const double pulse = log_pulse(all);
-  penalty_.ratio = noise_ratio(all);
-  const auto prior = weight_.head(noise_).array().square();
-  const Eigen::MatrixXd here = information(all).topLeftCorner(noise_, noise_);
-  penalty_.determined = static_cast<double>(noise_) - (prior * inverse(here).diagonal().array()).sum();
-  const double both = std::log(std::hypot(std::exp(all[noise_] + pulse), std::exp(all[noise_ + 1])));
-  Vector at = all;
-  std::vector<double> h;
-  for (int k = 0; k < NoisePenalty::places; ++k) {
-    const double ratio = NoisePenalty::first + NoisePenalty::step * k;
-    at[noise_ + 1] = both - 0.5 * std::log1p(std::exp(2 * ratio));
-    at[noise_] = at[noise_ + 1] + ratio - pulse;
-    const Eigen::MatrixXd part = information(at).topLeftCorner(noise_, noise_);
-    h.push_back(semidefinite_log_determinant(part));
-  }
-  penalty_.h = std::move(h);
-}
-
-double PulseResiduals::off_expected(const Vector& all, Index k) const {
-  if (is_size_of_read_noise(k)) return 2 * std::max(log_most_noise - all[k], 0.0);
-  return std::pow((all[k] - expected_[k]) * weight_[k], 2);
-}
-
-double PulseResiduals::deviance(const Vector& all, bool expected) const {
-  Prediction of(reads_);
-  double sum = deviance_of(all, of);
-  for (Index k = 0; !expected && k < size(); ++k) sum -= off_expected(all, k);
-  return expected ? sum : sum - penalty(all);
-}
-
-double PulseResiduals::deviance_of(const Vector& all, Prediction& of) const {
-  if (!predict(all, of)) return std::numeric_limits<double>::infinity();
-  double sum = penalty(all);
-  for (Index k = 0; k < size(); ++k) sum += off_expected(all, k);
-  return sum + (of.error.array().square() / of.variance.array() + (2 * M_PI * of.variance.array()).log()).sum();
-}
-
-namespace {
-
-using Vector = Eigen::VectorXd;
-
 constexpr std::size_t least_for_slow = 100;  // fewer pulses do not tell it from noise of pulses
+constexpr std::size_t least_for_more = 40;   // five of each quarter of a window, up and down
 
 Vector start_of(const PulseResiduals& residuals, std::size_t start) {
   Vector x(residuals.size());
@@ -221,7 +61,7 @@ double correlation(const PulseResiduals::Prediction& of, const std::vector<Pulse
 
 /// LikelihoodFit at the coordinates `at` of the numbers, without a search. guess: spec whose other numbers stay; kind: noise of reads.
 LikelihoodFit fit_at(const DeviceSpec& guess, FitNumbers numbers, const std::vector<PulseRecord>& records,
-                     ReadNoiseKind kind, const Vector& at) {
+                     NoiseKind kind, const Vector& at) {
   const PulseResiduals residuals(guess, numbers, records, kind);
   LikelihoodFit out;
   out.kind = kind;
@@ -238,8 +78,8 @@ LikelihoodFit fit_at(const DeviceSpec& guess, FitNumbers numbers, const std::vec
 }
 
 /// Best fit from all guesses and starts; `behind` is a fit with fewer kinds of noise, one more start.
-LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records,
-                      ReadNoiseKind kind, const LikelihoodFit* behind) {
+LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records, NoiseKind kind,
+                      const LikelihoodFit* behind) {
   LikelihoodFit best;
   std::vector<Vector> ends;
   double least = std::numeric_limits<double>::infinity();
@@ -273,6 +113,39 @@ LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<
   }
   best.others = std::move(ends);
   return best;
+}
+
+/// Fit with another kind of noise behind one without it. Each noise takes over from its like or shares it.
+LikelihoodFit with_noise(const LikelihoodFit& behind, NoiseKind kind, const std::vector<PulseRecord>& records) {
+  const PulseResiduals residuals(behind.spec, behind.coordinates, records, kind);
+  const Index noise = residuals.noise_at();
+  const bool floor = kind.floor && !behind.kind.floor;
+  const Index like = floor ? noise : noise + 1;
+  LikelihoodFit best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double left : {0.1, 0.7}) {  // of the noise that was there before
+    Vector x = start_of(residuals, 0);
+    x.head(behind.at.size()) = behind.at;
+    for (Index k = behind.at.size(); k < x.size(); ++k) {
+      x[k] = behind.at[like] + 0.5 * std::log(1 - left * left);
+      if (!floor) x[k] += std::log(residuals.range_S() / range_of(records).middle());
+    }
+    x[like] += std::log(left);
+    const double found = residuals.descend(x, PulseResiduals::converged);
+    if (!(found < least)) continue;
+    least = found;
+    best = fit_at(behind.spec, behind.coordinates, records, kind, x);
+  }
+  if (!std::isfinite(least)) return behind;
+  for (const Vector& other : behind.others) {
+    best.others.push_back(best.at);
+    best.others.back().head(noise) = other.head(noise);
+  }
+  return best;
+}
+
+void take_if_lower(LikelihoodFit& best, LikelihoodFit other) {
+  if (other.schwarz() < best.schwarz()) best = std::move(other);
 }
 
 /// Fit moved from the largest likelihood to the largest restricted one; its criteria stay those of the former.
@@ -309,12 +182,35 @@ bool LikelihoodFit::is_plain() const {
 
 double LikelihoodFit::schwarz() const { return deviance + numbers * std::log(static_cast<double>(values)); }
 
-LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records) {
+LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records,
+                                 const ToldNoise& told) {
   NUDGE_EXPECT(!guesses.empty());
-  LikelihoodFit white = best_of(guesses, records, ReadNoiseKind::white, nullptr);
-  if (white.values < least_for_slow || white.is_plain()) return restricted(white, records);
-  LikelihoodFit slow = best_of(guesses, records, ReadNoiseKind::white_and_slow, &white);
-  return restricted(slow.schwarz() < white.schwarz() ? slow : white, records);
+  LikelihoodFit best = best_of(guesses, records, {}, nullptr);
+  const LikelihoodFit white = best;
+  if (white.values >= least_for_slow && !white.is_plain()) {
+    take_if_lower(best, best_of(guesses, records, {true, false, false}, &white));
+  }
+  const std::string& model = guesses.front().model;
+  const bool may = !has_volts(model) && !has_constant_noise(model) && white.values >= least_for_more;
+  if (may && told.floor.value_or(true)) {
+    LikelihoodFit more = with_noise(white, {false, true, false}, records);
+    if (best.kind.slow) take_if_lower(more, with_noise(best, {true, true, false}, records));
+    if (told.floor || more.schwarz() < best.schwarz()) best = std::move(more);
+  }
+  if (may && told.read_share.value_or(true)) {
+    LikelihoodFit more = with_noise(best, {best.kind.slow, best.kind.floor, true}, records);
+    if (told.read_share || more.schwarz() < best.schwarz()) best = std::move(more);
+  }
+  return restricted(best, records);
+}
+
+void renew_criteria(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
+  const PulseResiduals residuals(fit.spec, fit.coordinates, records, fit.kind);  // without NoisePenalty
+  PulseResiduals::Prediction of(residuals.reads());
+  if (residuals.predict(fit.at, of)) fit.innovation_correlation = correlation(of, records);
+  Vector x = fit.at;
+  residuals.descend(x, PulseResiduals::converged);
+  fit.deviance = std::min(fit.deviance, residuals.deviance(x, false));
 }
 
 double depth_of(int joint, double counted, double freedom) {

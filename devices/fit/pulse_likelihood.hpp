@@ -28,15 +28,27 @@ struct NumberProfile {
 /// Number of a fit with its 95 % interval. An end that the record does not determine is absent: a bound that no pulse came
 /// near, noise that may be none.
 struct FittedNumber {
-  std::string name;  ///< as FitNumber's; "update_noise" and "read_noise" (S) too
+  std::string
+      name;  ///< as FitNumber's; "update_noise", "update_noise_floor_up", "read_noise" (S) and "relative_read_noise" too
   std::string unit;
   double value = 0;
   std::optional<double> low = {}, high = {};
   NumberProfile profile = {};  ///< of a single device
 };
 
-/// Noise of reads in a fit: white, or white and one SlowReadNoise.
-enum class ReadNoiseKind { white, white_and_slow };
+/// Noise in a fit beside noise of pulses as a share of each pulse and white noise of reads.
+struct NoiseKind {
+  bool slow = false;        ///< one SlowReadNoise
+  bool floor = false;       ///< noise of pulses of one size everywhere, of each direction (RecordNoise)
+  bool read_share = false;  ///< noise of reads that grows with the conductance (RecordNoise::read_share)
+
+  bool operator==(const NoiseKind&) const = default;
+};
+
+/// Kinds of noise that a fit may not choose by itself; nothing: it may choose.
+struct ToldNoise {
+  std::optional<bool> floor = {}, read_share = {};
+};
 
 /// Penalty of a likelihood's dependence on noise after the numbers of the model are integrated out. It is ln det of their
 /// information, as in restricted maximum likelihood (Patterson and Thompson, Biometrika 58:545 (1971)). Cox and Reid, J. R. Stat. Soc. B
@@ -44,7 +56,7 @@ enum class ReadNoiseKind { white, white_and_slow };
 ///
 /// Information times κ² = σ_r² + s² σ_u² depends on the ratio of both noises alone: −2 · determined · ln κ + h(ln(s
 /// σ_u/σ_r)), h in a table. s is a mean pulse, or the pulse at the reference where the law's noise is of that size
-/// everywhere. h is constant beyond e times the ratio around which it was made. Where noise of pulses stands for the whole
+/// everywhere. s σ_u stands for both noises of pulses, σ_r for both of reads at the mean conductance. h is constant beyond e times the ratio around which it was made. Where noise of pulses stands for the whole
 /// record, nothing of the curve is determined, and Laplace's approximation does not hold.
 struct NoisePenalty {
   double determined = 0;  ///< count of numbers that the record determines, not only their expectation
@@ -68,7 +80,7 @@ struct LikelihoodFit {
   /// Correlation from one pulse to the next of the prediction errors, each over its deviation: 0 where model and noise are the record's.
   double innovation_correlation = 0;
   FitNumbers coordinates = {};
-  ReadNoiseKind kind = ReadNoiseKind::white;
+  NoiseKind kind = {};
   NoisePenalty penalty = {};                 ///< penalty of noise under which a long record was fitted
   Eigen::VectorXd at = {};                   ///< fit in the coordinates of PulseResiduals
   std::vector<Eigen::VectorXd> others = {};  ///< ends of the searches from other guesses and starts
@@ -84,11 +96,17 @@ struct LikelihoodFit {
 
 /// Moves the numbers of a model, its update noise and the noise of reads to the largest likelihood of filter_pulses(). It begins at each
 /// guess and at each of the starts of fit_numbers(), and the best counts. Slow noise of reads is included where Schwarz's criterion
-/// pays for its two numbers. Without it, noise of pulses has to stand for whatever wanders, and bends the curve after it.
+/// pays for its two numbers. Without it, noise of pulses has to stand for whatever wanders, and bends the curve after it. So are
+/// noise of pulses of one size everywhere, and noise of reads that grows with the conductance, each where that criterion pays for its numbers, or
+/// as it is told. The device has one such noise of pulses: the rms of both directions.
 ///
 /// The method is Fisher's scoring (PulseResiduals::descend()): for eight to twenty numbers it takes tens of evaluations, where one
 /// without residuals takes thousands.
-LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records);
+LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records,
+                                 const ToldNoise& told = {});
+
+/// Sets deviance and innovation_correlation of a fit whose place a search has moved: the deviance is the least of the reads alone.
+void renew_criteria(LikelihoodFit& fit, const std::vector<PulseRecord>& records);
 
 /// Intervals by the profile of the likelihood: the values of a number for which −2 ln L, least over all others, is within (n
 /// − p) ln(1 + t²/(n − p)) of its minimum. Here t = t(0.975, n − p), and p of n reads are taken by the record's numbers

@@ -16,7 +16,7 @@ struct PulseSlopes {
 };
 
 /// Deviance of records over the coordinates of fit_numbers(), then ln update_noise, ln(read_noise/range) and, with slow noise of reads,
-/// ln(its deviation/range) and ln(pulses that it lasts). Each read gives e²/S + ln S, of the range.
+/// ln(its deviation/range) and ln(pulses that it lasts). Then come ln update_noise_floor of each measured direction and ln relative_read_noise, where the kind has them. Each read gives e²/S + ln S, of the range.
 /// Each coordinate gives the square of its distance from its expected value, over its deviation; noise of reads σ gives 2 ln(10⁴/σ). That
 /// is a prior which grows with σ (gamma, shape 2, rate 0). It keeps estimates of noise off 0 by about one standard error (Chung,
 /// Rabe-Hesketh, Dorie, Gelman and Liu, Psychometrika 78:685 (2013)). Without it a curve that bends after noise of pulses leaves none of
@@ -31,12 +31,15 @@ class PulseResiduals {
   static constexpr double converged = 1e-3;  ///< of the deviance, whose intervals are 3.84 deep
 
   PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers, const std::vector<PulseRecord>& records,
-                 ReadNoiseKind kind);
+                 NoiseKind kind);
 
-  Index size() const { return noise_ + (slow_ ? 4 : 2); }
+  Index size() const { return share_at() + (kind_.read_share ? 1 : 0); }
   Index reads() const { return reads_; }
   /// Coordinate of ln update_noise, before the one of ln read_noise.
   Index noise_at() const { return noise_; }
+  /// First coordinates of ln update_noise_floor and of ln relative_read_noise, behind those of slow noise.
+  Index floor_at() const { return noise_ + (kind_.slow ? 4 : 2); }
+  Index share_at() const { return floor_at() + (kind_.floor ? floors_ : 0); }
   double range_S() const { return range_S_; }
 
   /// Adds, from now on, the penalty of noise around these coordinates, or one that was made before.
@@ -44,7 +47,7 @@ class PulseResiduals {
   void penalise(const NoisePenalty& penalty) { penalty_ = penalty; }
   const NoisePenalty& noise_penalty() const { return penalty_; }
   /// Ratio ln(s σ_u/σ_r) of both noises, around which a NoisePenalty is made.
-  double noise_ratio(const Eigen::VectorXd& all) const { return all[noise_] + log_pulse(all) - all[noise_ + 1]; }
+  double noise_ratio(const Eigen::VectorXd& all) const { return log_pulse_noise(all) - log_read_noise(all); }
 
   /// Expects coordinate k, from now on, as a normal number with this mean and deviation.
   void expect(Index k, double mean, double deviation) { expected_[k] = mean, weight_[k] = 1 / deviation; }
@@ -82,7 +85,7 @@ class PulseResiduals {
  private:
   std::vector<FitNumber> numbers_of_noise() const;
   void apply(const Eigen::VectorXd& all, DeviceSpec& spec) const;
-  bool is_size_of_read_noise(Index k) const { return k == noise_ + 1 || (slow_ && k == noise_ + 2); }
+  bool is_size_of_read_noise(Index k) const { return k == noise_ + 1 || (kind_.slow && k == noise_ + 2); }
   /// Deviance with the expected values, and the prediction; infinite where the coordinates make no device.
   double deviance_of(const Eigen::VectorXd& all, Prediction& prediction) const;
   /// Derivatives by forward differences, at a place whose prediction is known: filter_lanes coordinates side by side.
@@ -96,6 +99,9 @@ class PulseResiduals {
                              const std::vector<Index>& free) const;
   double penalty(const Eigen::VectorXd& all) const;
   double log_pulse(const Eigen::VectorXd& all) const;
+  /// ln of all noise of a pulse, and of a read at the mean conductance, of the range.
+  double log_pulse_noise(const Eigen::VectorXd& all) const;
+  double log_read_noise(const Eigen::VectorXd& all) const;
   /// Threads to use: one for short records, which are not worth a second.
   int threads() const { return reads_ < 1000 ? 1 : 0; }
 
@@ -105,9 +111,9 @@ class PulseResiduals {
   std::vector<FitNumber> all_;
   Eigen::VectorXd expected_, weight_;  ///< expected value of each coordinate, and one over its deviation
   const std::vector<PulseRecord>* records_;
-  Index reads_ = 0, held_ = -1, noise_;
-  bool slow_;
-  double range_S_, held_value_ = 0;
+  Index reads_ = 0, held_ = -1, noise_, floors_ = 2;  ///< floors_: measured directions
+  NoiseKind kind_;
+  double range_S_, mean_S_ = 0, held_value_ = 0;
   NoisePenalty penalty_ = {};
 };
 

@@ -293,7 +293,7 @@ TEST_CASE("pulses: slow noise of reads is found and leaves the curve alone", "[d
     record.conductance_S[i] += slow;
   }
   const PulseFit fit = fit_records({record}, "soft_bounds");
-  REQUIRE(fit.likelihood.kind == ReadNoiseKind::white_and_slow);
+  REQUIRE(fit.likelihood.kind.slow);
   // 1000 pulses are some 30 correlation times: the deviation of the slow noise is known to 1/√60 = 13 %, its time to twice that.
   CHECK(fit.likelihood.noise.slow[0].sd_S == Approx(size).epsilon(0.45));
   CHECK(std::abs(std::log(fit.likelihood.noise.slow[0].pulses / 15)) < 1);
