@@ -60,21 +60,27 @@ double temperature_of(const LongTable& table, std::size_t i) {
            fmt::format("temperature {:g} {} (must be above 0 K)", value, celsius ? "C" : "K"));
 }
 
-/// Start of each row: as given, else the earliest measurement of its cell at its temperature, whose row is then at 0 s.
+/// Start of each row: as given, else the earliest measurement of its cell at its temperature, whose row is then at 0 s if others
+/// follow.
 void find_starts(const LongTable& table, std::vector<BakeRow>& rows, std::size_t first) {
   if (!table.columns[start_column].empty()) {
     for (std::size_t i = first; i < rows.size(); ++i) rows[i].start_S = table.columns[start_column][i - first];
     return;
   }
   std::map<std::pair<double, double>, const BakeRow*> earliest;
+  std::map<std::pair<double, double>, int> count;
   for (std::size_t i = first; i < rows.size(); ++i) {
-    const auto [at, fresh] = earliest.emplace(std::pair{rows[i].cell, rows[i].temperature_K}, &rows[i]);
+    const std::pair cell{rows[i].cell, rows[i].temperature_K};
+    const auto [at, fresh] = earliest.emplace(cell, &rows[i]);
+    ++count[cell];
     if (!fresh && rows[i].time_s < at->second->time_s) at->second = &rows[i];
   }
   for (std::size_t i = first; i < rows.size(); ++i) {
     rows[i].start_S = earliest.at({rows[i].cell, rows[i].temperature_K})->conductance_S;
   }
-  for (const auto& [cell, row] : earliest) rows[static_cast<std::size_t>(row - rows.data())].time_s = 0;
+  for (const auto& [cell, row] : earliest) {
+    if (count[cell] > 1) rows[static_cast<std::size_t>(row - rows.data())].time_s = 0;
+  }
 }
 
 /// Appends the rows of a table; returns whether it names levels.

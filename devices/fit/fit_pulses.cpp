@@ -98,6 +98,17 @@ void open_bounds(PulseFit& fit) {
   }
 }
 
+/// Widens the intervals of numbers that both have, but for noise, to span those of a rival fit. An end that one of them leaves open is open.
+void span(std::vector<FittedNumber>& intervals, const std::vector<FittedNumber>& rival) {
+  for (FittedNumber& own : intervals) {
+    const auto other =
+        std::find_if(rival.begin(), rival.end(), [&](const FittedNumber& n) { return n.name == own.name; });
+    if (other == rival.end() || own.name.find("noise") != std::string::npos || own.name == "slow_read_pulses") continue;
+    own.low = own.low && other->low ? std::optional(std::min(*own.low, *other->low)) : std::nullopt;
+    own.high = own.high && other->high ? std::optional(std::max(*own.high, *other->high)) : std::nullopt;
+  }
+}
+
 /// Number with its interval, "12.3 uS (11.8 to 12.9)"; an open end is "?".
 std::string interval_of(const FittedNumber& n) {
   const auto text = [&](const std::optional<double>& v) {
@@ -203,6 +214,7 @@ PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string&
 
 void add_intervals(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.intervals = profile_intervals(fit.likelihood, records);
+  for (LikelihoodFit& rival : fit.likelihood.rivals) span(fit.intervals, profile_intervals(rival, records));
   fit.law = check_law(fit.likelihood, records);
   refresh(fit, records);
   open_bounds(fit);

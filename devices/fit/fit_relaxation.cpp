@@ -59,18 +59,21 @@ std::vector<double> group_times(const LongTable& table, std::vector<std::size_t>
   return times;
 }
 
-/// Takes each cell's first reading as its start where none is told: its row is then at 0 s.
+/// Takes each cell's first reading as its start where none is told: its row is then at 0 s, if others follow.
 void begin_at_first(LongTable& table, std::vector<std::string>& notes) {
   if (!table.columns[start_column].empty()) return;
   std::vector<double>& time = table.columns[time_column];
   std::map<double, double> first;
+  std::map<double, int> count;
   for (std::size_t i = 0; i < time.size(); ++i) {
     const auto [at, fresh] = first.emplace(table.columns[cell_column][i], time[i]);
     at->second = std::min(at->second, time[i]);
+    ++count[at->first];
   }
   bool later = false;
   for (std::size_t i = 0; i < time.size(); ++i) {
-    if (time[i] != first.at(table.columns[cell_column][i])) continue;
+    const double cell = table.columns[cell_column][i];
+    if (time[i] != first.at(cell) || count[cell] < 2) continue;
     later = later || time[i] > 0;
     time[i] = 0;
     if (!table.columns[nominal_column].empty()) table.columns[nominal_column][i] = 0;

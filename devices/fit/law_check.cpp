@@ -125,9 +125,7 @@ std::string text_of(const std::string& model, const SumTest& test, const PulseGr
   const bool up = group.direction == Direction::up;
   const char* how =
       noise ? (test.above ? "scatter more" : "scatter less") : (test.above == up ? "are larger" : "are smaller");
-  const char* why =
-      noise ? " Noise of pulses that is the same at every conductance does this, or noise of reads that grows with it."
-            : "";
+  const char* why = noise ? " The noise has another law." : "";
   return fmt::format(
       "the record contradicts {} by more than chance (p = {:.1g}): pulses {} near {} {} than fitted.{} g_min and g_max "
       "have no interval beyond what was read",

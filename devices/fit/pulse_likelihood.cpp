@@ -20,6 +20,8 @@ namespace {
 using Vector = Eigen::VectorXd;
 
 constexpr std::size_t least_for_slow = 100;  // fewer pulses do not tell it from noise of pulses
+constexpr double ruled_out = 6;              // of Schwarz's criterion: odds of e^-3
+constexpr std::size_t most_rivals = 2;       // each takes as long as the fit
 constexpr std::size_t least_for_more = 40;   // five of each quarter of a window, up and down
 
 Vector start_of(const PulseResiduals& residuals, std::size_t start) {
@@ -144,8 +146,21 @@ LikelihoodFit with_noise(const LikelihoodFit& behind, NoiseKind kind, const std:
   return best;
 }
 
-void take_if_lower(LikelihoodFit& best, LikelihoodFit other) {
-  if (other.schwarz() < best.schwarz()) best = std::move(other);
+/// Adds fits with the other kinds of noise to those with white and slow noise of reads, or leaves those that are told.
+void add_kinds(std::vector<LikelihoodFit>& all, const ToldNoise& told, const std::vector<PulseRecord>& records) {
+  const std::size_t bases = all.size();
+  for (std::size_t k = 0; k < bases; ++k) {
+    const bool slow = all[k].kind.slow;
+    all.push_back(with_noise(all[k], {slow, true, false}, records));
+    all.push_back(with_noise(all[all.size() - 1], {slow, true, true}, records));
+    all.push_back(with_noise(all[k], {slow, false, true}, records));
+  }
+  const std::vector<LikelihoodFit> tried = all;
+  std::erase_if(all, [&](const LikelihoodFit& one) {
+    return (told.floor && one.kind.floor != *told.floor) ||
+           (told.read_share && one.kind.read_share != *told.read_share);
+  });
+  if (all.empty()) all = tried;  // no search has ended
 }
 
 /// Fit moved from the largest likelihood to the largest restricted one; its criteria stay those of the former.
@@ -185,23 +200,24 @@ double LikelihoodFit::schwarz() const { return deviance + numbers * std::log(sta
 LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records,
                                  const ToldNoise& told) {
   NUDGE_EXPECT(!guesses.empty());
-  LikelihoodFit best = best_of(guesses, records, {}, nullptr);
-  const LikelihoodFit white = best;
-  if (white.values >= least_for_slow && !white.is_plain()) {
-    take_if_lower(best, best_of(guesses, records, {true, false, false}, &white));
+  std::vector<LikelihoodFit> all = {best_of(guesses, records, {}, nullptr)};
+  if (all[0].values >= least_for_slow && !all[0].is_plain()) {
+    all.push_back(best_of(guesses, records, {true, false, false}, all.data()));
   }
   const std::string& model = guesses.front().model;
-  const bool may = !has_volts(model) && !has_constant_noise(model) && white.values >= least_for_more;
-  if (may && told.floor.value_or(true)) {
-    LikelihoodFit more = with_noise(white, {false, true, false}, records);
-    if (best.kind.slow) take_if_lower(more, with_noise(best, {true, true, false}, records));
-    if (told.floor || more.schwarz() < best.schwarz()) best = std::move(more);
+  if (!has_volts(model) && !has_constant_noise(model) && all[0].values >= least_for_more) {
+    add_kinds(all, told, records);
   }
-  if (may && told.read_share.value_or(true)) {
-    LikelihoodFit more = with_noise(best, {best.kind.slow, best.kind.floor, true}, records);
-    if (told.read_share || more.schwarz() < best.schwarz()) best = std::move(more);
+  const auto less = [](const LikelihoodFit& a, const LikelihoodFit& b) { return a.schwarz() < b.schwarz(); };
+  std::sort(all.begin(), all.end(), less);
+  LikelihoodFit best = restricted(all[0], records);
+  for (std::size_t k = 1; k < all.size() && best.rivals.size() < most_rivals; ++k) {
+    const bool likely = all[k].schwarz() < all[0].schwarz() + ruled_out;
+    if (likely && !all[0].kind.has(all[k].kind) && !all[k].kind.has(all[0].kind)) {
+      best.rivals.push_back(restricted(all[k], records));
+    }
   }
-  return restricted(best, records);
+  return best;
 }
 
 void renew_criteria(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {

@@ -43,6 +43,10 @@ struct NoiseKind {
   bool read_share = false;  ///< noise of reads that grows with the conductance (RecordNoise::read_share)
 
   bool operator==(const NoiseKind&) const = default;
+  /// True if another kind has nothing that this one has not.
+  bool has(const NoiseKind& other) const {
+    return slow >= other.slow && floor >= other.floor && read_share >= other.read_share;
+  }
 };
 
 /// Kinds of noise that a fit may not choose by itself; nothing: it may choose.
@@ -84,6 +88,9 @@ struct LikelihoodFit {
   NoisePenalty penalty = {};                 ///< penalty of noise under which a long record was fitted
   Eigen::VectorXd at = {};                   ///< fit in the coordinates of PulseResiduals
   std::vector<Eigen::VectorXd> others = {};  ///< ends of the searches from other guesses and starts
+  /// Up to two fits with other kinds of noise that Schwarz's criterion does not rule out: at most 6 above, odds of 1 in 20. None of them has all
+  /// that this one has, or the reverse. Intervals span them.
+  std::vector<LikelihoodFit> rivals = {};
 
   /// True with ten reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
   bool is_long() const;

@@ -112,7 +112,9 @@ std::map<std::string, Coverage> coverage(const std::string& model, int n, double
     PulseFit fit = fit_records({record}, model, 6);
     add_intervals(fit, {record});
     for (const FittedNumber& number : fit.intervals) {
-      if (number.name.starts_with("slow_")) continue;  // none was made: any interval from 0 on has it
+      const bool none = number.name.starts_with("slow_") || number.name.starts_with("update_noise_floor") ||
+                        number.name == "relative_read_noise";
+      if (none) continue;  // none was made: any interval from 0 on has it
       const double value = truth(spec, number.name, noise);
       Coverage& one = out[number.name];
       ++one.all;
