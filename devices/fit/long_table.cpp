@@ -23,8 +23,8 @@ namespace nudge {
 
 double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where) {
   if (is_overflow(cell)) {
-    csv_fail(where, fmt::format("{} \"{}\" is an instrument's overflow: there is no reading (take the row out)",
-                                column.name, cell));
+    csv_fail(where, fmt::format("{} \"{}\" is {}: there is no reading (take the row out)", column.name, cell,
+                                is_no_reading(cell) ? "not a number" : "an instrument's overflow"));
   }
   char* end = nullptr;
   const double number = std::strtod(cell.c_str(), &end);

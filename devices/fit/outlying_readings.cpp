@@ -191,7 +191,7 @@ std::string uS_text(const NearbyReading& one) {
 void check_outliers(const RowsOfRecords& rows, const std::string& file, std::vector<std::string>& notes) {
   std::map<std::string, DeviceReadings> devices;
   for (std::size_t k = 0; k < rows.records.size(); ++k) {
-    if (k >= rows.lines.size() || rows.lines[k].empty()) continue;
+    if (k >= rows.lines.size() || rows.lines[k].size() != rows.records[k].pulses.conductance_S.size()) continue;
     add_record(rows.records[k].pulses, rows.lines[k], devices[rows.records[k].device]);
   }
   FarReadings all;
