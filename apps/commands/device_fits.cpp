@@ -231,10 +231,14 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   PopulationFit& fit = tried.front();
   const std::string names = fmt::format("{}", fmt::join(options.files, ", "));
   if (!fit.common.better_than_mean()) {
-    throw NumericalFailure(
-        fmt::format("{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such "
-                    "a device. The direction column must tell the pulse before each value",
-                    fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
+    std::string noted;
+    for (const Understood& one : look.understood) {
+      for (const std::string& note : one.notes) noted += "\n  note: " + note;
+    }
+    throw NumericalFailure(fmt::format(
+        "{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such "
+        "a device. The direction column must tell the pulse before each value{}",
+        fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual, noted));
   }
   const std::string stopped = add_intervals_in_time(fit, records, options.seconds);
   const LeakFit leak = tell_leak(fit, records);

@@ -34,8 +34,8 @@ struct DeviceSearch {
   std::string order_name = {}, device_key = {"device"};  ///< keys of --columns
 };
 
-/// Columns that tell devices apart where no column is named for them: by their names (row, col; r and c, i and j in pairs), of which
-/// more than one value occurs. A count of rows is none, and neither is one that counts with the order. Empty: there are none.
+/// Columns that tell devices apart where no column is named for them, by their names: row, col; r and c, i and j in pairs. More than
+/// one value of each occurs. A count of rows is none, and neither is one that counts with the order. Empty: there are none.
 std::vector<std::size_t> device_columns(const MeasuredText& text, const DeviceSearch& at);
 
 /// Refuses columns left aside that tell devices apart beside the column of devices: chip beside cell, where one cell is of two chips.

@@ -103,8 +103,7 @@ struct PopulationFit {
 /// estimate; Davidian and Giltinan, Nonlinear Models for Repeated Measurement Data, 1995, ch. 5), until add_intervals().
 ///
 /// Records with reads after a wait are fitted with and without a leak; Schwarz's criterion, summed over devices, decides for all. Leak
-/// times have their geometric mean, and leak_spread is their deviation over it. Kinds of noise (NoiseKind) are those of all devices, by the same
-/// criterion.
+/// times have their geometric mean, and leak_spread is their deviation over it. All devices have the same kinds of noise (NoiseKind), by the same criterion.
 ///
 /// programming_error is the repeatability of pulses sent blindly, of the window. It is the standard deviation over a device's
 /// cycles of the conductance that the same pulses reach, rms over pulses and devices. A device's cycles must have the same

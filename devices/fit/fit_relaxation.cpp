@@ -297,10 +297,11 @@ RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string&
   }
   std::vector<LevelCells> levels = gather_levels(table, which, times, fit.left_out, seen.understood.back().notes);
   if (levels.empty()) {
-    csv_fail(table.file,
-             fmt::format("no level has {} cells at each of the {} times (a column level tells which cells are "
-                         "of one level; without it they are put into eight groups by their start)",
-                         least_cells, times));
+    csv_fail(
+        table.file,
+        fmt::format("no level has {} cells at each of the {} times. A column level tells which cells are of one level; "
+                    "without it they are put into eight groups by their start",
+                    least_cells, times));
   }
   fit.failed = take_failed(levels, times - 1);
   std::vector<std::vector<Moments>> measured;

@@ -17,7 +17,8 @@ namespace nudge {
 /// or one below a fifth of the others. So is one that lies further outside of the other readings' range than the range is wide. Ends of a record are refused above alone. Up to one reading in 20 may be so.
 ///
 /// Up to 20 readings in a row are found by their steps. A step is far where none of the six that begin nearest to it, in its direction,
-/// is like it: six times the 90 % quantile of such distances, and a median step. Readings between a far step and one back are far, and so
+/// is like it. The limit is six times the 90 % quantile of such
+/// distances, and a median step. Readings between a far step and one back are far, and so
 /// are up to three at an end of a record. So the same state at every start is none, and neither is an abrupt device.
 void check_outliers(const RowsOfRecords& rows, const std::string& file, std::vector<std::string>& notes);
 

@@ -16,8 +16,9 @@ struct SlowReadNoise {
   double sd_S = 0, pulses = 1;
 };
 
-/// Noise of a measured record: noise of each pulse as a share of that pulse (device.update_noise) and of the pulse at the reference
-/// (device.update_noise_floor; each direction has its own), white noise of each read and as a share of what is read (relative device.read_noise), and slow noise of reads. One slow process per decade of pulses, all of one size, is 1/f noise, as devices have it (devices/slow/noise.hpp).
+/// Noise of a measured record. Pulses have it as a share of each (device.update_noise), and of the pulse at the reference
+/// (device.update_noise_floor, of each direction). Reads have white noise, also as a share of the conductance (relative device.read_noise),
+/// and slow noise. One slow process per decade of pulses, all of one size, is 1/f noise, as devices have it (devices/slow/noise.hpp).
 struct RecordNoise {
   static constexpr std::size_t most_slow = 4;
   double update = 0, read_S = 0;

@@ -103,9 +103,8 @@ struct LikelihoodFit {
 
 /// Moves the numbers of a model, its update noise and the noise of reads to the largest likelihood of filter_pulses(). It begins at each
 /// guess and at each of the starts of fit_numbers(), and the best counts. Slow noise of reads is included where Schwarz's criterion
-/// pays for its two numbers. Without it, noise of pulses has to stand for whatever wanders, and bends the curve after it. So are
-/// noise of pulses of one size everywhere, and noise of reads that grows with the conductance, each where that criterion pays for its numbers, or
-/// as it is told. The device has one such noise of pulses: the rms of both directions.
+/// pays for its two numbers. Without it, noise of pulses has to stand for whatever wanders, and bends the curve after it. Noise of pulses of one size everywhere,
+/// and noise of reads that grows with the conductance, are included in the same way, or as told. The device has one such noise of pulses: the rms of both directions.
 ///
 /// The method is Fisher's scoring (PulseResiduals::descend()): for eight to twenty numbers it takes tens of evaluations, where one
 /// without residuals takes thousands.

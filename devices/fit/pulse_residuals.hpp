@@ -37,7 +37,7 @@ class PulseResiduals {
   Index reads() const { return reads_; }
   /// Coordinate of ln update_noise, before the one of ln read_noise.
   Index noise_at() const { return noise_; }
-  /// First coordinates of ln update_noise_floor and of ln relative_read_noise, behind those of slow noise.
+  /// First coordinates of ln update_noise_floor and of ln relative_read_noise, behind slow noise.
   Index floor_at() const { return noise_ + (kind_.slow ? 4 : 2); }
   Index share_at() const { return floor_at() + (kind_.floor ? floors_ : 0); }
   double range_S() const { return range_S_; }
