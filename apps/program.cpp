@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <map>
 #include <new>
@@ -282,7 +283,23 @@ ExitCode dispatch(int argc, char** argv) {
 
 }  // namespace
 
+namespace {
+
+/// Ends a program that has no memory left even for an exception, which the library ends without one.
+[[noreturn]] void end_without_memory() {
+  constexpr std::size_t kRoom = 1 << 16;
+  if (std::current_exception() == nullptr && std::malloc(kRoom) == nullptr) {
+    constexpr std::string_view text = "nudge: out of memory: no room to say what for (ulimit -v)\n";
+    if (::write(STDERR_FILENO, text.data(), text.size()) < 0) std::abort();
+    std::_Exit(static_cast<int>(ExitCode::user_input));
+  }
+  std::abort();
+}
+
+}  // namespace
+
 ExitCode run_program(int argc, char** argv) {
+  std::set_terminate(end_without_memory);
   survive_writes();
   bool ended = false;
   static const int registered = std::atexit(say_who_ended);

@@ -14,7 +14,7 @@ __all__ = ["Dynamics", "EnergyDynamics", "SquaredError", "settle", "estimate", "
 
 #: Estimators of networks that solve themselves (netlists), whose layers have energies of their own, or that stand in a bath; and
 #: coupled_learning, which follows the power that holds the outputs and not the cost.
-ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating", "finite_nudge")
+ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating", "finite_nudge", "echo")
 
 
 #: What a method of a Dynamics returns.

@@ -58,7 +58,8 @@ inline Settings task_needs(const std::string& task) {
   static const std::map<std::string, Settings> all = {
       {"latent", {"model.tokens=66", "latent.pairs=2"}},
       {"memorization", {"model.tokens=20"}},
-      {"forecasting", {"series.patch=2", "series.horizon=2", "series.length=400"}}};
+      {"forecasting", {"series.patch=2", "series.horizon=2", "series.length=400"}},
+      {"series", {"series.patch=1", "series.horizon=2", "series.length=400"}}};
   const auto found = all.find(task);
   if (found != all.end()) return found->second;
   const TaskKind& kind = named(task_kinds(), task);
@@ -84,6 +85,7 @@ inline Settings toy_settings(const Pair& pair, const Settings& more) {
        "gradcheck.estimators=" + standard_program_config().as_text("gradcheck.estimators")});
   add(task_needs(pair.task));
   if (pair.network == "netlist" && pair.task == "regression") add({"netlist.outputs=['o0']"});  // one value
+  if (pair.network == "netlist" && pair.task == "series") add({"netlist.outputs=['o0', 'o1']"});
   add(more);
   std::erase_if(all, [&](const std::string& one) {
     const std::string key = one.substr(0, one.find('='));

@@ -198,6 +198,13 @@ void check_chip_tiles(const Config& config, const NetworkPlan& plan) {
   };
   check("crossbar.tile_rows", tiles.rows, rows, "rows");
   check("crossbar.tile_columns", tiles.columns, columns, "columns");
+  const auto lines = [](Index tile, Index array) { return tile > 0 ? tile : array; };
+  const Index most = std::max(lines(tiles.rows, rows), lines(tiles.columns, columns));
+  const double asked = chip_section().read(config).lines_per_adc;
+  if (most == 0 || asked <= static_cast<double>(most) || config.at_default("chip.lines_per_adc")) return;
+  throw UserError(fmt::format(
+      "chip.lines_per_adc = {:g} (must be <= {}, the lines of the largest tile): an ADC converts lines of one tile",
+      asked, most));
 }
 
 }  // namespace nudge

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/check/gradient_forecast.hpp"
 
@@ -13,7 +14,7 @@ std::string error_cause(const Config& config, const RunParts& run, const std::st
   try {
     one.set_from_text("estimator", estimator);
     if (beta > 0) one.set_from_text("beta", fmt::format("{:.17g}", beta));
-    if (!is_forecast(one)) return "";
+    if (!on_devices(one)) return "";
     const GradientForecast found = forecast_gradient(one, run, LookAt::quick_parts);
     if (found.parts.empty()) return "";
     const ErrorPart& first = found.parts.front();
