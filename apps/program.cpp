@@ -31,6 +31,7 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/config/suggest.hpp"
+#include "sim/io/h5_handle.hpp"
 
 // In the order of --help; each is defined in a file of apps/commands/ as <name>_command().
 #define NUDGE_COMMANDS(X) \
@@ -300,6 +301,7 @@ namespace {
 
 ExitCode run_program(int argc, char** argv) {
   std::set_terminate(end_without_memory);
+  leave_hdf5_at_exit();
   survive_writes();
   bool ended = false;
   static const int registered = std::atexit(say_who_ended);

@@ -32,6 +32,8 @@ herr_t find_no_memory(unsigned /*n*/, const H5E_error2_t* error, void* found) {
 
 }  // namespace
 
+void leave_hdf5_at_exit() { H5dont_atexit(); }
+
 H5Session::H5Session() : lock_(session_mutex()) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   H5PLget_loading_state(&plugins_);

@@ -12,6 +12,10 @@
 
 namespace nudge {
 
+/// Leaves HDF5 as it is when the program exits. Its own clean-up crashes where a file found no memory to be closed; ours are closed as they go out of
+/// scope. To be called before anything else of HDF5, by a program that is alone with it.
+void leave_hdf5_at_exit();
+
 /// An HDF5 identifier that is closed when it goes out of scope. A negative identifier is a failed call.
 class H5Handle {
  public:
