@@ -34,7 +34,21 @@ herr_t find_no_memory(unsigned /*n*/, const H5E_error2_t* error, void* found) {
 
 void leave_hdf5_at_exit() { H5dont_atexit(); }
 
+namespace {
+
+/// Throws OutOfMemory where HDF5 would soon find no memory: 1.10 corrupts its heap where a small allocation fails.
+void expect_room() {
+  constexpr std::size_t kRoom = 8U << 20U;   // a small file with its caches takes 2 MB
+  void* volatile room = std::malloc(kRoom);  // volatile: a compiler may leave out what is freed at once
+  const bool none = room == nullptr;
+  std::free(room);
+  if (none) throw OutOfMemory("fewer than 8 MB are left for a file");
+}
+
+}  // namespace
+
 H5Session::H5Session() : lock_(session_mutex()) {
+  expect_room();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   H5PLget_loading_state(&plugins_);
   H5PLset_loading_state(0);
