@@ -608,3 +608,51 @@ def test_whole_numbers_are_classes_however_they_are_written():
     assert "validation_rmse" in nudge.train({"network.kind": "hopfield", "estimator": "ep"}, (x, labels + 0.5), **settings).summary
     with pytest.raises(nudge.InputError, match="target 0 is 0.5 .task.kind = classification: must be a whole number"):
         nudge.train({"network.kind": "hopfield", "task.kind": "classification"}, (x, labels + 0.5), **settings)
+
+
+def series(n=80, frames=6):
+    """Samples of `frames` frames of two values, and classes."""
+    rng = np.random.default_rng(4)
+    return rng.normal(size=(n, 2 * frames)), rng.integers(0, 2, n)
+
+
+IN_TIME = {"data__frames": 6, "data__scaling": "none", "beta": 1e-3, "precision": "double", "relaxation__solver": "second_order", "relaxation__friction": [0.0],
+           "relaxation__step": 0.2, "relaxation__free_steps": 24, "gradcheck__estimators": ["echo"], "train__batch": 4, "task__kind": "classification",
+           "task__references": "off", "data__validation_fraction": 0.2, "data__test_fraction": 0.2, "estimator": "echo"}
+
+
+def test_echo_of_an_own_network():
+    """An own network sees frame after frame; its echo is the derivative of the trajectory's loss but for β², 1e-6 here."""
+    rng = np.random.default_rng(3)
+    own = Hopfield({"W1": 0.5 * rng.normal(size=(2, 6)), "W2": 0.5 * rng.normal(size=(6, 2)), "b1": np.zeros((1, 6)), "b2": np.zeros((1, 2))})
+    check = nudge.gradcheck(own, series(), **IN_TIME)
+    errors = check.table["relative_l2"].sel(group="all")
+    assert float(errors.sel(estimator="echo")) < 1e-5
+    assert float(errors.sel(estimator="finite_difference")) < 1e-7
+
+
+def test_echo_refuses_a_force_without_an_energy():
+    """A force that turns and claims an energy is found by its Jacobian."""
+    class Turned(Hopfield):
+        def force(self, z):
+            f = super().force(z)
+            f[:, 0] += 0.3 * z[:, 1]
+            f[:, 1] -= 0.3 * z[:, 0]
+            return f
+
+        def vjp(self, z, u):
+            out = super().vjp(z, u)
+            out[:, 1] += 0.3 * u[:, 0]
+            out[:, 0] -= 0.3 * u[:, 1]
+            return out
+
+        def jvp(self, z, v):
+            out = super().jvp(z, v)
+            out[:, 0] += 0.3 * v[:, 1]
+            out[:, 1] -= 0.3 * v[:, 0]
+            return out
+
+    rng = np.random.default_rng(3)
+    own = Turned({"W1": 0.5 * rng.normal(size=(2, 6)), "W2": 0.5 * rng.normal(size=(6, 2)), "b1": np.zeros((1, 6)), "b2": np.zeros((1, 2))})
+    with pytest.raises(nudge.InputError, match="not symmetric"):
+        nudge.gradcheck(own, series(), **IN_TIME)
