@@ -34,10 +34,7 @@ herr_t find_no_memory(unsigned /*n*/, const H5E_error2_t* error, void* found) {
 
 void leave_hdf5_at_exit() { H5dont_atexit(); }
 
-namespace {
-
-/// Throws OutOfMemory where HDF5 would soon find no memory: 1.10 corrupts its heap where a small allocation fails.
-void expect_room() {
+void h5_expect_room() {
   constexpr std::size_t kRoom = 8U << 20U;   // a small run failed with 1 MB left and was written with 2; the rest is margin
   void* volatile room = std::malloc(kRoom);  // volatile: a compiler may leave out what is freed at once
   const bool none = room == nullptr;
@@ -45,10 +42,7 @@ void expect_room() {
   if (none) throw OutOfMemory("fewer than 8 MB are left for a file");
 }
 
-}  // namespace
-
 H5Session::H5Session() : lock_(session_mutex()) {
-  expect_room();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   H5PLget_loading_state(&plugins_);
   H5PLset_loading_state(0);
@@ -146,6 +140,7 @@ herr_t unshare(void* /*image*/) { return 0; }
 }  // namespace
 
 H5MemoryFile::H5MemoryFile() {
+  h5_expect_room();
   const char* const what = "a file in memory";
   const H5Handle access = h5_made(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what);
   H5FD_file_image_callbacks_t callbacks{make, copy, grow, keep_at_close, share, unshare, static_cast<void*>(&image_)};

@@ -16,6 +16,10 @@ namespace nudge {
 /// scope. To be called before anything else of HDF5, by a program that is alone with it.
 void leave_hdf5_at_exit();
 
+/// Throws OutOfMemory where HDF5 would soon find no memory: 1.10 corrupts its heap where a small allocation fails. To be called before a file is made
+/// or opened.
+void h5_expect_room();
+
 /// An HDF5 identifier that is closed when it goes out of scope. A negative identifier is a failed call.
 class H5Handle {
  public:

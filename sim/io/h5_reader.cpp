@@ -46,6 +46,7 @@ void H5Reader::File::open_file() {
 H5Reader::H5Reader(const std::filesystem::path& path) : file_(std::make_unique<File>()) {
   const H5Session session;
   check_readable(path);
+  h5_expect_room();
   file_->name = path.string();
   if (H5Fis_hdf5(file_->name.c_str()) <= 0) throw UserError(file_->name + ": is not an HDF5 file");
   if (seal_is_broken(path)) throw UserError(file_->name + ": is damaged: its contents do not match its checksum");
