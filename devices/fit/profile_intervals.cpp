@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "devices/fit/pulse_law.hpp"
 #include "devices/fit/pulse_residuals.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/parallel.hpp"
@@ -259,13 +261,19 @@ double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
   return excess > 3 * std::sqrt(24 / static_cast<double>(residuals.reads())) ? 1 + excess / 2 : 1;
 }
 
+/// Factor of the depth for a bound that stops pulses. It is a threshold: reads tell from which of them on pulses are cut. Its likelihood
+/// ratio has the distribution (1 − exp(−x/2))² (Hansen, Econometrica 68:575 (2000), theorem 2), whose 95 % point is −2 ln(1 − √0.95) =
+/// 7.35, not χ²(0.95, 1) = 3.84.
+constexpr double of_threshold = 7.352 / 3.841;
+
 /// Depth of a region, and what makes it.
 struct RegionDepth {
   double counted, freedom;  ///< values that count, and what the numbers leave of them
   int joint = 1;
-  double heavy = 1;                     ///< heaviness_of_tails()
-  double allowed = 0, above_noise = 0;  ///< rise to the ends of an interval, and to the upper end of noise
-  double chance = 0;                    ///< part of the depth that a maximum gains by chance
+  double heavy = 1;                      ///< heaviness_of_tails()
+  double allowed = 0, above_noise = 0;   ///< rise to the ends of an interval, and to the upper end of noise
+  std::array<double, 2> at_bounds = {};  ///< rise to the ends of the lower and of the upper bound
+  double chance = 0;                     ///< part of the depth that a maximum gains by chance
 };
 
 RegionDepth depth_of_region(const LikelihoodFit& fit, const PulseResiduals& residuals, RegionDepth of,
@@ -275,7 +283,13 @@ RegionDepth depth_of_region(const LikelihoodFit& fit, const PulseResiduals& resi
   const double depth = depth_of(of.joint, of.counted, of.freedom);
   of.allowed = of.heavy * depth;
   of.above_noise = std::max(of.allowed, depth_of_noise(of.counted, of.freedom, 0.025));
-  of.chance = 1 - depth_of(1, of.counted, of.freedom) / depth;
+  const double single = depth_of(1, of.counted, of.freedom);
+  const PulseLaw law(fit.spec, device_model(fit.spec.model));
+  for (const std::size_t k : {0, 1}) {
+    const bool cuts = law.cuts_pulses(k == 0 ? Direction::down : Direction::up);
+    of.at_bounds[k] = cuts ? std::max(of.allowed, of.heavy * of_threshold * single) : of.allowed;
+  }
+  of.chance = 1 - single / depth;
   return of;
 }
 
@@ -286,18 +300,19 @@ FittedNumber interval_of(const PulseResiduals& residuals, const std::vector<Maxi
   const double top = maxima[0].at[k];
   FittedNumber out{of.name, of.unit, of.value(top)};
   const bool is_noise = k >= residuals.noise_at() && of.name != "slow_read_pulses";
-  const double above = is_noise ? depth.above_noise : depth.allowed;
+  const double below = k < 2 ? depth.at_bounds[static_cast<std::size_t>(k)] : depth.allowed;
+  const double above = is_noise ? depth.above_noise : below;
   Profile profile(residuals, maxima, k, depth.chance);
   const auto find = [&](std::optional<double>& end, double sign, double allowed) {
     const auto coordinate = better != nullptr && *better ? std::nullopt : profile.end(sign, allowed);
     if (coordinate) end = of.value(*coordinate);
     if (profile.improved() && better != nullptr) *better = profile.point();
   };
-  find(out.low, -1, depth.allowed);
+  find(out.low, -1, below);
   find(out.high, 1, above);
   out.profile = {{}, !out.low, !out.high, depth.joint, depth.counted, depth.freedom};
   for (const auto& [coordinate, rise] : profile.met()) {
-    const double allowed_here = coordinate > top ? above : depth.allowed;
+    const double allowed_here = coordinate > top ? above : below;
     out.profile.points.push_back({of.scaled(coordinate), rise * depth.allowed / (allowed_here * depth.heavy)});
   }
   if (of.value(1) < of.value(0)) std::swap(out.low, out.high);
@@ -334,7 +349,8 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
   RegionDepth depth{};
   depth.freedom = std::max(n - determined_numbers(residuals, fit.at), 1.0);
   depth.counted = fit.is_long() ? depth.freedom : n;
-  const double deepest = depth_of(joint_numbers(fit.is_long(), false), depth.counted, depth.freedom);
+  const double deepest = std::max(depth_of(joint_numbers(fit.is_long(), false), depth.counted, depth.freedom),
+                                  of_threshold * depth_of(1, depth.counted, depth.freedom));
   for (int round = 0;; ++round) {
     const bool may_improve = round < most_rounds;
     Region region = region_of(residuals, fit, deepest);
@@ -348,7 +364,8 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
       continue;
     }
     depth = depth_of_region(fit, residuals, depth, region.reaches_bounds);
-    std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + depth.allowed; });
+    const double farthest_end = std::max(depth.at_bounds[0], depth.at_bounds[1]);
+    std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + farthest_end; });
     std::optional<Vector> better;
     std::vector<FittedNumber> all = intervals_over(residuals, maxima, depth, may_improve, better);
     if (!better) return all;

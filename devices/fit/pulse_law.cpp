@@ -68,6 +68,12 @@ double PulseLaw::pulse_at_bound_S(Direction direction) const {
   return std::clamp(change, 0.0, inside * along.width) / part;
 }
 
+bool PulseLaw::cuts_pulses(Direction direction) const {
+  constexpr double vanishes = 1e-5;  // of the mean pulse: pulse_at_bound_S() of soft bounds is 2e-6 of it
+  if (memristor_ != nullptr) return false;
+  return pulse_at_bound_S(direction) > vanishes * (direction == Direction::up ? up_ : down_).step;
+}
+
 void PulseLaw::move(const PulseRecord& record, std::size_t i, Places& places) const {
   if (memristor_ != nullptr) return move_by_volts(record.volts[i], record.width_s[i], places);
   const Direction direction = record.direction[i];

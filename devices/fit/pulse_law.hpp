@@ -69,6 +69,8 @@ class PulseLaw {
   std::optional<PlaceLine> line(Direction direction) const;
   /// True if noise of pulses reaches the bounds, which stop it: it does not shrink with the pulse.
   bool clips_noise() const { return clips_noise_; }
+  /// True if the bound ahead cuts pulses: they do not vanish towards it, as those of soft bounds do.
+  bool cuts_pulses(Direction direction) const;
 
   /// Mean and variance of the end of pulse i, which takes a device from one place to another without noise, for device.update_noise =
   /// sigma and device.update_noise_floor = floor. The noise is sigma of the move and floor of the pulse at the reference, squares summed. With

@@ -213,7 +213,7 @@ LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const s
   LikelihoodFit best = restricted(all[0], records);
   for (std::size_t k = 1; k < all.size() && best.rivals.size() < most_rivals; ++k) {
     const bool likely = all[k].schwarz() < all[0].schwarz() + ruled_out;
-    if (likely && !all[0].kind.has(all[k].kind) && !all[k].kind.has(all[0].kind)) {
+    if (likely && !all[0].kind.has(all[k].kind)) {
       best.rivals.push_back(restricted(all[k], records));
     }
   }

@@ -88,8 +88,8 @@ struct LikelihoodFit {
   NoisePenalty penalty = {};                 ///< penalty of noise under which a long record was fitted
   Eigen::VectorXd at = {};                   ///< fit in the coordinates of PulseResiduals
   std::vector<Eigen::VectorXd> others = {};  ///< ends of the searches from other guesses and starts
-  /// Up to two fits with other kinds of noise that Schwarz's criterion does not rule out: at most 6 above, odds of 1 in 20. None of them has all
-  /// that this one has, or the reverse. Intervals span them.
+  /// Up to two fits with other kinds of noise that Schwarz's criterion does not rule out: at most 6 above, odds of 1 in 20. Each has
+  /// something that this one has not. Intervals span them.
   std::vector<LikelihoodFit> rivals = {};
 
   /// True with ten reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
