@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/info/gradient_errors.hpp"
 #include "apps/report/run_file.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
 #include "sim/config/toml_reader.hpp"
+#include "sim/equilibrium.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
@@ -145,6 +147,26 @@ Json datasets_of(const H5Reader& file) {
   return out;
 }
 
+/// Shares and sentence of the last verdict on the free phases (sim/equilibrium_json.hpp); null where a file has none.
+Json equilibrium_facts(const H5Reader& file) {
+  const std::string verdict = equilibrium_of(file);
+  if (verdict.empty()) return nullptr;
+  Json out;
+  for (const char* share : {"settled", "lost", "unstable", "dead"}) {
+    const std::string name = std::string("equilibrium_") + share;
+    double value = Equilibrium::unknown;
+    if (file.has("train/" + name)) {
+      const std::vector<double> all = file.reals<double>("train/" + name);
+      if (!all.empty()) value = all.back();
+    } else if (file.has("diagnostics") && file.has_attribute(name, "diagnostics")) {
+      value = file.real_attribute(name, "diagnostics");
+    }
+    out[share] = finite_or_null(value);
+  }
+  out["verdict"] = verdict;
+  return out;
+}
+
 Json describe(const std::filesystem::path& path) {
   const H5Reader file(path);
   Json out;
@@ -152,7 +174,8 @@ Json describe(const std::filesystem::path& path) {
   out["kind"] = file.has_attribute("kind") ? file.text_attribute("kind") : "unknown";
   out["attributes"] = Json::object();
   for (const auto& name : file.attributes()) {
-    if (name != "kind" && name != "config") out["attributes"][name] = attribute_value(file.attribute(name));
+    if (name != "kind" && name != "config" && name != "equilibrium")
+      out["attributes"][name] = attribute_value(file.attribute(name));
   }
   const std::string kind = out["kind"];
   if (kind == "train" || kind == "gradcheck" || kind == "sweep" || kind == "spec" || kind == "compare") {
@@ -182,6 +205,7 @@ Json describe(const std::filesystem::path& path) {
       out["points"] = run.points.rows;
     }
   }
+  if (Json verdict = equilibrium_facts(file); !verdict.is_null()) out["equilibrium"] = std::move(verdict);
   out["datasets"] = datasets_of(file);
   return out;
 }
@@ -208,6 +232,7 @@ std::string as_text(const Json& all) {
     for (const auto& trainee : all["lanes"]) out += "trained\n" + section(trainee);
   }
   if (all.contains("plateau")) out += "plateau\n" + section(all["plateau"]);
+  if (all.contains("equilibrium")) out += "equilibrium\n" + section(all["equilibrium"]);
   for (const char* key : {"devices_learnt", "verdict", "digital", "events", "rows", "keys", "points", "entrants"}) {
     if (all.contains(key)) out += fmt::format("{}: {}\n", key, plain(all[key]));
   }

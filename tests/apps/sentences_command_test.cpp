@@ -81,6 +81,25 @@ TEST_CASE("one free step stops before its steps are over, with the key that mend
   CHECK(H5Reader(folder.file("run.h5")).shape("train/step").front() < 300);
 }
 
+TEST_CASE("a run that a constant answer beats fails where its states never came to rest, not where they did",
+          "[train]") {
+  const Folder folder;
+  const std::string untrained =
+      "train " + kDigits + " --set train.steps=4 --set train.learning_rate=1e-9 --set train.null=off";
+  const Outcome restless = run_nudge(folder, untrained + " --set relaxation.free_steps=2 --out restless.h5");
+  CHECK(restless.exit_code == 3);
+  CHECK_THAT(restless.errors, Contains("the run failed: free phase too short") && Contains("What may help: 6 steps"));
+  CHECK(run_nudge(folder, untrained + " --set relaxation.free_steps=6 --out rests.h5").exit_code == 0);
+  const auto shares = [&](const std::string& file) {
+    return nlohmann::json::parse(run_nudge(folder, "info " + file + " --json").output)["equilibrium"];
+  };
+  CHECK(shares("restless.h5")["settled"] == 0.0);
+  CHECK(shares("rests.h5")["settled"] == 1.0);
+  CHECK(shares("rests.h5")["unstable"] == 0.0);
+  CHECK_THAT(shares("rests.h5")["verdict"].get<std::string>(), Contains("settled: residual"));
+  CHECK_THAT(run_nudge(folder, "info rests.h5").output, Contains("equilibrium\n  settled              1\n"));
+}
+
 TEST_CASE("a run whose loss explodes fails with one evaluation too, one that saturates and learns does not",
           "[train]") {
   const Folder folder;

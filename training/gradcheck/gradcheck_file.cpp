@@ -97,6 +97,7 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
   if (r.equilibrium.known()) {
     fact("equilibrium", sentence(r.equilibrium));
     fact("equilibrium_settled", r.equilibrium.settled);
+    fact("equilibrium_lost", r.equilibrium.lost);
     fact("equilibrium_unstable", r.equilibrium.unstable);
     fact("equilibrium_dead", r.equilibrium.dead);
   }

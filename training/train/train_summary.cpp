@@ -60,7 +60,9 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::op
       (s.done > 0 && !std::isfinite(s.of("final_loss")))) {
     return "the loss is not finite";
   }
-  return unsound(log, constant && constant->gain.low > 0) ? finding(s.equilibrium) : "";
+  // A run that a constant answer beats has no other excuse for states of which most never came to rest.
+  const bool restless = constant && constant->gain.high < 0 && s.equilibrium.settled < 0.5;
+  return restless || unsound(log, constant && constant->gain.low > 0) ? finding(s.equilibrium) : "";
 }
 
 /// Text on a run that ended at ten times its start or more, and above every constant answer, by which it is no result: surely, or by ten
@@ -92,7 +94,7 @@ std::string failure_advice(const Config& config, bool circuit, const Equilibrium
                            const std::string& failure) {
   std::string rate = "a smaller train.learning_rate";
   if (!circuit || failure.starts_with(kRose)) return rate;
-  if (!equilibrium.sound()) return remedy(equilibrium);
+  if (!equilibrium.sound() || failure == finding(equilibrium)) return remedy(equilibrium);
   const char* transposed = "aep_transposed";
   const bool fits = config.text("estimator") != transposed && estimator_misfit(config, transposed).empty();
   const std::string beta = training_reads(config, "beta") ? beta_advice(config) : "";
