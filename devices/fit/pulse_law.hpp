@@ -69,7 +69,7 @@ class PulseLaw {
   std::optional<PlaceLine> line(Direction direction) const;
   /// True if noise of pulses reaches the bounds, which stop it: it does not shrink with the pulse.
   bool clips_noise() const { return clips_noise_; }
-  /// True if the bound ahead cuts pulses: they do not vanish towards it, as those of soft bounds do.
+  /// True if pulses in this direction are not zero at their bound, which stops them. Those of soft bounds are.
   bool cuts_pulses(Direction direction) const;
 
   /// Mean and variance of the end of pulse i, which takes a device from one place to another without noise, for device.update_noise =
