@@ -20,6 +20,7 @@
 #include "training/config/run_parts.hpp"
 #include "training/data/data_options.hpp"
 #include "training/gradcheck/error_cause.hpp"
+#include "training/learning/estimators/adjoint_estimators.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/train/equilibrium_run.hpp"
 
@@ -28,8 +29,6 @@ namespace {
 
 /// A free phase is settled enough for plain AEP at this ‖F‖/‖z‖ (measured: docs/reference/estimators.md).
 constexpr double kSettled = 1e-3;
-
-constexpr Index kDenseEstimatorUnknowns = 4096;  ///< limit of implicit_dense
 
 template <class S>
 class Check {
@@ -335,9 +334,9 @@ std::vector<std::string> gradcheck_estimators(const Config& config, Index unknow
       if (by_name || estimator_misfit(config, asked).empty()) take(asked);
       continue;
     }
-    for (const std::string& name : estimator_names()) {
-      const bool solvable = name != "implicit_dense" || unknowns <= kDenseEstimatorUnknowns;
-      if (solvable && estimator_misfit(config, name).empty()) take(name);
+    for (const EstimatorKind& kind : estimator_kinds()) {
+      const bool solvable = !kind.dense || unknowns <= most_dense_unknowns;
+      if (solvable && estimator_misfit(config, kind.name).empty()) take(kind.name);
     }
   }
   if (find_estimator(own_estimator_name) != nullptr) take(own_estimator_name);

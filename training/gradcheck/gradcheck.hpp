@@ -111,7 +111,7 @@ GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope = {}
                           const std::function<void(const std::string&)>& say = {});
 
 /// Estimators of gradcheck.estimators without duplicates, with "all" spelled out, and bptt, which every table has.
-/// implicit_dense is included only if it fits a state of so many unknowns.
+/// Dense ones are included only if they fit a state of so many unknowns.
 std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns);
 
 /// /rows and /diagnostics as docs/reference/files.md says.

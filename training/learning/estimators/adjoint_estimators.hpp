@@ -6,6 +6,9 @@
 
 namespace nudge {
 
+/// Unknowns of a dense solve: beyond this the matrix alone takes 134 MB in double and the factorisation minutes.
+inline constexpr Index most_dense_unknowns = 4096;
+
 /// Sweeps the adjoint's relaxation once, from the last node to the first: a_j ← a_j + ε ((Jᵀ a)_j + g_j), each with the present
 /// a. One sweep of εL = 1 settles an adjoint that is pulled back through nodes that drive later ones. `change` is working memory.
 template <class S>

@@ -13,9 +13,6 @@
 namespace nudge {
 namespace {
 
-/// Unknowns of one dense solve, as of implicit_dense.
-constexpr Index most_unknowns = 4096;
-
 /// A circuit is linear where F(z*) − F(0) is J z* to this share of it: far above rounding of float, far below what a junction bends.
 constexpr double kLinear = 1e-3;
 
@@ -44,9 +41,9 @@ void FrequencyEstimator<S>::respond(Example<S>& example, Linearization<S>& at, c
     return;
   }
   const Index n = drive.size();
-  if (n > most_unknowns) {
-    throw UserError(
-        fmt::format("frequency: {} unknowns (must be at most {}: its response is solved densely)", n, most_unknowns));
+  if (n > most_dense_unknowns) {
+    throw UserError(fmt::format("frequency: {} unknowns (must be at most {}: its response is solved densely)", n,
+                                most_dense_unknowns));
   }
   const Matrix<S> moving = moving_units<S>(*example.dynamics, at, *example.state);
   Inertia<S>* inertia = omega > 0 ? example.dynamics->inertia() : nullptr;

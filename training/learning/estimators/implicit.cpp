@@ -9,17 +9,14 @@
 
 namespace nudge {
 
-/// Unknowns of the dense solve: beyond this the matrix alone takes 134 MB in double and the factorisation minutes.
-constexpr Index kDenseLimit = 4096;
-
 template <class S>
 void ImplicitEstimator<S>::solve_dense(Linearization<S>& at, const Matrix<S>& moving) {
   const Index rows = cost_gradient_.rows();
   const Index cols = cost_gradient_.cols();
   const Index n = rows * cols;
-  if (n > kDenseLimit) {
+  if (n > most_dense_unknowns) {
     throw UserError("implicit_dense: tokens * channels = " + std::to_string(n) +
-                    " (must be <= " + std::to_string(kDenseLimit) + "; use implicit, which solves iteratively)");
+                    " (must be <= " + std::to_string(most_dense_unknowns) + "; use implicit, which solves iteratively)");
   }
   Matrix<double> transposed(n, n);
   Matrix<S> unit = Matrix<S>::Zero(rows, cols);

@@ -134,6 +134,7 @@ std::vector<EstimatorKind> our_kinds() {
   EstimatorKind dense = kind("implicit_dense", Nudge::none, []<class S>(O o) -> Made<S> {
     return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o);
   });
+  dense.dense = true;
   EstimatorKind bptt = computed<BackpropThroughTime>("bptt");
   bptt.leaves_out = false;
   bptt.needs = {needs::no_bath};
@@ -147,6 +148,7 @@ std::vector<EstimatorKind> our_kinds() {
   EstimatorKind alternating = computed<EnergyAlternatingEstimator>("energy_alternating");
   alternating.leaves_out = false;
   EstimatorKind frequency = computed<FrequencyEstimator>("frequency");
+  frequency.dense = true;
   frequency.keys = estimator_section().rows_of({&E::input_frequency,
                                                 &E::error_frequency,
                                                 {&E::oscillation, &Oscillation::form},

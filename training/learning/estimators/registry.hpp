@@ -36,6 +36,7 @@ struct EstimatorKind {
   bool corrects = false;    ///< its nudged phases carry the correction of [correction]
   int matrices = 0;         ///< numbers that it keeps for every weight (GradientEstimator::parameter_matrices())
   bool leaves_out = false;  ///< train.leave_out_ratio: it knows a sequence's adjoint before it correlates
+  bool dense = false;       ///< it factors a dense matrix of J, of at most most_dense_unknowns
 
   bool asks(const Requirement& need) const;
   /// True if its gradient comes from nudged states (GradientEstimator::correlate). For a program's own estimator this
