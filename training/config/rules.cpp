@@ -260,8 +260,8 @@ std::string model_of_another_preset(const Config& c) {
   if (model == own) return "";
   return fmt::format(
       "must be {} with device.preset = {}: keys of [device] in a file replace those of a preset, whose numbers are "
-      "for its model. Add --set device.model={} and reset the other [device] keys of the file",
-      own, name, own);
+      "for its model. Take them out of the file",
+      own, name);
 }
 
 std::vector<ConfigRule> rounding_rules() {
