@@ -110,8 +110,9 @@ def main():
             days = [percent(list(at)) for at in zip(*(aged(name, on_cells, seed, relaxation) for seed in SEEDS))]
         rows.append([title, f"{rate}{edge}", percent([run["validation_accuracy"] for run in runs]), percent(tested),
                      f"{100 * (1 - statistics.mean(tested)):.1f} %", *days, published])
-        told = whole if "gong" not in name else COMMON + whole[len(COMMON) + len(settings):] + ["(of gong_soft_bounds.toml)"]
-        commands.append(results.shown("train", CONFIG, told + [f"seed={SEEDS[0]}"], f"fashion_{name}_{SEEDS[0]}"))
+        told = whole if "gong" not in name else COMMON + whole[len(COMMON) + len(settings):]
+        fitted = "" if "gong" not in name else "  # with the keys of gong_soft_bounds.toml, each by --set device..."
+        commands.append(results.shown("train", CONFIG, told + [f"seed={SEEDS[0]}"], f"fashion_{name}_{SEEDS[0]}") + fitted)
         results.write("fashion", commands, results.table(rows) + (  # after every row: rows take long
             "\n\nOne epoch, mean ± standard deviation of three seeds that chose nothing; on devices with the physics of the circuit on. \\*: an "
             "outermost value of the grid. Written into measured cells: the weights in cells of rram_c_relaxation.tsv.gz (devices.md), `crossbar.headroom=1`, "
