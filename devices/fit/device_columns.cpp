@@ -15,6 +15,7 @@
 #include <set>
 #include <string_view>
 
+#include "devices/fit/column_words.hpp"
 #include "sim/io/time_stamp.hpp"
 
 namespace nudge {
@@ -167,6 +168,47 @@ bool holds_directions(const MeasuredText& text, std::size_t c) {
     words.insert(row.cells[c]);
   }
   return words.size() > 1;
+}
+
+bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c) {
+  std::set<std::string> values;
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (c >= row.cells.size() || row.cells[c].empty()) return false;
+    if (row.cells[c].find_first_not_of("0123456789") != std::string::npos) return false;
+    values.insert(row.cells[c]);
+    if (4 * values.size() > text.size()) return false;
+  }
+  return !values.empty();
+}
+
+ColumnEach column_each(const MeasuredText& text, const std::vector<bool>& taken, const std::vector<bool>& aside) {
+  const LongColumn cycle{"cycle", Unit::none, false};
+  const std::array<LongColumn, 3> devices{
+      {{"device", Unit::none, false}, {"conductance", Unit::siemens, false}, {"resistance", Unit::ohm, false}}};
+  ColumnEach out;
+  std::string stem;
+  for (std::size_t c = 0; c < taken.size(); ++c) {
+    if (taken[c] || aside[c]) continue;
+    NamedUnit own = named_unit(text.header.cells[c]);
+    if (own.unit.empty() && c < text.units.cells.size()) own.unit = named_unit("x (" + text.units.cells[c] + ")").unit;
+    const std::size_t digits = own.name.find_last_not_of("0123456789") + 1;
+    const std::string word = word_of(own.name.substr(0, digits));
+    const auto is = [&](Unit of) { return !own.unit.empty() && read_quantity("1 " + own.unit, of).problem.empty(); };
+    const std::string reading = is(Unit::siemens) ? "conductance" : is(Unit::ohm) ? "resistance" : "";
+    if (reading.empty() || digits == own.name.size()) continue;
+    if (!out.columns.empty() && (word != stem || own.unit != out.unit)) return {};
+    const bool known = std::any_of(devices.begin(), devices.end(),
+                                   [&](const LongColumn& one) { return rank_of(word, one).has_value(); });
+    out.of_cycles = rank_of(word, cycle).has_value();
+    if (!out.of_cycles && !known && word != "#" && word != "dev" && !tells_devices(word)) return {};
+    stem = word;
+    out.unit = own.unit;
+    out.reading = reading;
+    out.columns.push_back(c);
+  }
+  return out.columns.size() > 1 ? out : ColumnEach{};
 }
 
 void refuse_table_of_places(const MeasuredText& text) {

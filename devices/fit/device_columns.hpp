@@ -19,6 +19,21 @@ bool names_column(const std::string& name);
 /// True of a column of words for the directions of pulses, two at least: "LTP" and "LTD".
 bool holds_directions(const MeasuredText& text, std::size_t c);
 
+/// True of whole numbers, each of which stands in four rows or more: what counts lines or devices.
+bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c);
+
+/// Columns of readings, one for each device or for each cycle.
+struct ColumnEach {
+  std::vector<std::size_t> columns;  ///< two or more; none: the table has no such columns
+  std::string reading = {};          ///< "conductance" or "resistance"
+  std::string unit = {};
+  bool of_cycles = false;
+};
+
+/// Columns of one unit, neither taken nor left aside, whose names differ by the number at their end: "dev1 (uS), dev2 (uS)", "cycle 1 (kOhm)". Currents are none: I1 and
+/// I2 are terminals as well.
+ColumnEach column_each(const MeasuredText& text, const std::vector<bool>& taken, const std::vector<bool>& aside);
+
 /// Refuses a table of places and values (row, col, value) where a matrix is read. Its names tell,
 /// or without names two columns that count
 /// through all rows and columns of an array.

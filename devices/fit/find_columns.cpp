@@ -67,11 +67,11 @@ class Finder {
             choice, boost::trim_copy(part), fmt::join(column_names(known_), ", ")));
       }
       std::string column = boost::trim_copy(part.substr(equal + 1)), unit;
-      std::size_t at = column_of(column);
+      std::size_t at = column_of(column, *k);
       if (const std::size_t blank = column.rfind(' '); at == FoundColumns::absent && blank != std::string::npos) {
         unit = column.substr(blank + 1);
         column = boost::trim_copy(column.substr(0, blank));
-        at = column_of(column);
+        at = column_of(column, *k);
       }
       if (at == FoundColumns::absent) fail_absent(column);
       auto meaning = static_cast<std::size_t>(k - known_.begin());
@@ -136,6 +136,7 @@ class Finder {
       }
       if (best != FoundColumns::absent) take(k, best, "");
     }
+    find_column_each();
     // A column of "LTP" and "LTD" is the direction, whatever its name.
     const std::size_t direction = known_at("direction");
     for (std::size_t c = 0; direction < known_.size() && c < names_.size() && !found_.has(direction); ++c) {
@@ -163,6 +164,8 @@ class Finder {
     return found_;
   }
   const Understood& understood() const { return understood_; }
+  /// True of a conductance, or of what stands for one.
+  bool has_reading() const { return has("conductance") || has("resistance") || has("current"); }
 
   std::vector<std::string> missing_needed() const {
     std::vector<std::string> names;
@@ -208,20 +211,7 @@ class Finder {
     const std::string &name = known_[k].name, word = word_of(cell.name);
     if ((name != "current" && name != "resistance") || word.size() > 2 || !cell.unit.empty()) return false;
     if (!has("conductance") && !(name == "current" && has("resistance"))) return false;
-    return word == "id" || holds_few_whole_numbers(c);
-  }
-
-  bool holds_few_whole_numbers(std::size_t c) const {
-    std::set<std::string> values;
-    CsvRow row;
-    for (std::size_t i = 0; i < text_.size(); ++i) {
-      text_.row(i, row);
-      if (c >= row.cells.size() || row.cells[c].empty()) return false;
-      if (row.cells[c].find_first_not_of("0123456789") != std::string::npos) return false;
-      values.insert(row.cells[c]);
-      if (4 * values.size() > text_.size()) return false;
-    }
-    return !values.empty();
+    return word == "id" || holds_few_whole_numbers(text_, c);
   }
 
   std::vector<std::string> missing() const {
@@ -258,19 +248,48 @@ class Finder {
     return key == "decimal" || key == "aside" || key == "polarity";
   }
 
-  /// Column that holds others side by side.
-  std::size_t joined(const std::vector<std::size_t>& columns) {
-    std::vector<std::string> parts;
-    for (const std::size_t c : columns) parts.push_back(names_[c]), taken_[c] = true;
-    names_.push_back(fmt::format("{}", fmt::join(parts, "+")));
-    text_.join(columns, names_.back());
+  /// Finds a table with a column for each device, or for each cycle: "dev1 (uS), dev2 (uS)".
+  void find_column_each() {
+    if (has_reading() || known_at("conductance") == known_.size()) return;
+    const ColumnEach each = column_each(text_, taken_, aside_);
+    const std::size_t k = known_at(each.reading.c_str());
+    if (each.columns.empty() || k == known_.size()) return;
+    const std::size_t c = stacked(each.columns, each.of_cycles);
+    if (c != FoundColumns::absent) take(k, c, each.unit);
+  }
+
+  /// Column that holds others below each other; their names tell devices, or cycles. Absent where columns tell both already.
+  std::size_t stacked(const std::vector<std::size_t>& columns, bool of_cycles) {
+    std::size_t k = known_at("device") < known_.size() ? known_at("device") : known_at("cell");
+    if (of_cycles || (k < known_.size() && found_.has(k))) k = known_at("cycle");
+    if (k == known_.size() || found_.has(k)) return FoundColumns::absent;
+    for (const std::size_t c : columns) taken_[c] = true, check_marks(c);
+    const std::string all = names_[columns.front()] + (columns.size() > 2 ? " to " : ", ") + names_[columns.back()];
+    text_.stack(columns, all, "names of columns");
+    const std::size_t cells = added(all);
+    take(k, added("names of columns"), "");
+    return cells;
+  }
+
+  /// Place of a column that the table got behind its own.
+  std::size_t added(const std::string& name) {
+    names_.push_back(name);
     taken_.push_back(true);
     aside_.push_back(false);
     return names_.size() - 1;
   }
 
-  /// Place of a column by its name, of its number (COL3), or of several as "row+col".
-  std::size_t column_of(const std::string& column) {
+  /// Column that holds others side by side.
+  std::size_t joined(const std::vector<std::size_t>& columns) {
+    std::vector<std::string> parts;
+    for (const std::size_t c : columns) parts.push_back(names_[c]), taken_[c] = true;
+    const std::string name = fmt::format("{}", fmt::join(parts, "+"));
+    text_.join(columns, name);
+    return added(name);
+  }
+
+  /// Place of a column by its name, of its number (COL3), or of several as "row+col": side by side, or below each other.
+  std::size_t column_of(const std::string& column, const LongColumn& of) {
     const std::size_t one = place_of(column);
     if (one != FoundColumns::absent || column.find('+') == std::string::npos) return one;
     std::vector<std::string> parts;
@@ -280,7 +299,8 @@ class Finder {
       places.push_back(place_of(boost::trim_copy(part)));
       if (places.back() == FoundColumns::absent) return places.back();
     }
-    return joined(places);
+    const bool reads = of.name == "conductance" || of.name == "resistance" || of.name == "current";
+    return reads ? stacked(places, false) : joined(places);
   }
 
   std::size_t place_of(const std::string& column) const {
@@ -355,17 +375,6 @@ class Finder {
   Understood understood_;
 };
 
-/// Required columns, with those that may stand for a conductance.
-bool conductance_found(const std::vector<LongColumn>& known, const FoundColumns& found) {
-  const auto has = [&](const char* name) {
-    for (std::size_t k = 0; k < known.size(); ++k) {
-      if (known[k].name == name) return found.has(k);
-    }
-    return false;
-  };
-  return has("conductance") || has("resistance") || has("current");
-}
-
 }  // namespace
 
 FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
@@ -376,7 +385,7 @@ FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& kno
   finder.find_devices();
   std::vector<std::string> needed = finder.missing_needed();
   FoundColumns found = finder.done(hint);
-  if (conductance_found(known, found)) std::erase(needed, "conductance");
+  if (finder.has_reading()) std::erase(needed, "conductance");
   if (!needed.empty()) fail_missing(text, known, needed.front());
   refuse_told_units(text, known, found);
   Understood said = layout_of(text);

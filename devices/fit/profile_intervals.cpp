@@ -250,17 +250,6 @@ double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
   return sum;
 }
 
-/// Factor by which −2 ln L of noise rises too fast where prediction errors have heavier tails than normal ones: its score then varies
-/// by (kurtosis − 1)/2 of what it should (quasi-likelihood; White, Econometrica 50:1 (1982)). 1 within three deviations of a normal
-/// sample's kurtosis, √(24/n). Tails are heavy where a bound stops noise of pulses that reads without noise show, and where reads jump.
-double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
-  PulseResiduals::Prediction of(residuals.reads());
-  if (!residuals.predict(at, of)) return 1;
-  const auto squares = of.error.array().square() / of.variance.array();
-  const double excess = squares.square().mean() / std::pow(squares.mean(), 2) - 3;
-  return excess > 3 * std::sqrt(24 / static_cast<double>(residuals.reads())) ? 1 + excess / 2 : 1;
-}
-
 /// Factor of the depth for a bound that stops pulses. It is a threshold: reads tell from which of them on pulses are cut. Its likelihood
 /// ratio has the distribution (1 − exp(−x/2))² (Hansen, Econometrica 68:575 (2000), theorem 2), whose 95 % point is −2 ln(1 − √0.95) =
 /// 7.35, not χ²(0.95, 1) = 3.84.

@@ -210,4 +210,12 @@ double PulseResiduals::deviance_of(const Vector& all, Prediction& of) const {
   return sum + (of.error.array().square() / of.variance.array() + (2 * M_PI * of.variance.array()).log()).sum();
 }
 
+double heaviness_of_tails(const PulseResiduals& residuals, const Eigen::VectorXd& at) {
+  PulseResiduals::Prediction of(residuals.reads());
+  if (!residuals.predict(at, of)) return 1;
+  const auto squares = of.error.array().square() / of.variance.array();
+  const double excess = squares.square().mean() / std::pow(squares.mean(), 2) - 3;
+  return excess > 3 * std::sqrt(24 / static_cast<double>(residuals.reads())) ? 1 + excess / 2 : 1;
+}
+
 }  // namespace nudge

@@ -117,4 +117,9 @@ class PulseResiduals {
   NoisePenalty penalty_ = {};
 };
 
+/// Factor by which −2 ln L of noise rises too fast where prediction errors have heavier tails than normal ones. Its score then varies
+/// by (kurtosis − 1)/2 of what it should (quasi-likelihood; White, Econometrica 50:1 (1982)). It is 1 within three deviations of a normal
+/// sample's kurtosis, √(24/n). Tails are heavy where a bound stops noise of pulses that reads without noise show, and where reads jump.
+double heaviness_of_tails(const PulseResiduals& residuals, const Eigen::VectorXd& at);
+
 }  // namespace nudge

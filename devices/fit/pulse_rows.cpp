@@ -42,6 +42,22 @@ double PulseColumns::conductance_S(const CsvRow& row, const std::string& where) 
   return csv_conductance(fmt::format("{}", value), "", where);
 }
 
+namespace {
+
+/// True of directions that are written as 1 and 0, and where a record starts not at all.
+bool holds_ones_and_zeros(const MeasuredText& text, std::size_t c) {
+  CsvRow row;
+  bool zeros = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (c >= row.cells.size() || (row.cells[c] != "1" && row.cells[c] != "0" && !row.cells[c].empty())) return false;
+    zeros |= row.cells[c] == "0";
+  }
+  return zeros;
+}
+
+}  // namespace
+
 PulseColumns pulse_columns_of(MeasuredText& text, const CsvScale& scale, TableLook& look) {
   std::vector<LongColumn> known = pulse_columns();
   PulseColumns out;
@@ -62,6 +78,8 @@ PulseColumns pulse_columns_of(MeasuredText& text, const CsvScale& scale, TableLo
         found.has(voltage_at) ? "no column width: only the sign of voltage is used, models of voltages need both"
                               : "no column voltage: width is not used, models of voltages need both");
   }
+  out.zero_is_down = found.has(direction_at) && holds_ones_and_zeros(text, found.place[direction_at]);
+  if (out.zero_is_down) look.understood.back().notes.push_back("direction 1 is up, 0 is down");
   if (scale.read_voltage_V != 0 && !found.has(out.read.current)) {
     throw UserError("--read-voltage is for a column of currents and for CrossSim's two files, SET.csv RESET.csv");
   }
@@ -87,7 +105,8 @@ Direction direction_of(const std::string& text, const std::string& where) {
   for (const char* down : {"down", "-1", "-", "reset", "ltd", "depression", "dep", "d", "negative", "neg"}) {
     if (word == down) return Direction::down;
   }
-  csv_fail(where, fmt::format("direction \"{}\" must be up or down (or +1, -1; set, reset; LTP, LTD), or wait", text));
+  csv_fail(where,
+           fmt::format("direction \"{}\" must be up or down (or +1, -1; 1, 0; set, reset; LTP, LTD), or wait", text));
 }
 
 /// Direction of a signed voltage, or of an unsigned one and a direction.

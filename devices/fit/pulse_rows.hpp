@@ -21,10 +21,13 @@ struct PulseColumns {
   FoundColumns found;
   ConductanceColumns read;
   double read_voltage_V = 0;
+  bool zero_is_down = false;  ///< directions are written as 1 and 0
 
   /// Cell of a column; empty where the file has none.
   std::string cell(const CsvRow& row, std::size_t column) const {
-    return found.has(column) ? row.cells[found.place[column]] : "";
+    if (!found.has(column)) return "";
+    const std::string& own = row.cells[found.place[column]];
+    return zero_is_down && column == direction_at && own == "0" ? "down" : own;
   }
   /// True where there is no reading, or the instrument's overflow.
   bool is_missing(const CsvRow& row) const { return is_missing_reading(cell(row, reading())); }

@@ -167,10 +167,13 @@ void fail_missing(const MeasuredText& text, const std::vector<LongColumn>& known
     if (own == known.end() || cell.unit.empty() || !rank_of(cell.name, *own)) continue;
     instead = fmt::format(" \"{}\": {}.", name, read_quantity("1 " + cell.unit, own->unit).problem);
   }
-  csv_fail(text.place(text.header),
-           fmt::format("column \"{0}\" is missing.{1} The table has: {2}. Say which it is with --columns \"{0}=NAME\" "
-                       "(known: {3})",
-                       needed, instead, fmt::join(text.header.cells, ", "), fmt::join(column_names(known), ", ")));
+  csv_fail(
+      text.place(text.header),
+      fmt::format("column \"{0}\" is missing.{1} The table has: {2}. Say which it is with --columns \"{0}=NAME\"{3} "
+                  "(known: {4})",
+                  needed, instead, fmt::join(text.header.cells, ", "),
+                  needed == "conductance" ? ", where each device has its own with \"conductance=NAME+NAME UNIT\"" : "",
+                  fmt::join(column_names(known), ", ")));
 }
 
 }  // namespace nudge

@@ -132,15 +132,22 @@ void MeasuredText::cells(const Span& span, char by, std::vector<std::string>& ou
 }
 
 void MeasuredText::row(std::size_t i, CsvRow& out) const {
-  out.line = spans_[i].line;
-  cells(spans_[i], separator, out.cells);
+  const Span& span = spans_[i % spans_.size()];
+  out.line = span.line;
+  cells(span, separator, out.cells);
   if (trailing_ > 0 && out.cells.size() == trailing_ && out.cells.back().empty()) out.cells.pop_back();
   for (std::size_t c = 0; c < std::min(out.cells.size(), marks.size()); ++c) {
     if (marks[c].any()) out.cells[c] = marks[c].plain(out.cells[c]);
   }
-  const std::size_t columns = header.cells.size() - joined_.size();  // of the file
-  if (!joined_.empty() && out.cells.size() != columns) {
+  const std::size_t columns = header.cells.size() - joined_.size() - (stacked_.empty() ? 0 : 2);  // of the file
+  if ((!joined_.empty() || !stacked_.empty()) && out.cells.size() != columns) {
     refuse(place(out), fmt::format("{} cells, the table has {} columns", out.cells.size(), columns));
+  }
+  if (!stacked_.empty()) {
+    const std::size_t c = stacked_[i / spans_.size()];
+    std::string cell = out.cells[c];
+    out.cells.push_back(std::move(cell));
+    out.cells.push_back(header.cells[c]);
   }
   for (const std::vector<std::size_t>& of : joined_) out.cells.push_back(joined_cells(out, of));
 }
@@ -318,6 +325,13 @@ void MeasuredText::refuse_doubt(std::size_t column) const {
       fmt::format("\"{}\" is {} (a decimal {}) or {} (groups of three digits): write numbers without groups and with a "
                   "decimal point",
                   own.doubt, own.plain(own.doubt), own.decimal == ',' ? "comma" : "point", groups.plain(own.doubt)));
+}
+
+void MeasuredText::stack(const std::vector<std::size_t>& columns, const std::string& cells, const std::string& names) {
+  stacked_ = columns;
+  header.cells.push_back(cells);
+  header.cells.push_back(names);
+  if (!units.cells.empty()) units.cells.resize(header.cells.size());
 }
 
 void MeasuredText::join(const std::vector<std::size_t>& columns, const std::string& name) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,7 @@ class MeasuredText {
   CsvRow units;            ///< row of units below the names; no cells: none
   std::vector<int> aside;  ///< lines before the header and behind the last row that are no part of the table
 
-  std::size_t size() const { return spans_.size(); }  ///< number of rows
+  std::size_t size() const { return spans_.size() * std::max<std::size_t>(stacked_.size(), 1); }  ///< number of rows
   bool empty() const { return spans_.empty(); }
   /// Row i, without the empty cell behind a separator that ends all rows.
   void row(std::size_t i, CsvRow& out) const;
@@ -38,7 +39,7 @@ class MeasuredText {
     row(i, out);
     return out;
   }
-  int line(std::size_t i) const { return spans_[i].line; }
+  int line(std::size_t i) const { return spans_[i % spans_.size()].line; }
 
   /// Text of a line, from 1, with its separators.
   std::string line_text(int line) const {
@@ -60,6 +61,10 @@ class MeasuredText {
 
   /// Adds a column that holds the cells of others side by side: "2, 7" of row 2 and column 7.
   void join(const std::vector<std::size_t>& columns, const std::string& name);
+
+  /// Stacks columns of the file: a line has one row in each column, and rows of the first column come first. Two columns are added, the cell
+  /// of the row and the name of its column. To be called before join().
+  void stack(const std::vector<std::size_t>& columns, const std::string& cells, const std::string& names);
 
   /// Refuses one comma a row between whole numbers, "12,500": two columns or 12.5? For tables that may have one column.
   void refuse_two_readings() const;
@@ -84,7 +89,8 @@ class MeasuredText {
 
   std::string text_;
   std::vector<Span> spans_;
-  std::vector<std::vector<std::size_t>> joined_;  ///< columns behind those of the file
+  std::vector<std::size_t> stacked_;              ///< columns of the file; their cell and name are behind the file's
+  std::vector<std::vector<std::size_t>> joined_;  ///< columns behind those
   std::size_t trailing_ = 0;                      ///< number of cells of rows that end with a separator; 0: they do not
 };
 

@@ -2,6 +2,7 @@
 // Columns that tell devices apart, units and readings that are told twice, grouped digits, clocks, and readings that no device makes.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -60,6 +61,72 @@ std::string notes_of(const TableLook& look) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Pulses of three columns of readings under these names; the column k reaches 50 + 20 k uS.
+std::string wide(const std::string& names, const char* down = "down", const char* up = "up") {
+  std::string text = "pulse,direction," + names + "\n";
+  std::array<double, 3> g{4, 4, 4};
+  for (int n = 0; n <= 24; ++n) {
+    text += fmt::format("{},{}", n, n == 0 ? "" : n <= 12 ? up : down);
+    for (int k = 0; k < 3; ++k) {
+      double& own = g[static_cast<std::size_t>(k)];
+      if (n > 0) own += n <= 12 ? 0.05 * (50 + 20 * k - own) : -0.08 * (own - 3);
+      text += fmt::format(",{:.4f}", own);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a table with a column for each device, or for each cycle, has their records", "[devices]") {
+  for (const char* names :
+       {"dev1 (uS),dev2 (uS),dev3 (uS)", "G1_uS,G2_uS,G3_uS", "Cell #1 [uS],Cell #2 [uS],Cell #3 [uS]",
+        "#1 (uS),#2 (uS),#3 (uS)", "die 07 (uS),die 08 (uS),die 12 (uS)"}) {
+    CAPTURE(names);
+    TableLook look;
+    const std::vector<LabRecord> records = parse_lab_csv(wide(names), "a.csv", {}, &look);
+    REQUIRE(records.size() == 3);
+    for (std::size_t k = 0; k < 3; ++k) {
+      CHECK(records[k].pulses.conductance_S.size() == 25);
+      CHECK(records[k].pulses.conductance_S[1] == Approx(1e-6 * (4 + 0.05 * (46 + 20.0 * static_cast<double>(k)))));
+    }
+    CHECK(records[0].device != records[2].device);
+    CHECK_THAT(look.understood.at(0).text(""), Contains("device = \"names of columns\"") && Contains(" to "));
+  }
+  TableLook look;
+  const std::vector<LabRecord> cycles =
+      parse_lab_csv(wide("cycle 1 (uS),cycle 2 (uS),cycle 3 (uS)"), "a.csv", {}, &look);
+  REQUIRE(cycles.size() == 3);
+  CHECK(cycles[0].device == cycles[2].device);
+  TableLook told{"conductance=first+third uS"};
+  CHECK(parse_lab_csv(wide("first,second,third"), "a.csv", {}, &told).size() == 2);
+  CHECK_THAT(told.understood.at(0).text(""), Contains("left aside: second"));
+  // Mean and deviation, two voltages of a read, two terminals are no devices.
+  for (const char* names :
+       {"mean (uS),std (uS),n", "G 0.1V (uS),G 0.2V (uS),n", "I1 (uA),I2 (uA),n", "LRS (kOhm),HRS (kOhm),n"}) {
+    CAPTURE(names);
+    TableLook asked;
+    CHECK_THROWS_AS(parse_lab_csv(wide(names), "a.csv", {}, &asked), UserError);
+  }
+}
+
+TEST_CASE("directions may be 1 and 0, unless something else is among them", "[devices]") {
+  TableLook look;
+  const std::vector<LabRecord> records = parse_lab_csv(wide("conductance_uS,a,b", "0", "1"), "a.csv", {}, &look);
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].pulses.direction[12] == Direction::up);
+  CHECK(records[0].pulses.direction[13] == Direction::down);
+  CHECK_THAT(look.understood.at(0).text(""), Contains("direction 1 is up, 0 is down"));
+  std::string mixed = wide("conductance_uS,a,b", "0", "1");
+  mixed.replace(mixed.rfind(",0,"), 3, ",-1,");
+  CHECK_THROWS_WITH(parse_lab_csv(mixed, "a.csv", {}, &look), Contains("direction \"0\" must be up or down"));
+  // The other way round the conductance says so.
+  CHECK_THROWS_AS(parse_lab_csv(wide("conductance_uS,a,b", "1", "0"), "a.csv", {}, &look), UserError);
+}
 
 TEST_CASE("columns that tell devices apart make devices, whatever they are called", "[columns]") {
   for (const char* head :
