@@ -301,8 +301,13 @@ ExitCode run_compare(const StudyOptions& options) {
 
 std::function<ExitCode()> add_compare(CLI::App& app) {
   const auto options = std::make_shared<StudyOptions>();
+  const auto equal = std::make_shared<std::string>();
   add_study_options(app, *options);
-  return [options] { return run_compare(*options); };
+  app.add_option("--equal", *equal, "steps or energy: short for --set compare.equal=...");
+  return [options, equal] {
+    if (!equal->empty()) options->arguments.settings.push_back("compare.equal=" + *equal);
+    return run_compare(*options);
+  };
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "sim/base/errors.hpp"
 #include "sim/base/open_list.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/catch.hpp"
@@ -95,4 +96,42 @@ TEST_CASE("a comparison of rules on a netlist is judged by the error of its test
                          "[compare]\nentrants = ['adjoint', 'coupled_learning: estimator=coupled_learning']\n",
                          circuit.string(), table.string()),
              {"estimator=coupled_learning"});
+}
+
+TEST_CASE("methods of a comparison may take equal energies, of more steps where each is cheaper") {
+  const TemporaryDirectory folder;
+  const std::string text =
+      "estimator = 'ep'\nthreads = 1\n[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\n[hopfield]\n"
+      "hidden = [8]\n[device]\npreset = 'ecram'\n[train]\nsteps = 40\nbatch = 4\nevaluate_every = 0\nnull = 'off'\n"
+      "[compare]\nequal = 'energy'\nentrants = ['short: relaxation.nudged_steps=10', 'long: "
+      "relaxation.nudged_steps=80']\n" +
+      std::string(kProtocol);
+  const Comparison c = run_compare({"c.toml", text, {}}, {folder / "c.h5", false});
+  CHECK(c.test.count_ok() == 4);
+  const std::size_t step_energy = place_named(c.test.metrics, "step_energy");
+  std::vector<double> steps, energies;
+  for (const ComparedEntrant& one : c.entrants) {
+    const std::string& last = one.entrant.settings.back();
+    REQUIRE(last.starts_with("train.steps="));
+    steps.push_back(std::stod(last.substr(12)));
+    CHECK(c.holds.find(fmt::format("{} {} steps of", one.entrant.name, steps.back())) != std::string::npos);
+  }
+  CHECK(steps[0] == 40);
+  CHECK(steps[1] < 20);  // amplifiers that hold the nudged phases for eight times as long take most of the energy
+  for (std::size_t i = 0; i < 4; ++i) energies.push_back(steps[i / 2] * c.test.points[i].metrics[step_energy]);
+  // A step of the dearer one is 1/steps of the whole, half of which rounding may take; arrays differ by their weights.
+  for (const double energy : energies) CHECK(energy == Approx(energies[0]).epsilon(0.5 / steps[1] + 0.02));
+  // The same steps whoever asks, so that the file is taken up again.
+  CHECK(run_compare({"c.toml", text, {}}, {folder / "c.h5", true}).test.count_ok() == 4);
+  const auto refused = [&](const std::string& setting) {
+    try {
+      run_compare({"c.toml", text, {setting}}, {folder / "x.h5", false});
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refused("compare.entrants=['a: train.steps=3', 'b: beta=0.1']").find("train.steps of a") != std::string::npos);
+  CHECK(refused("compare.grid.train.steps=[3, 4]").find("compare.grid.train.steps") != std::string::npos);
+  CHECK(refused("device.preset=").find("the energy of short is not known") != std::string::npos);
 }

@@ -10,6 +10,7 @@
 #include "sim/base/ranks.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
+#include "training/compare/equal.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/task.hpp"
@@ -22,7 +23,10 @@ namespace {
 using Protocol = CompareProtocol;
 
 Protocol protocol_of(const ConfigSource& source) {
-  return read_protocol(parse_program_config(source.name, source.text, source.settings), source.name);
+  Protocol out = read_protocol(parse_program_config(source.name, source.text, source.settings), source.name);
+  use_product_kernel(out.base);
+  equalise(source, out);
+  return out;
 }
 
 std::vector<std::string> settings_of(const Entrant& entrant, const Combination& combination) {
@@ -97,7 +101,7 @@ Comparison planned(const Protocol& protocol, const SweepGrid& tuning, const Shar
   out.keys = keys_of(protocol);
   out.lines = tuning.sweep.lines;
   out.metric = score_metric(protocol.base);
-  out.holds = intervals_hold(protocol.base);
+  out.holds = intervals_hold(protocol.base) + (protocol.equal.empty() ? "" : "; " + protocol.equal);
   out.tuning_seeds = protocol.tunes() ? protocol.tuning_seeds.size() : 0;
   out.tuning = tuning.sweep;
   out.tuning.shard = shard;
@@ -117,7 +121,6 @@ Comparison run_compare(const ConfigSource& given, const SweepFiles& files, const
   const ConfigSource source = compare_source(given);
   const Protocol protocol = protocol_of(source);
   const SweepGrid tuning = tuning_grid(source, protocol);
-  use_product_kernel(protocol.base);
   CompareFile file(files, protocol.base);
   Comparison out = planned(protocol, tuning, files.shard);
   const bool resumes = files.resume && leads;
@@ -160,7 +163,6 @@ Comparison drop_outside_compare(const ConfigSource& given, const SweepFiles& fil
   const ConfigSource source = compare_source(given);
   const Protocol protocol = protocol_of(source);
   const SweepGrid tuning = tuning_grid(source, protocol);
-  use_product_kernel(protocol.base);
   CompareFile file(files, protocol.base);
   Comparison out = planned(protocol, tuning, files.shard);
   file.expect_same_config(protocol.base, out.keys);
@@ -186,7 +188,6 @@ StudyEstimate estimate_compare(const ConfigSource& given, const SweepFiles& file
                                const std::function<bool(std::size_t, std::size_t)>& watch) {
   const ConfigSource source = compare_source(given);
   const Protocol protocol = protocol_of(source);
-  use_product_kernel(protocol.base);
   SweepGrid grid = empty_grid(protocol, CompareStage::tests);
   GridBuilder builder(source, EndCosine::as_configured, grid);
   for (std::size_t e = 0; e < protocol.entrants.size(); ++e) {

@@ -125,6 +125,7 @@ struct CompareProtocol {
   std::vector<std::int64_t> tuning_seeds, test_seeds;
   /// Combinations of the grid that are separate runs, for each method: keys that it does not read are left out.
   std::vector<std::vector<Combination>> combinations;
+  std::string equal = {};  ///< steps and energies of the methods where these are equal; empty: the steps are
 
   /// True if there is anything to choose from.
   bool tunes() const;

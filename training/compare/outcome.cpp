@@ -258,7 +258,7 @@ std::string intervals_hold(const Config& config) {
 }
 
 CompareProtocol read_protocol(const Config& config, const std::string& name) {
-  CompareProtocol p{config, {}, {}, {}, {}, {}};
+  CompareProtocol p{config, {}, {}, {}, {}, {}, {}};
   p.axes = p.base.grid("compare.grid");
   check_axes(name, "compare.grid", p.axes);
   p.entrants = read_entrants(p.base);

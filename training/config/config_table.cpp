@@ -273,8 +273,12 @@ ParamTable network_rows() {
 }
 
 ParamTable compare_rows() {
-  using param::distinct, param::grid, param::integers, param::texts;
+  using param::choice, param::distinct, param::grid, param::integers, param::texts;
   return {
+      choice("compare.equal", "steps", {"steps", "energy"},
+             "What all methods of `nudge compare` have alike. energy: each gets so many steps that its training takes "
+             "the energy of the first method's train.steps. A step's energy is measured over four steps at the first "
+             "point of the grid (`nudge info --card` has its parts). All methods need devices."),
       texts("compare.entrants", "bptt, aep_anchored", {},
             "Methods that `nudge compare` compares; the first is the baseline. A method is an estimator, or a name "
             "with its own settings, as in \"ecram: estimator=aep_anchored; device.preset=ecram\"."),
