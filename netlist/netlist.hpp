@@ -101,7 +101,7 @@ struct MemristorLaw {
   std::string name;      ///< device in words, "preset ecram"
   std::string settings;  ///< device in full; memristors of one kind have the same
   double min_S = 0, max_S = 0;
-  double rest_S = 0;  ///< conductance of a memristor whose card names none
+  double rest_S = 0;                               ///< conductance of a memristor whose card names none
   std::shared_ptr<const ConductorLaw> curve = {};  ///< current over voltage; null: a resistor
 };
 
@@ -183,7 +183,7 @@ struct Netlist {
   double shunt_S = 0;              ///< conductance from every node to ground, 1/rshunt of .options
   double gmin_S = 1e-12;           ///< conductance across every junction: default of SPICE (ngspice manual, .options)
   std::vector<std::pair<int, double>> starts;  ///< nodes and voltages of .nodeset and .ic
-  std::vector<std::pair<int, double>> held;    ///< nodes and voltages of .ic, which hold until t = 0 of a course in time
+  std::vector<std::pair<int, double>> held;  ///< nodes and voltages of .ic, which hold until t = 0 of a course in time
   std::vector<CoupledInductors> couplings;
   std::vector<TimedSwitch> switches;               ///< only of with_switch_states()
   std::vector<std::vector<std::string>> analyses;  ///< words of the .tran, .ac and .noise cards

@@ -213,7 +213,8 @@ JunctionState NodalEquations::junctions_at(const std::vector<double>& x) const {
   JunctionState state;
   const auto at = [&x](int node) { return node < 0 ? 0 : x[static_cast<std::size_t>(node)]; };
   for (const Element& e : netlist_.elements) {
-    if (e.kind == ElementKind::diode || e.kind == ElementKind::curved_resistor) state.volts.push_back(at(e.nodes[0]) - at(e.nodes[1]));
+    if (e.kind == ElementKind::diode || e.kind == ElementKind::curved_resistor)
+      state.volts.push_back(at(e.nodes[0]) - at(e.nodes[1]));
     if (e.kind == ElementKind::bipolar) {
       for (const int to : {2, 0})
         state.volts.push_back(e.bipolar->sign * (at(e.nodes[1]) - at(e.nodes[static_cast<std::size_t>(to)])));

@@ -15,10 +15,9 @@ namespace nudge {
 constexpr std::uint32_t kind_bit(ElementKind kind) { return 1U << static_cast<unsigned>(kind); }
 
 /// Kinds of elements whose currents or voltages are no linear functions.
-inline constexpr std::uint32_t kBentKinds = kind_bit(ElementKind::diode) | kind_bit(ElementKind::mosfet) |
-                                            kind_bit(ElementKind::formula_voltage) |
-                                            kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar) |
-                                            kind_bit(ElementKind::curved_resistor);
+inline constexpr std::uint32_t kBentKinds =
+    kind_bit(ElementKind::diode) | kind_bit(ElementKind::mosfet) | kind_bit(ElementKind::formula_voltage) |
+    kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar) | kind_bit(ElementKind::curved_resistor);
 
 /// Two nodes whose difference of voltages is observed; kGround is allowed.
 struct NodePair {
@@ -120,9 +119,8 @@ class NodalEquations {
 /// Kinds of elements whose currents belong to a part of the force; the currents of voltage sources are apart. Where
 /// controlled sources set voltages or carry currents (`reciprocal` of NodeCoordinates is false) nothing is conservative.
 constexpr std::uint32_t kinds_of_part(Part part, bool reciprocal) {
-  constexpr std::uint32_t conservative =
-      kind_bit(ElementKind::resistor) | kind_bit(ElementKind::diode) | kind_bit(ElementKind::current) |
-      kind_bit(ElementKind::curved_resistor);
+  constexpr std::uint32_t conservative = kind_bit(ElementKind::resistor) | kind_bit(ElementKind::diode) |
+                                         kind_bit(ElementKind::current) | kind_bit(ElementKind::curved_resistor);
   constexpr std::uint32_t rest = kind_bit(ElementKind::vccs) | kind_bit(ElementKind::mosfet) |
                                  kind_bit(ElementKind::formula_current) | kind_bit(ElementKind::bipolar);
   if (part == Part::all) return conservative | rest;

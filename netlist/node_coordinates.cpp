@@ -364,9 +364,7 @@ double netlist_energy_W(const NodalEquations& equations, const NodeCoordinates& 
   for_branches(equations, at, v, [&](const Element& e, std::size_t k, double drop, double weight) {
     switch (e.kind) {
       case ElementKind::resistor: sum += weight * (0.5 * values[k] * drop * drop); break;
-      case ElementKind::curved_resistor:
-        sum += weight * e.memristor->curve->energy(values[k], drop).watts;
-        break;
+      case ElementKind::curved_resistor: sum += weight * e.memristor->curve->energy(values[k], drop).watts; break;
       case ElementKind::diode: sum += weight * (e.junction.energy(drop) + 0.5 * netlist.gmin_S * drop * drop); break;
       default: sum += weight * (values[k] * drop);
     }

@@ -371,8 +371,8 @@ std::string describe_failure(const NodalEquations& equations, const OperatingPoi
     at += fmt::format(", {} ({}) was held back most", element.name, to_string(element.place));
   }
   const auto& elements = equations.netlist().elements;
-  const bool switches = std::any_of(elements.begin(), elements.end(),
-                                    [](const Element& e) { return e.formula && e.formula->switched; });
+  const bool switches =
+      std::any_of(elements.begin(), elements.end(), [](const Element& e) { return e.formula && e.formula->switched; });
   return fmt::format("Newton's method did not converge in {} steps, with gmin and source stepping: {}, residual {}{}",
                      found.iterations, at, residual,
                      switches ? " (a switch that turns itself back has no rest: nudge netlist --tran follows it)" : "");

@@ -46,7 +46,8 @@ Rest find_rest(const Netlist& netlist, std::vector<double> values, const Solve& 
   drawn.set(values);
   solve(values, rest.volts);
   for (std::size_t k = 0; k < drawn.size() && rest.turning < 0; ++k) {
-    const bool turns = drawn.closed(k) ? drawn.beyond(k, rest.volts.data()) < 0 : drawn.beyond(k, rest.volts.data()) >= 0;
+    const bool turns =
+        drawn.closed(k) ? drawn.beyond(k, rest.volts.data()) < 0 : drawn.beyond(k, rest.volts.data()) >= 0;
     if (turns) rest.turning = static_cast<int>(netlist.switches[k].element);
   }
   return rest;
@@ -184,7 +185,8 @@ StepResponse waveform_response(const NodalEquations& equations, const StepRespon
   Run run(equations, options);
   run.transient.follow(waves);
   const std::vector<double>& values = run.transient.values();
-  const Rest rest = equations.netlist().held.empty() ? operating_point(equations, values) : held_point(equations, values);
+  const Rest rest =
+      equations.netlist().held.empty() ? operating_point(equations, values) : held_point(equations, values);
   out.turning = rest.turning;
   run.transient.start_at(rest.volts);
   double begin = 0;

@@ -89,7 +89,8 @@ void say_without_reads(const Netlist& netlist) {
   if (first == nullptr) return;
   const DeviceSpec device = device_of(*first->memristor);
   if (device.uniform_read_S2() == 0 && !device.reads_by_state()) return;
-  say("nudge: note: {}: the noise of reads of {} is left out, because it depends on the time of a read. A training has it "
+  say("nudge: note: {}: the noise of reads of {} is left out, because it depends on the time of a read. A training has "
+      "it "
       "(network.kind = netlist)\n",
       to_string(first->place), first->name);
 }

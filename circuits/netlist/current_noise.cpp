@@ -43,8 +43,7 @@ double flicker_A2(const Element& e, const std::vector<double>& v) {
 double switch_S(const NodalEquations& equations, const Element& e, const std::vector<double>& x) {
   if (e.formula->switched == nullptr) return 0;
   const SwitchLaw& law = *e.formula->switched;
-  const auto [plus, minus] =
-      equations.input_unknowns(e, e.formula->inputs[static_cast<std::size_t>(law.input)]);
+  const auto [plus, minus] = equations.input_unknowns(e, e.formula->inputs[static_cast<std::size_t>(law.input)]);
   const auto at = [&x](int unknown) { return unknown < 0 ? 0 : x[static_cast<std::size_t>(unknown)]; };
   const double control = law.scale * (at(plus) - at(minus));
   return control >= (law.on ? law.off_at : law.on_at) ? law.on_S : law.off_S;

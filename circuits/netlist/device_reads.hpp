@@ -49,9 +49,7 @@ class SolvedReads {
  public:
   void clear() { all_.clear(); }
   bool empty() const { return all_.empty(); }
-  void add(ConstMatrixRef<S> z, Index row, const std::vector<double>& values) {
-    all_.emplace_back(z.row(row), values);
-  }
+  void add(ConstMatrixRef<S> z, Index row, const std::vector<double>& values) { all_.emplace_back(z.row(row), values); }
   /// Values of the read that solved for this very state; `otherwise` if none did.
   const std::vector<double>& values(ConstMatrixRef<S> z, Index row, const std::vector<double>& otherwise) const {
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.first == z.row(row); });

@@ -135,8 +135,8 @@ class CellConductor final : public ConductorLaw {
     if (!selector.any()) {
       const std::string v = between(plus, minus);
       const std::string odd = curve.sinh_V > 0 ? fmt::format("{0}*sinh({1}/{0})", curve.sinh_V, v) : v;
-      return fmt::format("b_{} {} {} i={}*({}+{}*{}*{}*{})\n", name, plus, minus, siemens, odd, curve.cubic_per_V2, v, v,
-                         v);
+      return fmt::format("b_{} {} {} i={}*({}+{}*{}*{}*{})\n", name, plus, minus, siemens, odd, curve.cubic_per_V2, v,
+                         v, v);
     }
     const std::string inner = name + "#cell", device = fmt::format("r_{} {} {} {}\n", name, plus, inner, 1 / siemens);
     if (selector.kind != SelectorKind::exponential)
@@ -214,8 +214,8 @@ MemristorSource device_memristors() {
     const DeviceSpec spec = memristor_device(settings, place);
     std::vector<DeviceSetting> all = settings;
     const MemristorName of = take_name(all, place);
-    MemristorLaw law{of.kind + " " + of.name, device_toml(spec), spec.g_min_S, spec.g_max_S, spec.g_reference_S(),
-                     conductor_law(spec)};
+    MemristorLaw law{of.kind + " " + of.name, device_toml(spec),  spec.g_min_S, spec.g_max_S,
+                     spec.g_reference_S(),    conductor_law(spec)};
     if (spec.temperature_K != DeviceSpec{}.temperature_K)
       law.settings += fmt::format("[circuit]\ntemperature = {}\n", spec.temperature_K);
     return law;

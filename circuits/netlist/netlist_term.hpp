@@ -39,9 +39,7 @@ class NetlistTerm final : public Term<S> {
   /// Gives the currents, from now on, the noise of this temperature (NetlistPorts::noise_K).
   void set_noise(double temperature_K) { ports_.noise_K = temperature_K; }
   /// Gives the reads of its devices, memristors and resistors that a map of devices holds, their fresh noise from now on (DeviceReads).
-  void set_read_noise(const DeviceSpec& device) {
-    reads_ = DeviceReads(equations_->netlist(), ports_.learned, device);
-  }
+  void set_read_noise(const DeviceSpec& device) { reads_ = DeviceReads(equations_->netlist(), ports_.learned, device); }
   /// Capacitance of a column of the state; if each node has its own, the mean over nodes.
   double capacitance_F() const { return column_capacitance_F(ports_); }
 

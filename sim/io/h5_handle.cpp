@@ -35,7 +35,8 @@ herr_t find_no_memory(unsigned /*n*/, const H5E_error2_t* error, void* found) {
 void leave_hdf5_at_exit() { H5dont_atexit(); }
 
 void h5_expect_room() {
-  constexpr std::size_t kRoom = 8U << 20U;   // a small run failed with 1 MB left and was written with 2; the rest is margin
+  constexpr std::size_t kRoom =
+      8U << 20U;  // a small run failed with 1 MB left and was written with 2; the rest is margin
   void* volatile room = std::malloc(kRoom);  // volatile: a compiler may leave out what is freed at once
   const bool none = room == nullptr;
   std::free(room);

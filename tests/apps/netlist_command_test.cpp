@@ -180,8 +180,7 @@ TEST_CASE("netlist: an oscillator is said to have no rest, and .ic holds where a
 
 TEST_CASE("netlist: memristors with a curve are solved, and noise of reads is said to be left out", "[apps]") {
   const Folder folder;
-  folder.write("m.cir",
-               "m\nV1 a 0 0.6\nR1 a b 100k\nY1 b 0 preset=ecram g=10u iv_sinh=0.2 read_noise=0.01\n.end\n");
+  folder.write("m.cir", "m\nV1 a 0 0.6\nR1 a b 100k\nY1 b 0 preset=ecram g=10u iv_sinh=0.2 read_noise=0.01\n.end\n");
   const auto json = nlohmann::json::parse(run_nudge(folder, "netlist m.cir --op --json").output);
   const double v = json["nodes"]["b"].get<double>();
   CHECK((0.6 - v) / 100e3 == Approx(10e-6 * 0.2 * std::sinh(v / 0.2)).epsilon(1e-9));

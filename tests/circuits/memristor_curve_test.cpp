@@ -57,7 +57,8 @@ TEST_CASE("memristor curves: slopes and energies are differences and integrals",
     for (const double g : {2e-6, 2e-5}) {
       for (const double v : {-0.9, -0.01, 0.3, 1.2}) {
         CAPTURE(g, v);
-        constexpr double kStep = 1e-5;  // cubes of relative steps: 1e-10 of a function whose scale is 0.1 V; rounding 1e-16/1e-5
+        constexpr double kStep =
+            1e-5;  // cubes of relative steps: 1e-10 of a function whose scale is 0.1 V; rounding 1e-16/1e-5
         const ConductorLaw::Point at = law.at(g, v);
         const auto volts = [&](double d) { return law.at(g, v + d).current; };
         const auto siemens = [&](double d) { return law.at(g * (1 + d), v).current; };
@@ -95,10 +96,12 @@ TEST_CASE("memristor curves: a bridge of them is ngspice's with sources written 
                        "b");
   };
   // ngspice's k/q is 3.4e-7 below ours, which moves the diode's voltage by as much; it iterates to 1e-9.
-  CHECK(ours("iv_sinh=0.15 iv_cubic=0.4") == Approx(theirs([](auto k, auto p, auto n, auto g) {
+  CHECK(ours("iv_sinh=0.15 iv_cubic=0.4") ==
+        Approx(theirs([](auto k, auto p, auto n, auto g) {
           return fmt::format("b{} {} {} i={}*(0.15*sinh(v({},{})/0.15)+0.4*v({},{})^3)\n", k, p, n, g, p, n, p, n);
         })).epsilon(1e-6));
-  CHECK(ours("selector=transistor selector_resistance=30k") == Approx(theirs([](auto k, auto p, auto n, auto g) {
+  CHECK(ours("selector=transistor selector_resistance=30k") ==
+        Approx(theirs([](auto k, auto p, auto n, auto g) {
           return fmt::format("rm{} {} m{} {{1/{}}}\nrs{} m{} {} 30k\n", k, p, k, g, k, k, n);
         })).epsilon(1e-6));
   CHECK(ours("selector=exponential selector_voltage=0.1 selector_current=20n") ==
@@ -117,7 +120,8 @@ TEST_CASE("memristor curves: a steep curve behind a resistor is found from far a
   const NodalEquations far(drawn_curves("t\nV1 a 0 100\nY1 a 0 preset=ecram iv_sinh=0.05\n"));
   std::string first;
   for (int n = 0; n < 20; ++n) {
-    const std::vector<char> other(static_cast<std::size_t>(64 << n % 8), static_cast<char>(n));  // moves what is allocated
+    const std::vector<char> other(static_cast<std::size_t>(64 << n % 8),
+                                  static_cast<char>(n));  // moves what is allocated
     std::vector<double> x(static_cast<std::size_t>(far.unknowns()), 0.0);
     const OperatingPoint found = OperatingPointSolver(far).solve(far.values(), {}, x);
     CHECK(found.status != Status::converged);

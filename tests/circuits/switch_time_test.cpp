@@ -105,8 +105,7 @@ TEST_CASE("switches over time: .ic holds its nodes until the beginning", "[trans
   const auto b = static_cast<std::size_t>(find_node(equations.netlist(), "b"));
   // 30 mA through the coil hang on the source of 1e4 S that holds the node.
   CHECK(found.volts.front()[b] == Approx(3).epsilon(1e-5));
-  std::string commands =
-      ".options reltol=1e-6 abstol=1e-14 vntol=1e-9\n.control\nset numdgt=12\ntran 0.1u 1m 0 0.1u\n";
+  std::string commands = ".options reltol=1e-6 abstol=1e-14 vntol=1e-9\n.control\nset numdgt=12\ntran 0.1u 1m 0 0.1u\n";
   std::vector<std::size_t> steps;
   for (std::size_t k = found.time_s.size() / 8; k + 1 < found.time_s.size(); k += found.time_s.size() / 8) {
     commands += fmt::format("meas tran m{} find v(b) at={:.12g}\n", k, found.time_s[k]);

@@ -9,7 +9,7 @@ using namespace nudge;
 namespace {
 
 constexpr int kMostUnknowns = 24;  // more say nothing new and take time
-constexpr int kManySteps = 500;  // of a point that is not found: thousands are nine tenths of the time
+constexpr int kManySteps = 500;    // of a point that is not found: thousands are nine tenths of the time
 
 /// A waveform that lacks nothing has a value and a slope at any time, and its jumps end.
 void follow(const Element& e) {

@@ -72,11 +72,10 @@ TEST_CASE("rules that only a run knew are known to the config") {
                Contains("relaxation.solver = " + solver + " (does not fit: it cannot follow fresh noise") &&
                    Contains("; euler, second_order or rk4 would)"));
   }
-  CHECK_THAT(
-      refusal({"estimator=aep_transposed", "nudge.form=oscillating", "relaxation.solver=rk4"}),
-      Contains(
-          "nudge.form = oscillating (does not fit: relaxation.solver must be euler or second_order, whose steps it follows; static "
-          "would)"));
+  CHECK_THAT(refusal({"estimator=aep_transposed", "nudge.form=oscillating", "relaxation.solver=rk4"}),
+             Contains("nudge.form = oscillating (does not fit: relaxation.solver must be euler or second_order, whose "
+                      "steps it follows; static "
+                      "would)"));
   CHECK_THAT(refusal({"estimator=aep_tracked", "relaxation.solver=newton_gmres"}),
              Contains("estimator = aep_tracked (does not fit: relaxation.solver = newton_gmres needs a Jacobian"));
   // What only `gradcheck` runs hinders no training of the same file.

@@ -67,8 +67,9 @@ struct Curved {
 double spice_cost(const Netlist& netlist) {
   const TemporaryDirectory folder;
   std::string text = netlist_text(netlist, "moved");
-  text.insert(text.rfind(".end"), ".options reltol=1e-12 abstol=1e-18 vntol=1e-15\n.control\nset numdgt=15\nop\nprint "
-                                  "v(y)\nquit 0\n.endc\n");
+  text.insert(text.rfind(".end"),
+              ".options reltol=1e-12 abstol=1e-18 vntol=1e-15\n.control\nset numdgt=15\nop\nprint "
+              "v(y)\nquit 0\n.endc\n");
   const std::string log = run_ngspice(folder.path(), text);
   const double error = std::stod(log.substr(log.find("v(y) = ") + 7)) - kCurveWanted;
   return 0.5 * error * error;
@@ -163,9 +164,8 @@ TEST_CASE("memristor reads: every solution deviates as its devices do", "[netlis
 TEST_CASE("memristor reads: steps of Euler's method hold a node at the variance of their noise",
           "[netlist][memristor][noise]") {
   Weighing task;
-  const Config config =
-      task.memristors({"data.side_by_side=1", "device.read_noise=0.02", "relaxation.solver=euler", "estimator=ep",
-                       "relaxation.step=0.05", "circuit.thermal_noise=false"});
+  const Config config = task.memristors({"data.side_by_side=1", "device.read_noise=0.02", "relaxation.solver=euler",
+                                         "estimator=ep", "relaxation.step=0.05", "circuit.thermal_noise=false"});
   Curved circuit(config);
   const CrossbarSpec spec = crossbar_spec(config);
   // One node of total conductance G: dz/dt = −λ z + s ξ, λ = G/(10 uS), s² = Σ (σ (v_k − y)/10 uS)²: the variance is s²/2λ, and
@@ -194,7 +194,8 @@ TEST_CASE("memristor reads: steps of Euler's method hold a node at the variance 
   CHECK(std::abs(sum / kSteps) < 4 * std::sqrt(expected / 14000) + 1e-3 * std::sqrt(expected));
 }
 
-TEST_CASE("memristor reads: trainings with them learn, and are the same for any threads", "[netlist][memristor][noise]") {
+TEST_CASE("memristor reads: trainings with them learn, and are the same for any threads",
+          "[netlist][memristor][noise]") {
   Weighing task;
   const auto rmse = [&](std::vector<std::string> more) {
     more.emplace_back("device.read_noise=0.01");

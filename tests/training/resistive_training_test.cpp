@@ -61,7 +61,8 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   refused("circuit.phase_adc_bits=12", lines);
   refused("crossbar.update=tiki_taka", "must be a rule for single devices with network.kind = resistive");
   refused("relaxation.solver=anderson",
-          "does not fit: resistive.diode = ideal keeps states in a box, and it does not project onto a box; euler, second_order or "
+          "does not fit: resistive.diode = ideal keeps states in a box, and it does not project onto a box; euler, "
+          "second_order or "
           "coordinate would");
   refused("resistive.gain=[-1]", "resistive.gain");
   refused("resistive.hidden=[0]", "resistive.hidden");

@@ -45,10 +45,11 @@ Index classes_of_labels(const std::vector<int>& labels, const std::string& name)
   const auto largest = std::max_element(labels.begin(), labels.end());
   const Index classes = *largest + 1, have = static_cast<Index>(std::set<int>(labels.begin(), labels.end()).size());
   if (classes <= 4 * have) return classes;
-  throw UserError(fmt::format(
-      "{}: label {} of sample {} (counted from 0) makes {} classes, and {} of them have a sample. Correct the label, or "
-      "set data.classes = {}",
-      name, *largest, largest - labels.begin(), classes, have, classes));
+  throw UserError(
+      fmt::format("{}: label {} of sample {} (counted from 0) makes {} classes, and {} of them have a sample. Correct "
+                  "the label, or "
+                  "set data.classes = {}",
+                  name, *largest, largest - labels.begin(), classes, have, classes));
 }
 
 /// Counts the classes of the data after a look at each label.

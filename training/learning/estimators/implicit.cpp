@@ -15,8 +15,8 @@ void ImplicitEstimator<S>::solve_dense(Linearization<S>& at, const Matrix<S>& mo
   const Index cols = cost_gradient_.cols();
   const Index n = rows * cols;
   if (n > most_dense_unknowns) {
-    throw UserError("implicit_dense: tokens * channels = " + std::to_string(n) +
-                    " (must be <= " + std::to_string(most_dense_unknowns) + "; use implicit, which solves iteratively)");
+    throw UserError("implicit_dense: tokens * channels = " + std::to_string(n) + " (must be <= " +
+                    std::to_string(most_dense_unknowns) + "; use implicit, which solves iteratively)");
   }
   Matrix<double> transposed(n, n);
   Matrix<S> unit = Matrix<S>::Zero(rows, cols);
