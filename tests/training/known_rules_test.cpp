@@ -44,6 +44,15 @@ const Settings kCoordinate = {"network.kind=resistive", "task.kind=classificatio
 
 }  // namespace
 
+TEST_CASE("keys that a level would set on devices are read where a sweep chooses among devices") {
+  const Settings spread = {"hardware.level=local", "attention.gain_spread=0.05"};
+  CHECK_THAT(refusal(spread), Contains("attention.gain_spread = 0.05 (nothing reads it"));
+  CHECK(refusal(with(spread, {"sweep.grid.device.preset=['ecram']"})).empty());
+  CHECK(refusal(with({spread[1]}, {"device.preset=ecram", "sweep.grid.hardware.level=['local']"})).empty());
+  // A netlist's is set by no level.
+  CHECK_THAT(refusal({"sweep.grid.device.preset=['ecram']", "netlist.twin_mismatch=0.1"}), Contains("nothing reads it"));
+}
+
 TEST_CASE("rules that only a run knew are known to the config") {
   const Settings stack = {"network.kind=stack"};
   CHECK_THAT(refusal(with(stack, {"model.mixer=mha"})),

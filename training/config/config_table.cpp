@@ -174,8 +174,9 @@ std::vector<ConfigCheck> program_checks() {
 /// Whether a sweep or a comparison chooses among values of the key.
 bool varies(const Config& config, const std::string& key) {
   const auto chooses = [&](const std::string& text) {
-    return text.find(key) != std::string::npos ||
-           (key == "device.model" && text.find("device.preset") != std::string::npos);
+    const auto has = [&](const char* one) { return text.find(one) != std::string::npos; };
+    return has(key.c_str()) || (key == "device.model" && has("device.preset")) ||
+           ((has("device.preset") || has("hardware.level")) && level_may_set(key));
   };
   const auto& entrants = config.texts("compare.entrants");
   if (std::any_of(entrants.begin(), entrants.end(), chooses)) return true;

@@ -290,6 +290,14 @@ std::string level_values(const Config& asked) {
   return text;
 }
 
+bool level_may_set(const std::string& key) {
+  for (const auto* list :
+       {&device_values(), &amplifier_values(), &amplifier_use(), &circuit_values(), &recipe(), &local_values()}) {
+    if (std::any_of(list->begin(), list->end(), [&](const PhysicalValue& one) { return key == one.key; })) return true;
+  }
+  return false;
+}
+
 std::string stale_pulses(const Config& config) {
   constexpr double most = 2;  // a controller that is wrong by so much sends twice, or half, of what is missing
   const auto count = pulses_of_tables(config);

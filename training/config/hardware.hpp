@@ -27,6 +27,9 @@ const Section<HardwareOptions>& hardware_section();
 /// the defaults and presets, file and settings. Values for which the kind of network has no place are left out.
 std::string level_values(const Config& asked);
 
+/// True of a key that some level, or the amplifier, may set on devices.
+bool level_may_set(const std::string& key);
+
 /// Keys whose values circuit.amplifier sets.
 std::vector<std::string> amplifier_keys();
 
