@@ -85,7 +85,7 @@ TEST_CASE("a run that a constant answer beats fails where its states never came 
           "[train]") {
   const Folder folder;
   const std::string untrained =
-      "train " + kDigits + " --set train.steps=4 --set train.learning_rate=1e-9 --set train.null=off";
+      "train " + kDigits + " --set train.steps=12 --set train.learning_rate=1e-9 --set train.null=off";
   const Outcome restless = run_nudge(folder, untrained + " --set relaxation.free_steps=2 --out restless.h5");
   CHECK(restless.exit_code == 3);
   CHECK_THAT(restless.errors, Contains("the run failed: free phase too short") && Contains("What may help: 6 steps"));

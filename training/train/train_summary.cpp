@@ -50,7 +50,28 @@ bool unsound(const TrainLog& log, bool learnt) {
   return checks > 0;
 }
 
-/// Text of a run's failure, by which it is no result; empty: it is one.
+/// Losses over a run: the validation losses, or the training losses where there are fewer than two of those.
+const std::vector<double>& losses_over_run(const TrainLog& log) {
+  const std::vector<double>& validation = log.values("train/validation_loss");
+  return validation.size() > 1 ? validation : log.values("train/loss");
+}
+
+/// True if a run ends within 1 % of the loss that it began with, or above.
+bool has_not_fallen(const TrainLog& log) {
+  const std::vector<double>& losses = losses_over_run(log);
+  return !losses.empty() && losses.back() > 0.99 * losses.front();
+}
+
+/// True if most states had not settled at any of the last checks that could have ended the run.
+bool never_rested(const TrainLog& log) {
+  for (std::size_t k = 0; k < hopeless_checks; ++k) {
+    if (!(logged_verdict(log, k).settled < 0.5)) return false;
+  }
+  return true;
+}
+
+/// Text of a run's failure, by which it is no result; empty: it is one. A constant answer that is better is no failure alone, nor are states
+/// that do not settle.
 std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::optional<ConstantGain>& constant) {
   const double nonfinite = s.of("nonfinite"), steps = static_cast<double>(s.done);
   if (s.done > 0 && nonfinite + s.of("skipped") == steps) return "no step was accepted";
@@ -60,8 +81,7 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::op
       (s.done > 0 && !std::isfinite(s.of("final_loss")))) {
     return "the loss is not finite";
   }
-  // A run that a constant answer beats has no other excuse for states of which most never came to rest.
-  const bool restless = constant && constant->gain.high < 0 && s.equilibrium.settled < 0.5;
+  const bool restless = never_rested(log) && constant && constant->gain.high < 0 && has_not_fallen(log);
   return restless || unsound(log, constant && constant->gain.low > 0) ? finding(s.equilibrium) : "";
 }
 
@@ -70,7 +90,7 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::op
 std::string unlearnt(const TrainLog& log, const ConstantGain& constant, double own) {
   constexpr double kTimes = 10;
   const std::vector<double>& validation = log.values("train/validation_loss");
-  const std::vector<double>& losses = validation.size() > 1 ? validation : log.values("train/loss");
+  const std::vector<double>& losses = losses_over_run(log);
   if (losses.empty() || validation.empty() || !(losses.front() > 0)) return "";
   const double start = losses.front(), end = validation.back();
   // The constant answer's loss is own + won, which rounding swallows where own is huge.
