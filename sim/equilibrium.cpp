@@ -315,7 +315,9 @@ void confirm_steps(Equilibrium& e, const std::function<SettleResult(double, int)
     // Where no stable equilibrium is known a contraction may be that of a state that never comes to rest.
     const bool hopes = e.settled < 1 && e.decay < 1 && !e.stable() && std::isfinite(e.residual);
     const int more = std::min(kTimes * e.steps, kMost);
-    if (hopes && more > e.steps && !(settled(e.aim(), more).residual <= e.aim())) e.decay = 1;
+    constexpr double falls = 0.5;  // of the residual, in twice the steps: on its way
+    if (hopes && more > e.steps && !(settled(e.aim(), more).residual < std::max(falls * e.residual, e.aim())))
+      e.decay = 1;
     return;
   }
   const int most = kTimes * (e.steps + e.missing_steps);

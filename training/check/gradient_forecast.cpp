@@ -184,7 +184,7 @@ void look_at(const std::string& name, const Config& ideal, const RunParts& run, 
   if (std::isnan(left.cosine)) return;  // nothing is known without it
   const double share = all.noise > 0 ? std::max(0.0, 1 - std::pow(left.noise / all.noise, 2)) : 0;
   if (left.cosine > all.cosine + kTold || share > kTold || (std::isnan(all.cosine) && !std::isnan(left.cosine))) {
-    parts.push_back({name, left.cosine, share});
+    parts.push_back({name, left.cosine, all.cosine, share});
   }
 }
 
@@ -229,6 +229,8 @@ std::string forecast_warning(const Config& config, const GradientForecast& forec
   return forecast_text(forecast) +
          (forecast.looked ? "" : " (`nudge config check` examines every part of the circuit)");
 }
+
+double first_cosine(const Config& config, const RunParts& run) { return measure(config, run).cosine; }
 
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what) {
   const Compared all = measure(config, run);

@@ -15,6 +15,8 @@ struct ErrorPart {
   double cosine =
       std::numeric_limits<double>::quiet_NaN();  ///< cosine of the gradient without the part with its own exact
                                                  ///< gradient
+  double with_it =
+      std::numeric_limits<double>::quiet_NaN();  ///< the same cosine with the part, on the same batch, the first
   double noise_share =
       0;  ///< 1 − s²/s₀²: share of the variance s₀² of the nudged states that goes with the part; 0: none
 };
@@ -61,6 +63,9 @@ std::string forecast_warning(const Config& config, const GradientForecast& forec
 /// taken there, as many as `what` may cost, and of all four before a run is refused. The parts are measured one by one. Every part of the
 /// circuit that is not ideal gets its keys' defaults, one gradient and one exact gradient.
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what);
+
+/// Cosine of the gradient of the first batch with the exact one, both as in forecast_gradient(); NaN where it is not known.
+double first_cosine(const Config& config, const RunParts& run);
 
 /// Text such as "the gradient of the first batch has a cosine of 0.62 with the exact one; without offsets of amplifiers
 /// it is 0.98".

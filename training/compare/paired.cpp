@@ -19,11 +19,13 @@ PairedDifference paired_difference(const std::vector<double>& values, const std:
   const double better = higher_is_better(result) ? 1 : -1;
   PairedDifference out;
   std::vector<double> differences;
+  double largest = 0;
   for (std::size_t s = 0; s < values.size(); ++s) {
     if (std::isnan(values[s]) || std::isnan(baseline[s])) continue;
     ++out.seeds;
     const bool both = std::isfinite(values[s]) && std::isfinite(baseline[s]);
     if (both) differences.push_back(values[s] - baseline[s]);
+    if (both) largest = std::max({largest, std::abs(values[s]), std::abs(baseline[s])});
     out.failed += both ? 0 : 1;
     // A failed run is as bad as another, whatever infinity stands for it.
     const double x = std::isinf(values[s]) ? -std::numeric_limits<double>::infinity() : better * values[s];
@@ -34,7 +36,9 @@ PairedDifference paired_difference(const std::vector<double>& values, const std:
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const Spread spread = out.failed > 0 ? Spread{nan, nan} : spread_of_finite(differences);
   out.mean = spread.mean;
-  out.deviation = spread.deviation;
+  constexpr double rounding =
+      1e-14;  // of differences of numbers: shares of the same samples are equal to some units of 2e-16
+  out.deviation = spread.deviation > rounding * largest ? spread.deviation : std::isnan(spread.deviation) ? nan : 0;
   look_at_together(out, comparisons);
   return out;
 }

@@ -3,23 +3,58 @@
 
 #include <fmt/format.h>
 
-#include "devices/device_config.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
 #include "sim/base/errors.hpp"
 #include "training/check/gradient_forecast.hpp"
 
 namespace nudge {
+
+namespace {
+
+constexpr const char *too_large = "too large a beta", *too_small = "too small a beta";
+
+/// The parts of a forecast, and nudges of half and of ten times the size.
+std::vector<ErrorPart> error_parts(const Config& config, const RunParts& run, double beta) {
+  const GradientForecast found = forecast_gradient(config, run, LookAt::quick_parts);
+  std::vector<ErrorPart> parts = found.parts;
+  if (!(beta > 0) || !found.looked) return parts;
+  const double with_it = first_cosine(config, run);
+  for (const auto& [name, other] : {std::pair(too_large, beta / 2), std::pair(too_small, 10 * beta)}) {
+    Config moved = config;
+    moved.set_from_text("beta", fmt::format("{:.17g}", other));
+    parts.push_back({fmt::format("{} = {:.2g}", name, beta), first_cosine(moved, run), with_it, 0});
+  }
+  return parts;
+}
+
+}  // namespace
 
 std::string error_cause(const Config& config, const RunParts& run, const std::string& estimator, double beta) {
   Config one = config;
   try {
     one.set_from_text("estimator", estimator);
     if (beta > 0) one.set_from_text("beta", fmt::format("{:.17g}", beta));
-    if (!on_devices(one)) return "";
-    const GradientForecast found = forecast_gradient(one, run, LookAt::quick_parts);
-    if (found.parts.empty()) return "";
-    const ErrorPart& first = found.parts.front();
-    constexpr double told = 0.001;  // a cosine that the table tells
-    return first.cosine > found.cosine + told ? fmt::format("{}: {:.3f} without", first.name, first.cosine) : "";
+    const std::vector<ErrorPart> parts = error_parts(one, run, beta);
+    const auto gain = [](const ErrorPart& part) {
+      const double won = part.cosine - part.with_it;
+      return std::isnan(won) ? -std::numeric_limits<double>::infinity() : won;  // its phases do not settle
+    };
+    const auto first = std::max_element(parts.begin(), parts.end(),
+                                        [&](const ErrorPart& a, const ErrorPart& b) { return gain(a) < gain(b); });
+    if (first == parts.end()) return "";
+    constexpr double most = 0.5, some = 0.1;  // of the error
+    const double share = gain(*first) / (1 - first->with_it);
+    if (!(share > some)) return "no single part: circuit, steps, half and ten times beta are each below a tenth of it";
+    const char* how = first->name.starts_with(too_large)   ? "at half of it"
+                      : first->name.starts_with(too_small) ? "at ten times"
+                                                           : "without";
+    return fmt::format("{}{}: {:.3f} {}, {:.3f} with", share > most ? "" : "several parts, among them ", first->name,
+                       first->cosine, how, first->with_it);
   } catch (const NumericalFailure&) {  // a nudge beyond the minimum of a circuit without one of its parts
     return "";
   }

@@ -99,6 +99,17 @@ std::string unlearnt(const TrainLog& log, const ConstantGain& constant, double o
   return fmt::format("{} from {:.4g} to {:.4g}, above that of a constant answer", kRose, start, far ? own : end);
 }
 
+/// Text on a run of classes whose loss ends above a thousand: their targets are 0 and 1. Else on one that no constant answer is known for
+/// (`known` false) and whose loss ends a thousand times as large as it began.
+std::string exploded(const TrainLog& log, const std::string& metric, bool known) {
+  constexpr double kTimes = 1000;
+  const std::vector<double>& losses = losses_over_run(log);
+  if (losses.empty()) return "";
+  const double start = losses.front(), end = losses.back();
+  if (!known && start > 0 && end > kTimes * start) return fmt::format("{} from {:.4g} to {:.4g}", kRose, start, end);
+  return metric == "accuracy" && end > kTimes ? fmt::format("the loss ends at {:.4g}", end) : "";
+}
+
 /// Note on a run that a constant answer beats.
 std::string below_constant_note(const ConstantGain& constant, const std::string& unit) {
   const LossGain& gain = constant.gain;
@@ -166,6 +177,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.failure = loop.stuck().empty() ? failure_of(s, log, constant) : "stopped: " + loop.stuck();
   if (s.failure.empty() && loop.finished() && constant)
     s.failure = unlearnt(log, *constant, s.of(constant->part == "test" ? "test_loss" : "validation_loss"));
+  if (s.failure.empty() && loop.finished()) s.failure = exploded(log, s.metric, constant.has_value());
   // Of a text counting letters says the same (TrainSummary::lines).
   if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
     s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));
