@@ -14,6 +14,23 @@ namespace nudge {
 /// columns and senses the rows, through the same devices.
 enum class ReadDirection { forward, transposed };
 
+/// A value for each of the two ports of an array. A read in either direction has converters of its own: a forward one drives rows by DACs
+/// and senses columns by ADCs, a transposed one drives columns and senses rows.
+template <class T>
+struct PerPort {
+  T forward = {}, transposed = {};
+
+  T total() const { return forward + transposed; }
+  T& at(ReadDirection way) { return way == ReadDirection::forward ? forward : transposed; }
+  const T& at(ReadDirection way) const { return way == ReadDirection::forward ? forward : transposed; }
+  PerPort& operator+=(const PerPort& other) {
+    forward += other.forward;
+    transposed += other.transposed;
+    return *this;
+  }
+  bool operator==(const PerPort&) const = default;
+};
+
 /// Derivative of a read at its operating point, D = ∂out/∂drive: jvp is out = D v, vjp is out = Dᵀ u.
 enum class Derivative { jvp, vjp };
 

@@ -27,8 +27,8 @@ void CircuitSpec::validate() const {
   check("amplifier_bandwidth", amplifier_bandwidth_Hz, true);
   check("auto_zero_capacitance", zero_capacitance_F, false);
   check("noise_within_phases", noise_within_phases_s, true);
-  check("dac_energy", dac_energy_J, true);
-  check("adc_energy", adc_energy_J, true);
+  check("dac_energy", dac_energy_J.forward, true);
+  check("adc_energy", adc_energy_J.forward, true);
   check("amplifier_power", amplifier_power_W, true);
   check("line_capacitance", line_capacitance_F, true);
   check("digital_energy", digital_energy_J, true);
@@ -62,6 +62,16 @@ double clamp_noise(const CircuitSpec& spec) {
 }
 
 namespace {
+
+/// A price that holds for the converters of both ports.
+OptionField<CircuitSpec> both_ports(ParamRow row, PerPort<double> CircuitSpec::*member) {
+  std::string key = row.key;
+  return {std::move(row),
+          [key = std::move(key), member](const Config& config, CircuitSpec& circuit) {
+            (circuit.*member).forward = (circuit.*member).transposed = config.real(key);
+          },
+          Member<CircuitSpec>(member)};
+}
 
 const Choices<TokenUse> token_uses{
     {"multiplexed", TokenUse::multiplexed}, {"replicated", TokenUse::replicated}, {"shared", TokenUse::shared}};
@@ -144,15 +154,14 @@ const Section<CircuitSpec>& circuit_section() {
                    "constant during a training step. 0 s: all noise is constant.",
                    "chosen: ten times a sequence of the default circuit, in which slower noise hardly changes"),
           &CircuitSpec::noise_within_phases_s),
-      field(param::zero_is(
-                "unknown",
-                quantity("circuit.dac_energy", "unknown", Unit::joule, at_least(0),
-                         "Energy of one digital-to-analog conversion; unknown: not counted, because no value fits all "
-                         "converters.")),
-            &CircuitSpec::dac_energy_J),
-      field(param::zero_is("unknown", quantity("circuit.adc_energy", "unknown", Unit::joule, at_least(0),
-                                               "Energy of one analog-to-digital conversion; unknown: not counted.")),
-            &CircuitSpec::adc_energy_J),
+      both_ports(param::zero_is("unknown", quantity("circuit.dac_energy", "unknown", Unit::joule, at_least(0),
+                                                    "Energy of one digital-to-analog conversion; unknown: not counted, "
+                                                    "because no value fits all converters.")),
+                 &CircuitSpec::dac_energy_J),
+      both_ports(
+          param::zero_is("unknown", quantity("circuit.adc_energy", "unknown", Unit::joule, at_least(0),
+                                             "Energy of one analog-to-digital conversion; unknown: not counted.")),
+          &CircuitSpec::adc_energy_J),
       field(param::zero_is(
                 "unknown",
                 quantity("circuit.amplifier_power", "unknown", Unit::watt, at_least(0),

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "circuits/array_use.hpp"
 #include "circuits/crossbar/converter.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/config/section.hpp"
@@ -26,8 +27,8 @@ struct CircuitSpec {
   bool auto_zero = false;               ///< the offsets of these amplifiers are sampled and taken off
   double zero_capacitance_F = 1e-12;    ///< capacitance that keeps a sampled offset
   double noise_within_phases_s = 0;     ///< slow noise of shorter correlation moves from read to read; 0: none does
-  double dac_energy_J = 0;              ///< energy of a conversion
-  double adc_energy_J = 0;
+  PerPort<double> dac_energy_J = {};    ///< energy of a conversion, by port; a key sets both
+  PerPort<double> adc_energy_J = {};
   double amplifier_power_W = 0;   ///< static power of the amplifier of a sensed line while it is read
   double line_capacitance_F = 0;  ///< capacitance of a line per device on it
   double digital_energy_J = 0;    ///< energy of a digital operation

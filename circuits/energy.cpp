@@ -22,8 +22,8 @@ double unit_drive_power_W(const LineView<S>& view, double siemens_per_weight, co
 EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J) {
   EnergyReport report;
   report.arrays_J = reads.array_J;
-  report.dac_J = static_cast<double>(reads.dac_conversions) * circuit.dac_energy_J;
-  report.adc_J = static_cast<double>(reads.adc_conversions) * circuit.adc_energy_J;
+  report.dac_J = priced(reads.dac_conversions, circuit.dac_energy_J);
+  report.adc_J = priced(reads.adc_conversions, circuit.adc_energy_J);
   report.amplifiers_J = reads.amplifier_s * circuit.amplifier_power_W;
   report.drivers_J = reads.cell_V2 * circuit.line_capacitance_F;
   report.digital_J = reads.operations * circuit.digital_energy_J;
@@ -34,7 +34,7 @@ EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, 
 double verify_energy_J(std::uint64_t reads, const CircuitSpec& circuit, double mean_conductance_S, double time_s,
                        bool converted) {
   const double heat = circuit.read_voltage_V * circuit.read_voltage_V * mean_conductance_S * time_s;
-  return static_cast<double>(reads) * (heat + (converted ? circuit.adc_energy_J : 0));
+  return static_cast<double>(reads) * (heat + (converted ? circuit.adc_energy_J.forward : 0));
 }
 
 #define NUDGE_ENERGY(S)                                                                       \

@@ -47,12 +47,18 @@ struct EnergyReport {
   }
 };
 
+/// Energy of so many operations at so much for each, both by the port that makes them.
+inline double priced(const PerPort<std::uint64_t>& counts, const PerPort<double>& each_J) {
+  return static_cast<double>(counts.forward) * each_J.forward +
+         static_cast<double>(counts.transposed) * each_J.transposed;
+}
+
 /// Energy of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order), and
 /// of its pulses. writes_J: PulseHeat, summed over arrays; 0 for a relaxation.
 EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J = 0);
 
-/// Energy of `reads` reads of single devices that last time_s each: V² G t at the mean conductance, and one conversion each
-/// where `converted`.
+/// Energy of `reads` reads of single devices that last time_s each: V² G t at the mean conductance, and one conversion
+/// of the forward port each where `converted`.
 double verify_energy_J(std::uint64_t reads, const CircuitSpec& circuit, double mean_conductance_S, double time_s,
                        bool converted);
 

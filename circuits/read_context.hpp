@@ -15,16 +15,16 @@ namespace nudge {
 /// give the rest of the circuit's energy.
 struct ReadTotals {
   double array_J = 0;
-  std::uint64_t dac_conversions = 0, adc_conversions = 0;
-  std::uint64_t reads = 0;  ///< reads of one row of a drive each
+  PerPort<std::uint64_t> dac_conversions = {}, adc_conversions = {};  ///< by the port that made them
+  std::uint64_t reads = 0;                                            ///< reads of one row of a drive each
   std::uint64_t driven = 0,
-                sensed = 0;        ///< lines, over all reads: as many conversions where every line had a converter
-  double cell_V2 = 0;              ///< Σ over driven lines of devices on the line times V²
-  double amplifier_s = 0;          ///< Σ over sensed lines of the time of their read
-  double operations = 0;           ///< digital operations on the values that were read
-  std::uint64_t clipped = 0;       ///< conversions beyond the full scale of their converter
-  std::uint64_t partial_sums = 0;  ///< additions of the numbers of tiles, of ports with converters
-  double cells = 0;                ///< Σ over reads of the devices between driven and sensed lines: selectors opened
+                sensed = 0;   ///< lines, over all reads: as many conversions where every line had a converter
+  double cell_V2 = 0;         ///< Σ over driven lines of devices on the line times V²
+  double amplifier_s = 0;     ///< Σ over sensed lines of the time of their read
+  double operations = 0;      ///< digital operations on the values that were read
+  std::uint64_t clipped = 0;  ///< conversions beyond the full scale of their converter
+  PerPort<std::uint64_t> partial_sums = {};  ///< additions of the numbers of tiles, of ports with converters
+  double cells = 0;  ///< Σ over reads of the devices between driven and sensed lines: selectors opened
   ReadTotals& operator+=(const ReadTotals& other) {
     array_J += other.array_J;
     dac_conversions += other.dac_conversions;

@@ -47,9 +47,12 @@ CardCounts product_counts(const std::string& name, const Crossbar<double>& array
   counts.devices = static_cast<double>(array.plus().conductance().size() + array.minus().conductance().size());
   counts.arrays[name] = {rows, columns};
   counts.inference.array_J = each(all.array_J);
-  counts.inference.dac_conversions = each(static_cast<double>(all.dac_conversions));
-  counts.inference.adc_conversions = each(static_cast<double>(all.adc_conversions));
-  counts.inference.partial_sums = each(static_cast<double>(all.partial_sums));
+  const auto forward = [&](const PerPort<std::uint64_t>& count) {
+    return PortCounts{each(static_cast<double>(count.forward)), 0};
+  };
+  counts.inference.dac_conversions = forward(all.dac_conversions);
+  counts.inference.adc_conversions = forward(all.adc_conversions);
+  counts.inference.partial_sums = forward(all.partial_sums);
   counts.inference.amplifier_s = each(all.amplifier_s);
   counts.inference.driven_V2 = each(all.cell_V2);
   counts.inference.cells = each(all.cells);

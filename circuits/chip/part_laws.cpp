@@ -88,12 +88,18 @@ TileLines& TileLines::operator+=(const TileLines& other) {
   tiles += other.tiles;
   row_lines += other.row_lines;
   column_lines += other.column_lines;
-  forward_adcs += other.forward_adcs;
-  transposed_adcs += other.transposed_adcs;
-  forward_adders += other.forward_adders;
-  transposed_adders += other.transposed_adders;
-  most_terms = std::max(most_terms, other.most_terms);
+  adcs += other.adcs;
+  adders += other.adders;
+  for (const ReadDirection way : {ReadDirection::forward, ReadDirection::transposed}) {
+    most_terms.at(way) = std::max(most_terms.at(way), other.most_terms.at(way));
+    most_lines.at(way) = std::max(most_lines.at(way), other.most_lines.at(way));
+  }
   return *this;
+}
+
+PerPort<Index> sensed_lines(Index rows, Index columns, const TileSpec& cut) {
+  const auto largest = [](Index all, Index tile) { return tile > 0 ? std::min(all, tile) : all; };
+  return {largest(columns, cut.columns), largest(rows, cut.rows)};
 }
 
 TileLines tile_lines(Index rows, Index columns, const TileSpec& cut, double copies, double lines_per_adc) {
@@ -104,11 +110,10 @@ TileLines tile_lines(Index rows, Index columns, const TileSpec& cut, double copi
   out.tiles = copies * down * across;
   out.row_lines = copies * static_cast<double>(rows) * across;
   out.column_lines = copies * static_cast<double>(columns) * down;
-  out.forward_adcs = down * at_columns;
-  out.transposed_adcs = across * at_rows;
-  out.forward_adders = (down - 1) * at_columns;
-  out.transposed_adders = (across - 1) * at_rows;
-  out.most_terms = static_cast<long>(std::max(down, across));
+  out.adcs = {down * at_columns, across * at_rows};
+  out.adders = {(down - 1) * at_columns, (across - 1) * at_rows};
+  out.most_terms = {static_cast<long>(down), static_cast<long>(across)};
+  out.most_lines = sensed_lines(rows, columns, cut);
   return out;
 }
 

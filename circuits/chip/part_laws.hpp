@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "circuits/array_use.hpp"
 #include "circuits/wires/tile_spec.hpp"
 
 namespace nudge {
@@ -56,12 +57,16 @@ double line_capacitance_F(double cell_F2, double node_m, double F_per_m);
 struct TileLines {
   double tiles = 0;
   double row_lines = 0, column_lines = 0;
-  double forward_adcs = 0, transposed_adcs = 0;  ///< at the columns; at the rows
-  double forward_adders = 0, transposed_adders = 0;
-  long most_terms = 1;  ///< tiles of the longest sum
+  PerPort<double> adcs = {};       ///< of the forward port at the columns, of the transposed one at the rows
+  PerPort<double> adders = {};     ///< behind the converters of a port
+  PerPort<long> most_terms{1, 1};  ///< tiles of the longest sum
+  PerPort<Index> most_lines = {};  ///< sensed lines of the largest tile
 
   TileLines& operator+=(const TileLines& other);
 };
+
+/// Sensed lines of the largest tile of an array of rows x columns, by port: columns are sensed by forward reads, rows by transposed ones.
+PerPort<Index> sensed_lines(Index rows, Index columns, const TileSpec& cut);
 
 /// Counts the parts of `copies` arrays of rows x columns weights; k = lines_per_adc >= 1.
 TileLines tile_lines(Index rows, Index columns, const TileSpec& cut, double copies, double lines_per_adc);

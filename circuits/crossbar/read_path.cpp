@@ -208,10 +208,11 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   const auto down = static_cast<std::uint64_t>(tiles_.down(view.weights.rows()));
   const std::uint64_t drivers = forward ? across : down, sensors = forward ? down : across;
   const auto out = static_cast<std::uint64_t>(outputs);
-  if (port.dac.converts()) totals.dac_conversions += n * drivers * static_cast<std::uint64_t>(drive.size());
+  if (port.dac.converts())
+    totals.dac_conversions.at(direction) += n * drivers * static_cast<std::uint64_t>(drive.size());
   if (port.adc.converts()) {
-    totals.adc_conversions += n * sensors * out;
-    totals.partial_sums += n * (sensors - 1) * out;
+    totals.adc_conversions.at(direction) += n * sensors * out;
+    totals.partial_sums.at(direction) += n * (sensors - 1) * out;
   }
   totals.reads += n * static_cast<std::uint64_t>(drive.rows());
   const double across_drive = per_cross_point * static_cast<double>(columns.count) + (reference ? 1 : 0);

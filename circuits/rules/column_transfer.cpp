@@ -24,8 +24,8 @@ template <class S>
 void store_totals(const ReadTotals& totals, Matrix<S>& digits) {
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   const std::array<double, spent_numbers> numbers = {totals.array_J,
-                                                     count(totals.dac_conversions),
-                                                     count(totals.adc_conversions),
+                                                     count(totals.dac_conversions.total()),
+                                                     count(totals.adc_conversions.total()),
                                                      count(totals.reads),
                                                      count(totals.driven),
                                                      count(totals.sensed),
@@ -41,6 +41,7 @@ void store_totals(const ReadTotals& totals, Matrix<S>& digits) {
   }
 }
 
+/// All reads of a transfer are transposed ones: their conversions are of that port.
 template <class S>
 ReadTotals load_totals(const Matrix<S>& digits) {
   const auto number = [&digits](Index row) {
@@ -49,7 +50,7 @@ ReadTotals load_totals(const Matrix<S>& digits) {
     return sum;
   };
   const auto count = [&number](Index row) { return static_cast<std::uint64_t>(number(row)); };
-  return {number(0), count(1), count(2), count(3), count(4), count(5), number(6), number(7), number(8)};
+  return {number(0), {0, count(1)}, {0, count(2)}, count(3), count(4), count(5), number(6), number(7), number(8)};
 }
 
 }  // namespace

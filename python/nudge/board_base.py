@@ -29,7 +29,8 @@ class Board:
     - settings: other keys of the section [device], such as ``{"pulse_voltage_up": "1 V"}``.
     - twin: the ``nudge.board.Twin`` that watches the run; None: nothing does.
 
-    A missing method, a wrong shape or an unknown array raises InputError. A state that is not finite costs its step, with a warning. An exception of
+    A missing method, a wrong shape or an unknown array raises InputError. So does a nudge that moves no state, and pulses that change no read, beyond the
+    noise: the first of a run are compared with the law. Where noise hides them the run warns. A state that is not finite costs its step, with a warning. An exception of
     an instrument goes through; ``nudge.resume(file, system=law, board=board)`` continues from the last checkpoint. ``nudge.board.SimulatedBoard`` is
     an example with faults.
     """

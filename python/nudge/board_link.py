@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from .board_base import METHODS, Board
+from .board_response import NudgeWatch, WriteWatch
 from .config import flat
 from .dynamics import Dynamics, _matrix
 from .errors import InputError, NumericalError
@@ -54,6 +55,7 @@ class Link:
         self.writes = self.settles = 0
         self.failures, self.resumes = [], resumes  # resumes: a network is made before its checkpoint is read, and must not write
         self.due, self.known, self.waits_at = {}, None, None
+        self.nudges, self.pulses = NudgeWatch(board), {}
         self.waited = self._waited
         if board.twin is not None:
             board.twin.begin()
@@ -80,6 +82,7 @@ class Link:
             warnings.warn(what + ": its step is left out", RuntimeWarning, stacklevel=2)
             self.failures.append({"settle": self.settles, "what": what})
             return None, what
+        self.nudges.saw(law, nudge, states)
         if nudge is None and board.twin is not None and board.twin.look(law, states, self.settles):
             board.left(board.twin.report())
         return states, ""
@@ -143,9 +146,11 @@ class Link:
             for places, pulses in due:
                 np.add.at(counts.reshape(-1), places, pulses)
             if counts.any() and not self.resumes:
-                self.device.write({self.name(array): counts})
+                name, before = self.name(array), self._of(array)
+                self.device.write({name: counts})
                 self.writes += 1
                 self.known = None
+                self.pulses.setdefault(name, WriteWatch(self.device, name)).saw(before, counts, self._of(array))
         if self.waits_at is None:
             self.waits_at = array
         return self._answer(array)

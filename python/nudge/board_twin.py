@@ -7,6 +7,7 @@ import statistics
 
 import numpy as np
 
+from .board_response import NudgeWatch
 from .board_simulated import two_way, weights_of
 from .dynamics import Nudge, newton
 from .errors import InputError, NumericalError
@@ -89,7 +90,7 @@ def calibrate(board, law, inputs, beta=0.1, confidence=0.95, seed=1):
     - beta: size of the currents, in units of the state per τ. 0: no transposed gain.
     - confidence: of each interval by itself.
 
-    InputError for fewer inputs. NumericalError where the law has no equilibrium or a reading is not finite.
+    InputError for fewer inputs, and for a board that ignores the currents. NumericalError where the law has no equilibrium or a reading is not finite.
     """
     x = np.asarray(inputs, np.float64)
     if x.ndim != 2 or len(x) < 20:
@@ -120,6 +121,8 @@ def calibrate(board, law, inputs, beta=0.1, confidence=0.95, seed=1):
         return (some[1] - some[2])[settled][:, inner] / 2
 
     at = states(back)
+    if len(asked) > 1:
+        NudgeWatch(board).look((at[1] - at[2])[settled], (readings[1] - readings[2])[settled], NudgeWatch.lines)
     for _ in range(4 * (len(asked) > 1)):  # Gauss–Newton on one number; gains are those of the free phase at the present one
         above, below = states(back + 1e-3), states(back - 1e-3)
         _, gain, squares, spread = (one[inner] for one in Lines(at[0][settled], readings[0][settled]).fit())

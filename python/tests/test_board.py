@@ -269,6 +269,80 @@ def test_an_own_estimator_sees_the_input_that_clamps_any_network():
     assert seen[0].shape[1] == 64 and np.isfinite(seen[0]).all() and seen[0].std() > 0
 
 
+# A board that does not do what it is asked for.
+
+class Deaf(nudge.board.SimulatedBoard):
+    """Its outputs are not driven (share 0), or the wrong way (share < 0)."""
+
+    share = 0.0
+
+    def settle(self, x, nudge):
+        if nudge is not None:
+            nudge = type(nudge)(self.share * nudge.value, self.share * nudge.load)
+        return super().settle(x, nudge)
+
+
+class Dead(nudge.board.SimulatedBoard):
+    """Pulses to one array do not arrive, or arrive with the wrong sign."""
+
+    array, share = "W2-", 0
+
+    def write(self, pulses):
+        super().write({name: n * (self.share if name == self.array else 1) for name, n in pulses.items()})
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.004, 0.02])
+@pytest.mark.parametrize("share, told", [(0.0, "Deaf: settle.* ignores the nudge: the states moved by .* of what the law says .*Drive the outputs"),
+                                         (-1.0, "Deaf: settle.* nudges the wrong way: the states moved by -")])
+def test_a_board_that_ignores_the_nudge_is_noticed(noise, share, told):
+    board = Deaf(digits(), **{**FAULTS, "noise": noise})
+    board.share = share
+    with pytest.raises(nudge.InputError, match=told):
+        nudge.train(digits(), board=board, **RUN, train__steps=40)
+    with pytest.raises(nudge.InputError, match=told):
+        nudge.board.calibrate(board, digits(), np.random.default_rng(0).uniform(-1, 1, (200, 64)), beta=0.5)
+
+
+@pytest.mark.parametrize("read_noise", [0.0, 0.003])
+@pytest.mark.parametrize("share, told", [(0, "Dead: write.* does nothing to 'W2-': it moved by .* of what the pulses say .*board.pulses"),
+                                         (-1, "Dead: write.* moves 'W2-' the wrong way")])
+def test_a_board_that_ignores_writes_is_noticed(read_noise, share, told):
+    board = Dead(digits(), **FAULTS, read_noise=read_noise)
+    board.share = share
+    with pytest.raises(nudge.InputError, match=told):
+        nudge.train(digits(), board=board, **RUN, train__steps=60)
+
+
+def test_stuck_devices_and_an_unchanged_read_are_writes_that_do_nothing():
+    with pytest.raises(nudge.InputError, match="does nothing to 'W"):
+        nudge.train(digits(), board=nudge.board.SimulatedBoard(digits(), stuck=1.0), **RUN, train__steps=4)
+
+    class Cached(nudge.board.SimulatedBoard):
+        def read(self):
+            self.first = getattr(self, "first", None) or super().read()
+            return {name: g.copy() for name, g in self.first.items()}
+
+    with pytest.raises(nudge.InputError, match="does nothing to 'W"):
+        nudge.train(digits(), board=Cached(digits()), **RUN, train__steps=4)
+
+
+def test_what_noise_hides_is_a_warning():
+    with pytest.warns(RuntimeWarning, match="the noise of settle hides the nudge: .*Make beta larger"):
+        nudge.train(digits(), board=nudge.board.SimulatedBoard(digits(), noise=0.05, delay=4), **RUN, train__steps=60, beta=1e-3)
+
+
+def test_a_chip_that_responds_is_never_called_dead():
+    """Weak nudges (a quarter of what the law says), slow pulses (a fifth), half of the devices stuck: of 10 chips with noise none is refused."""
+    for seed in range(10):
+        board = Deaf(digits(), noise=0.002, delay=20, stuck=0.5, step_spread=0.3, pulse_noise=0.5, read_noise=0.001, seed=seed)
+        board.share = 0.25
+        board.size = {name: size / 5 for name, size in board.size.items()}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            nudge.train(digits(), board=board, **RUN, train__steps=8)
+        assert not any("hides" in str(one.message) for one in caught)
+
+
 # Calibration and twin.
 
 def small(seed):

@@ -139,9 +139,71 @@ TEST_CASE("chip: bits, node, lines at a converter and a pump move the card as th
   CHECK(of(six, "DACs", "area_m2") == -1);
   CHECK_THAT(six["left_out"].dump(), Contains("chip.control_power") && Contains("chip.leakage_power") &&
                                          Contains("chip.buffer_energy") && Contains("chip.decoder_area"));
+  // The survey begins at 4 bits: fewer cost as much, and the card says so.
   const auto few = card_of(folder, "--set crossbar.forward_adc_bits=3 --set crossbar.transposed_adc_bits=3");
-  CHECK(of(few, "ADCs", "inference_J") == -1);
-  CHECK_THAT(few["left_out"].dump(), Contains("the survey begins at 4 bits"));
+  const auto four = card_of(folder, "--set crossbar.forward_adc_bits=4 --set crossbar.transposed_adc_bits=4");
+  CHECK(of(few, "ADCs", "inference_J") == of(four, "ADCs", "inference_J"));
+  CHECK_THAT(few.dump(), Contains("3 bits at the price of 4, the fewest of the survey"));
+}
+
+TEST_CASE("chip: the converters of each port have the price of their own bits", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml", config);
+  // Walden's law: 2^bits steps of 10 fJ. W1 is 64 x 6, W2 is 6 x 10; outputs drive the columns of W2 back.
+  const std::string both =
+      "--set hopfield.hidden=[6] --set chip.adc_step_energy='10 fJ' --set chip.capacitor_density=1 ";
+  const auto ports = [&](int forward, int transposed) {
+    return card_of(folder, both + fmt::format("--set crossbar.forward_adc_bits={0} --set crossbar.forward_dac_bits={0} "
+                                              "--set crossbar.transposed_adc_bits={1} --set "
+                                              "crossbar.transposed_dac_bits={1}",
+                                              forward, transposed));
+  };
+  const auto alike = ports(8, 8), coarse_forward = ports(4, 8), coarse_back = ports(8, 4);
+  const auto adc = [](const nlohmann::json& card, const char* what) { return of(card, "ADCs", what); };
+  const auto dac = [](const nlohmann::json& card, const char* what) { return of(card, "DACs", what); };
+  for (const char* what : {"inference_J", "step_J"}) {
+    // n forward and m transposed conversions: E(4, 8) + E(8, 4) = (n + m) (2^4 + 2^8) steps, E(8, 8) = (n + m) 2^8.
+    CHECK(adc(coarse_forward, what) + adc(coarse_back, what) == Approx(adc(alike, what) * 272 / 256).epsilon(1e-12));
+    CHECK(adc(coarse_forward, what) < adc(alike, what));
+    CHECK(adc(coarse_back, what) < adc(alike, what));
+    // C V^2 (4^B - 1)/(6 2^B) of a DAC.
+    const double four = 255.0 / 16, eight = 65535.0 / 256;
+    CHECK(dac(coarse_forward, what) + dac(coarse_back, what) ==
+          Approx(dac(alike, what) * (four + eight) / eight).epsilon(1e-12));
+    CHECK(dac(coarse_forward, what) < dac(alike, what));
+    CHECK(dac(coarse_back, what) < dac(alike, what));
+  }
+  // An inference reads W2 back in each of its steps: six rows are sensed. What is saved at that port is 240 steps for each.
+  const double saved = (adc(alike, "inference_J") - adc(coarse_back, "inference_J")) / (240 * 10e-15);
+  CHECK(saved == Approx(6 * std::round(saved / 6)).epsilon(1e-9));
+  CHECK(saved > 0);
+  // 64 + 6 rows and 6 + 10 columns are driven: 2^bits units of 0.5 fF each, at 1 fF/um^2.
+  CHECK(dac(coarse_forward, "area_m2") == Approx(0.5e-12 * (70 * 16 + 16 * 256)).epsilon(1e-12));
+  CHECK(dac(coarse_back, "area_m2") == Approx(0.5e-12 * (70 * 256 + 16 * 16)).epsilon(1e-12));
+  CHECK(adc(coarse_forward, "area_m2") != adc(coarse_back, "area_m2"));
+  CHECK_THAT(coarse_back.dump(), Contains("forward reads: 2.56 pJ a conversion (chip.adc_step_energy), 8 bits") &&
+                                     Contains("transposed reads: 160 fJ a conversion"));
+  CHECK_THAT(alike.dump(), !Contains("transposed reads: "));
+}
+
+TEST_CASE("chip: an ADC has no more lines than its tile, and is no faster than these ask for", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml", config);
+  // Tiles of 4 rows and 2 columns: 2 lines take turns in a forward read, 4 in a transposed one.
+  const std::string tiles = "--set crossbar.tile_rows=4 --set crossbar.tile_columns=2 ";
+  const auto card = card_of(folder, tiles);
+  CHECK(card["adc_rate_Hz"].get<double>() * card["read_s"].get<double>() == Approx(4).epsilon(1e-12));
+  CHECK_THAT(card.dump(), Contains("one for 2 sensed lines") && Contains("one for 4 sensed lines"));
+  CHECK(card["adcs"] == 16 * 5 + 5 * 16);
+  // So a read is long enough for the fastest converters that would be too short for 8 lines.
+  const double tau_s = 25e-9, read_s = card["read_s"].get<double>();
+  const std::string fast = fmt::format("--set circuit.time_constant='{} ns'", 1e9 * 6 / 1e10 / read_s * tau_s);
+  const Outcome cut = run_nudge(folder, "config check c.toml " + tiles + fast);
+  INFO(cut.errors);
+  CHECK(cut.exit_code == 0);
+  const Outcome whole = run_nudge(folder, "config check c.toml " + fast);
+  CHECK(whole.exit_code == 2);
+  CHECK_THAT(whole.errors, Contains("the fastest of the survey"));
 }
 
 TEST_CASE("chip: a design that cannot be is refused with its inequality, by check and run alike", "[apps]") {
@@ -152,11 +214,16 @@ TEST_CASE("chip: a design that cannot be is refused with its inequality, by chec
         std::pair{"--set circuit.read_voltage='2 V'", "must be <= chip.supply = 1.5 V"},
         std::pair{"--set crossbar.forward_saturation=10", "must be <= chip.supply / circuit.read_voltage = 7.5"},
         std::pair{"--set chip.adc_rate='1 kHz'", "ask for more conversions"},
-        std::pair{"--set chip.lines_per_adc=1e9", "the fastest of the survey"},
+        std::pair{"--set chip.lines_per_adc=65", "must be <= 64, the lines of the largest tile"},
+        std::pair{"--set circuit.time_constant='1 ps'", "8 lines in a forward read"},
+        std::pair{"--set circuit.time_constant='1 ps'", "the fastest of the survey"},
         std::pair{"--set crossbar.tile_rows=128", "must be <= 64, the rows of the largest array"},
         std::pair{"--set crossbar.tile_columns=11", "must be <= 10, the columns of the largest array"},
         std::pair{"--set chip.pulse_width='1 s'", "last longer than a read"},
         std::pair{"--set chip.gate_capacitance='2 fF'", "the cells have no gates"},
+        std::pair{"--set chip.gate_voltage='2.2 V'", "2.2 V > 1.5 V"},
+        std::pair{"--set chip.gate_voltage='2.2 V'", "chip.gate_supply"},
+        std::pair{"--set chip.gate_voltage='2.2 V' --set chip.gate_supply='2 V'", "must be <= chip.gate_supply = 2 V"},
         std::pair{"--set chip.gate_voltage='1 V' --set chip.gate_closed_voltage='1 V'", "never opens"}}) {
     INFO(settings);
     const Outcome check = run_nudge(folder, fmt::format("config check c.toml {}", settings));
@@ -199,9 +266,12 @@ TEST_CASE("chip: a card of one product is the array's heat, its lines and its la
   const std::string gates =
       cell +
       "--set chip.supply='1.8 V' --set chip.gate_capacitance='2 fF' --set chip.gate_voltage='2.2 V' --set "
-      "chip.gate_closed_voltage='0.9 V' --set chip.input_pulses=3 ";
+      "chip.gate_closed_voltage='0.9 V' --set chip.input_pulses=3 --set chip.gate_supply='2.2 V' ";
   const auto pulsed = of_array(product(gates));
   CHECK(of(pulsed, "word lines", "inference_J") == Approx(1280 * 3 * 2e-15 * 1.3 * 2.2).epsilon(1e-12));
+  // A charge pump in place of a supply of their own takes more, as for writes.
+  const auto pumped = of_array(product(gates + "--set chip.gate_supply=chip --set chip.pump_efficiency=0.5"));
+  CHECK(of(pumped, "word lines", "inference_J") == Approx(2 * of(pulsed, "word lines", "inference_J")).epsilon(1e-12));
   // Half of the lines are on in a pulse, at the whole voltage: a quarter of all inputs is 1, a quarter -1. Drivers charge them three times.
   CHECK(of(pulsed, "arrays", "inference_J") == Approx(volts / 2 * card["read_s"].get<double>()).epsilon(0.01));
   CHECK(of(pulsed, "drivers", "inference_J") == Approx(4.5 * of(card, "drivers", "inference_J")).epsilon(0.02));

@@ -97,7 +97,7 @@ TEST_CASE("converter: without rounding a full scale still clips", "[converter]")
   Matrix<double> y(3, 4);
   array.forward(x, y, array.all_columns(), Store::assign, read);
   CHECK(y.cwiseAbs().maxCoeff() == 1.5);
-  CHECK(meter.total().adc_conversions == 0);
+  CHECK(meter.total().adc_conversions.total() == 0);
 }
 
 TEST_CASE("converter: bad input", "[converter]") {

@@ -58,8 +58,8 @@ TEST_CASE("energy: unit drives take V² times all conductance", "[energy]") {
 TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   CrossbarSpec spec;
   spec.periphery.forward.adc.bits = 8;
-  spec.circuit.adc_energy_J = 1e-12;
-  spec.circuit.dac_energy_J = 5e-12;
+  spec.circuit.adc_energy_J = {1e-12, 7e-12};
+  spec.circuit.dac_energy_J = {5e-12, 5e-12};
   Crossbar<double> array(spec, test::random_matrix<double>(4, 6, 2, 0.1), 0, 1);
   const Circuit<double> block = test::one_node_circuit<double>(
       4, [](auto& shared) { shared.template place<HopfieldMemory<double>>(6); }, 0, array, {1.0, 0.0});
@@ -77,8 +77,8 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   settle<double>(dynamics, z, options, scratch);
   // Each step reads forward (2 tokens, 6 outputs converted) and backward (ideal converters).
   CHECK(meter.total().reads == 10 * (2 + 2));
-  CHECK(meter.total().adc_conversions == 10 * 12);
-  CHECK(meter.total().dac_conversions == 0);
+  CHECK(meter.total().adc_conversions.forward == 10 * 12);
+  CHECK(meter.total().dac_conversions.total() == 0);
   // Against the same steps by hand: energy of each drive over −ln(1 − ε) τ, which a step of ε takes with a leak of 1.
   const double duration = -std::log(0.75);
   const Matrix<double> g = array.plus().conductance() + array.minus().conductance();
@@ -151,7 +151,7 @@ TEST_CASE("energy: verify reads and transfers are counted", "[energy]") {
   CrossbarSpec spec;
   spec.device.model = "soft_bounds";
   spec.periphery.forward.adc.bits = 8;
-  spec.circuit.adc_energy_J = 1e-12;
+  spec.circuit.adc_energy_J = {1e-12, 7e-12};
   const auto reading = [](const LinearMap<double>& map, const std::string& name) {
     for (const MapReading& one : map.readings()) {
       if (one.name == name) return one.value;

@@ -168,13 +168,13 @@ TEST_CASE("mapping: a metered read takes the power of every device", "[mapping]"
     Matrix<double> back(3, 12);
     array.transposed(y, back, {2, 4}, Store::assign, read);
     CHECK(meter.total().array_J == Approx(scale * (forward + transposed)));
-    CHECK(meter.total().adc_conversions + meter.total().dac_conversions == 0);
+    CHECK(meter.total().adc_conversions.total() + meter.total().dac_conversions.total() == 0);
     spec.periphery.forward.adc = {8, 0};
     spec.periphery.forward.dac = {8, 0};
     const Crossbar<double> quantised(spec, weights(), 0, 1);
     quantised.forward(x, out, array.all_columns(), Store::assign, read);
-    CHECK(meter.total().adc_conversions == 21);
-    CHECK(meter.total().dac_conversions == 36);
+    CHECK(meter.total().adc_conversions.total() == 21);
+    CHECK(meter.total().dac_conversions.total() == 36);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
+#include "circuits/energy.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
@@ -89,17 +90,19 @@ TEST_CASE("tiles have lines, converters and adders of their own", "[chip]") {
   CHECK(cut.tiles == 6);
   CHECK(cut.row_lines == 300);
   CHECK(cut.column_lines == 80);
-  CHECK(cut.forward_adcs == 2 * (2 + 2 + 1));
-  CHECK(cut.transposed_adcs == 3 * (8 + 5));
-  CHECK(cut.forward_adders == 5);
-  CHECK(cut.transposed_adders == 2 * (8 + 5));
-  CHECK(cut.most_terms == 3);
+  CHECK(cut.adcs.forward == 2 * (2 + 2 + 1));
+  CHECK(cut.adcs.transposed == 3 * (8 + 5));
+  CHECK(cut.adders.forward == 5);
+  CHECK(cut.adders.transposed == 2 * (8 + 5));
+  CHECK(cut.most_terms == PerPort<long>{2, 3});
+  CHECK(cut.most_lines == PerPort<Index>{16, 64});
   const TileLines whole = tile_lines(100, 40, {}, 2, 8);
   CHECK(whole.tiles == 2);
+  CHECK(whole.most_lines == PerPort<Index>{40, 100});
   CHECK(whole.row_lines + whole.column_lines == 2 * 140);
-  CHECK(whole.forward_adcs == 2 * 5);
-  CHECK(whole.transposed_adcs == 2 * 13);
-  CHECK(whole.forward_adders + whole.transposed_adders == 0);
+  CHECK(whole.adcs.forward == 2 * 5);
+  CHECK(whole.adcs.transposed == 2 * 13);
+  CHECK(whole.adders.total() == 0);
 }
 
 TEST_CASE("reads of tiles count every tile's lines and conversions, whichever columns are read", "[chip]") {
@@ -126,21 +129,32 @@ TEST_CASE("reads of tiles count every tile's lines and conversions, whichever co
     return meter.total();
   };
   const ReadTotals all = reading(true, {0, 10});
-  CHECK(all.dac_conversions == 2 * 7 * 3);
+  CHECK(all.dac_conversions.forward == 2 * 7 * 3);
+  CHECK(all.dac_conversions.transposed + all.adc_conversions.transposed + all.partial_sums.transposed == 0);
   CHECK(all.driven == 2 * 7 * 3);
-  CHECK(all.adc_conversions == 2 * 10 * 3);
+  CHECK(all.adc_conversions.forward == 2 * 10 * 3);
   CHECK(all.sensed == 2 * 10 * 3);
-  CHECK(all.partial_sums == 2 * 10 * 2);
+  CHECK(all.partial_sums.forward == 2 * 10 * 2);
   CHECK(all.cells == 2 * 2 * 7 * 10);             // inputs, devices of a pair
   const ReadTotals part = reading(true, {3, 2});  // the last column of the first tile and the first of the second
-  CHECK(part.dac_conversions == 2 * 7 * 2);
-  CHECK(part.adc_conversions == 2 * 2 * 3);
+  CHECK(part.dac_conversions.forward == 2 * 7 * 2);
+  CHECK(part.adc_conversions.forward == 2 * 2 * 3);
   CHECK(part.cells == 2 * 2 * 7 * 2);
   const ReadTotals back = reading(false, {3, 2});
-  CHECK(back.dac_conversions == 2 * 2 * 3);
-  CHECK(back.adc_conversions == 2 * 7 * 2);
-  CHECK(back.partial_sums == 2 * 7 * 1);
+  CHECK(back.dac_conversions.transposed == 2 * 2 * 3);
+  CHECK(back.adc_conversions.transposed == 2 * 7 * 2);
+  CHECK(back.partial_sums.transposed == 2 * 7 * 1);
+  CHECK(back.dac_conversions.forward + back.adc_conversions.forward + back.partial_sums.forward == 0);
   CHECK(back.cells == part.cells);
+  // Each conversion at the price of the port that made it.
+  CircuitSpec circuit;
+  circuit.adc_energy_J = {1e-12, 100e-12};
+  circuit.dac_energy_J = {2e-12, 300e-12};
+  ReadTotals both = part;
+  both += back;
+  const EnergyReport report = energy_report(both, circuit);
+  CHECK(report.adc_J == Approx(2 * 2 * 3 * 1e-12 + 2 * 7 * 2 * 100e-12).epsilon(1e-14));
+  CHECK(report.dac_J == Approx(2 * 7 * 2 * 2e-12 + 2 * 2 * 3 * 300e-12).epsilon(1e-14));
 }
 
 }  // namespace nudge

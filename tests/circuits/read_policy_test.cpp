@@ -96,11 +96,11 @@ TEST_CASE("energy, conversions and time are counted by class and by the reads a 
   };
   const ReadMeter one = metered(ReadClass::stored, 1, 1.0);
   CHECK(one.at(ReadClass::stored).reads == 3);
-  CHECK(one.at(ReadClass::stored).adc_conversions == 3 * kOut);
+  CHECK(one.at(ReadClass::stored).adc_conversions.total() == 3 * kOut);
   CHECK(one.time == 1);
   const ReadMeter five = metered(ReadClass::stored, 5, 2.0);
   CHECK(five.at(ReadClass::stored).reads == 15);
-  CHECK(five.at(ReadClass::stored).adc_conversions == 15 * kOut);
+  CHECK(five.at(ReadClass::stored).adc_conversions.total() == 15 * kOut);
   CHECK(five.at(ReadClass::stored).array_J == Approx(10 * one.at(ReadClass::stored).array_J).epsilon(1e-12));
   CHECK(five.time == 10);
   // Ideal reads are still made, but for those of the experimenter; the time of a relaxation is the solver's.

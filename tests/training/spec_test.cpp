@@ -258,3 +258,36 @@ TEST_CASE("a design dominates another that is nowhere better", "[spec]") {
   CHECK(dominates({1, nan}, {2, nan}));
   CHECK(!dominates({1, nan}, {2, 3}));
 }
+
+TEST_CASE("the front names a design once, however often it was trained", "[spec]") {
+  SpecRun run{spec_plan({"a.toml", kConfig, {"spec.keys=['crossbar.forward_adc_bits']", "spec.seeds=[1, 2, 3]"}}), {}};
+  REQUIRE(run.plan.columns == std::vector<std::string>{"crossbar.forward_adc_bits"});
+  run.sweep.keys = {"run", run.plan.columns[0]};
+  run.sweep.metrics = {{run.plan.metric, "1", ""}, {"test_samples", "1", ""}};
+  for (const char* cost : {"inference_energy", "step_energy", "latency", "area"}) {
+    run.sweep.metrics.push_back({cost, "J", ""});
+  }
+  const auto trained = [&](const std::string& label, const std::string& bits, double score, double cost) {
+    for (const std::int64_t seed : {1, 2, 3}) {
+      run.sweep.points.push_back(
+          {{label, bits}, {std::nan(""), std::stod(bits)}, seed, "ok", {score, 359, cost, cost, 1, cost}});
+    }
+  };
+  for (const Entrant& method : run.plan.methods) trained(method.name, "8", 0.1, 1);
+  for (SweepPoint& point : run.sweep.points) {
+    if (point.values[0] == run.plan.methods.front().name) point.metrics[0] = 0.95;
+  }
+  trained(kCleanRun, "12", 0.94, 20);
+  trained(kDesignRun, "8", 0.93, 10);
+  trained(together_label(run.plan.found.axes[0]), "6", 0.92, 8);
+  trained(kScreenRun, "6", 0.92, 8);     // what the bisection tried
+  trained(kScreenRun, "8.0", 0.93, 10);  // the config, written otherwise
+  trained(kScreenRun, "5", 0.91, 7);
+  const SpecSheet sheet = spec_sheet(run);
+  REQUIRE(sheet.unknown.empty());
+  REQUIRE(sheet.designs.size() == 3);
+  CHECK(sheet.designs[0].settings.empty());
+  CHECK(sheet.designs[1].settings == std::vector<std::string>{"crossbar.forward_adc_bits = 6"});
+  CHECK(sheet.designs[2].settings == std::vector<std::string>{"crossbar.forward_adc_bits = 5"});
+  CHECK(std::all_of(sheet.designs.begin(), sheet.designs.end(), [](const SpecDesign& one) { return one.front; }));
+}

@@ -55,9 +55,9 @@ ReadCounts read_counts(const RunReadings& readings, const std::string& prefix) {
   const auto of = [&](const char* name) { return reading_of(readings, prefix + name); };
   ReadCounts out;
   out.array_J = of("array_energy");
-  out.dac_conversions = of("dac_conversions");
-  out.adc_conversions = of("adc_conversions");
-  out.partial_sums = of("partial_sums");
+  out.dac_conversions = {of("dac_conversions"), of("transposed_dac_conversions")};
+  out.adc_conversions = {of("adc_conversions"), of("transposed_adc_conversions")};
+  out.partial_sums = {of("partial_sums"), of("transposed_partial_sums")};
   out.cells = of("read_cells");
   out.amplifier_s = of("amplifier_time");
   out.driven_V2 = of("driven_cells");
@@ -78,7 +78,7 @@ CardCounts card_counts(const RunReadings& readings, double steps) {
   out.steps = std::max(1.0, steps);
   out.inference = read_counts(readings, "inference_");
   out.step = read_counts(readings, "");
-  out.step.adc_conversions = difference_of(reading_of(readings, "conversions"), out.step.dac_conversions);
+  out.step.adc_conversions.all = difference_of(reading_of(readings, "conversions"), out.step.dac_conversions.all);
   out.step.adc_J = difference_of(reading_of(readings, "conversion_energy"), out.step.dac_J);
   out.inference_s = reading_of(readings, "inference_time");
   out.example_s = reading_of(readings, "phase_time");

@@ -11,6 +11,7 @@
 #include "devices/device_config.hpp"
 #include "devices/pulse_effects.hpp"
 #include "sim/base/units.hpp"
+#include "training/card/port_parts.hpp"
 #include "training/config/chip_prices.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/correlator.hpp"
@@ -29,6 +30,10 @@ constexpr double days_per_year = 365.25;
 std::string price_text(double price, Unit unit) { return price > 0 ? format_quantity(price, unit, 4) : "unknown"; }
 
 Amount priced(const Amount& count, double price) { return count && price > 0 ? Amount(*count * price) : std::nullopt; }
+Amount priced(const PortCounts& counts, const PerPort<double>& each_J) { return priced_ports(counts, each_J); }
+
+bool is_known(const Amount& count) { return count.has_value(); }
+bool is_known(const PortCounts& counts) { return counts.all.has_value(); }
 
 /// Cost card of one chip, put together part by part.
 class Card {
@@ -38,7 +43,8 @@ class Card {
         counts_(counts),
         arrays_(crossbar_spec(config)),
         chip_(chip_section().read(config)),
-        prices_(chip_prices(config)) {}
+        tiles_(all_tiles()),
+        prices_(chip_prices(config, tiles_.most_lines)) {}
 
   CostCard all() {
     card_.product = counts_.product;
@@ -71,32 +77,45 @@ class Card {
   const CircuitSpec& circuit() const { return arrays_.circuit; }
   void leave_out(const std::string& what) { card_.left_out.push_back(what); }
 
-  void count() {
-    const double tokens = counts_.product ? 1 : static_cast<double>(coupled_rows(config_));
+  double tokens() const { return counts_.product ? 1 : static_cast<double>(coupled_rows(config_)); }
+
+  TileLines all_tiles() const {
     const double copies =
-        counts_.product ? 1 : (arrays_.tokens.use == TokenUse::replicated ? tokens : 1) * arrays_per_matrix(arrays_);
-    double weights = 0;
+        counts_.product ? 1 : (arrays_.tokens.use == TokenUse::replicated ? tokens() : 1) * arrays_per_matrix(arrays_);
+    TileLines all;
     for (const auto& [name, shape] : counts_.arrays) {
-      tiles_ += tile_lines(shape.first, shape.second, arrays_.tiles, copies, chip_.lines_per_adc);
-      weights += static_cast<double>(shape.first * shape.second);
+      all += tile_lines(shape.first, shape.second, arrays_.tiles, copies, chip_.lines_per_adc);
     }
+    return all;
+  }
+
+  void count() {
+    double weights = 0;
+    for (const auto& [name, shape] : counts_.arrays) weights += static_cast<double>(shape.first * shape.second);
     card_.tiles = tiles_.tiles;
     if (counts_.arrays.empty()) {
       leave_out("everything that counts lines and weights: the file has no state of its arrays");
     }
-    card_.operations = 2 * weights * tokens;
+    card_.operations = 2 * weights * tokens();
   }
 
-  /// Energy of a part from its count and price; of a file without counts what its run had.
-  Amount energy(const ReadCounts& reads, Reads count, double price, Reads at_run) const {
-    if (reads.*count) return priced(reads.*count, price);
-    return (reads.*at_run).value_or(0) > 0 ? reads.*at_run : std::nullopt;  // 0: its key had no price
+  /// Adds a part of reads by its count and price; of a file without counts what its run had.
+  template <class Count, class Price>
+  void add_reads(const std::string& name, Count ReadCounts::*count, const Price& price, Reads at_run,
+                 const Amount& area, const std::string& source) {
+    const auto energy = [&](const ReadCounts& reads) -> Amount {
+      if (is_known(reads.*count)) return priced(reads.*count, price);
+      return (reads.*at_run).value_or(0) > 0 ? reads.*at_run : std::nullopt;  // 0: its key had no price
+    };
+    card_.parts.push_back({name, energy(counts_.inference), energy(counts_.step), area, source});
   }
 
-  void add_reads(const std::string& name, Reads count, double price, Reads at_run, const Amount& area,
-                 const std::string& source) {
-    card_.parts.push_back({name, energy(counts_.inference, count, price, at_run),
-                           energy(counts_.step, count, price, at_run), area, source});
+  /// Area of the converters of both ports; each price is known, or none.
+  Amount port_area(const std::string& what, const PerPort<ConverterPrice>& price, const PerPort<double>& amount,
+                   const std::string& key) {
+    const double all_m2 = price.forward.each_m2 * amount.forward + price.transposed.each_m2 * amount.transposed;
+    const std::string named = fmt::format("{:g} {}", amount.total(), what);
+    return area(named, all_m2, 1, key);
   }
 
   Amount area(const std::string& what, double each_m2, double amount, const std::string& key) {
@@ -123,71 +142,38 @@ class Card {
   }
 
   void dacs() {
-    const PeripherySpec& p = arrays_.periphery;
-    const double amount =
-        (p.forward.dac.converts() ? tiles_.row_lines : 0) + (p.transposed.dac.converts() ? tiles_.column_lines : 0);
-    if (prices_.dac_bits == 0) {
+    if (prices_.dac.forward.bits == 0 && prices_.dac.transposed.bits == 0) {
       return leave_out("DACs: ideal ones are simulated (crossbar.forward_dac_bits, transposed_dac_bits)");
     }
-    const char* from = circuit().dac_energy_J > 0 ? "circuit.dac_energy" : "chip.dac_unit_capacitance, chip.supply";
-    if (prices_.dac_J == 0) {
+    const PerPort<double> amount = converting(prices_.dac, {tiles_.row_lines, tiles_.column_lines});
+    const PerPort<double> each_J = energies(prices_.dac);
+    if (each_J.total() == 0) {
       leave_out(described() ? "energy of the DACs (chip.supply, or circuit.dac_energy)"
                             : "energy of the DACs (circuit.dac_energy)");
     }
-    add_reads("DACs", &ReadCounts::dac_conversions, prices_.dac_J, &ReadCounts::dac_J,
-              area("DACs", prices_.dac_m2, amount, "chip.capacitor_density or chip.dac_area"),
-              fmt::format("{} a conversion ({}), {} bits; {:g} of them, one for each driven line of a tile",
-                          price_text(prices_.dac_J, Unit::joule), from, prices_.dac_bits, amount));
-  }
-
-  std::string adc_source(double amount) const {
-    const char* from = circuit().adc_energy_J > 0 ? "circuit.adc_energy"
-                       : !described()             ? "circuit.adc_energy"
-                       : chip_.adc_step_J > 0     ? "chip.adc_step_energy"
-                                                  : "survey of ADCs, arXiv:2404.06553";
-    std::string out =
-        fmt::format("{} a conversion ({}), {} bits", price_text(prices_.adc_J, Unit::joule), from, prices_.adc_bits);
-    if (!described()) return out;
-    return out + fmt::format(
-                     "; {:g} of them, one for {:g} sensed lines of a tile (chip.lines_per_adc), at {} "
-                     "({}); area: {}",
-                     amount, chip_.lines_per_adc, format_quantity(prices_.adc_rate_Hz, Unit::hertz, 4),
-                     chip_.adc_rate_Hz > 0 ? "chip.adc_rate" : "all of them in a read",
-                     chip_.adc_um2 > 0 ? "chip.adc_area" : "the survey");
+    add_reads("DACs", &ReadCounts::dac_conversions, each_J, &ReadCounts::dac_J,
+              port_area("DACs", prices_.dac, amount, "chip.capacitor_density or chip.dac_area"),
+              dac_source(prices_, amount, circuit()) + no_ports_note(counts_.step.dac_conversions, each_J));
   }
 
   void adcs() {
-    const PeripherySpec& p = arrays_.periphery;
-    if (prices_.adc_bits == 0) {
+    if (!converts()) {
       return leave_out("ADCs: ideal ones are simulated (crossbar.forward_adc_bits, transposed_adc_bits)");
     }
-    const double amount = (p.forward.adc.converts() ? tiles_.forward_adcs : 0) +
-                          (p.transposed.adc.converts() ? tiles_.transposed_adcs : 0);
-    card_.adcs = described() ? amount : 0;
-    card_.adc_rate_Hz = prices_.adc_rate_Hz;
-    if (prices_.adc_J == 0) {
-      leave_out(described() ? fmt::format("energy of the ADCs: the survey begins at {} bits (chip.adc_step_energy)",
-                                          survey_least_bits)
-                            : "energy of the ADCs (circuit.adc_energy)");
-    }
-    add_reads("ADCs", &ReadCounts::adc_conversions, prices_.adc_J, &ReadCounts::adc_J,
-              area("ADCs", prices_.adc_m2, amount, "chip.adc_area"), adc_source(amount));
+    const PerPort<double> amount = converting(prices_.adc, tiles_.adcs), each_J = energies(prices_.adc);
+    card_.adcs = described() ? amount.total() : 0;
+    card_.adc_rate_Hz = std::max(prices_.adc.forward.rate_Hz, prices_.adc.transposed.rate_Hz);
+    if (each_J.total() == 0) leave_out("energy of the ADCs (circuit.adc_energy)");
+    add_reads("ADCs", &ReadCounts::adc_conversions, each_J, &ReadCounts::adc_J,
+              port_area("ADCs", prices_.adc, amount, "chip.adc_area"),
+              adc_source(prices_, amount, chip_, circuit()) + no_ports_note(counts_.step.adc_conversions, each_J));
   }
 
-  /// Adders of the numbers of tiles, behind the converters.
+  bool converts() const { return prices_.adc.forward.bits > 0 || prices_.adc.transposed.bits > 0; }
+
   void adders() {
-    if (tiles_.most_terms < 2 || prices_.adc_bits == 0 || !described()) return;
-    const PeripherySpec& p = arrays_.periphery;
-    const double amount = (p.forward.adc.converts() ? tiles_.forward_adders : 0) +
-                          (p.transposed.adc.converts() ? tiles_.transposed_adders : 0);
-    const int bits = sum_bits(prices_.adc_bits, tiles_.most_terms);
-    const double each_J = adder_energy_J(bits, chip_.node_m, chip_.supply_V);
-    card_.parts.push_back({"adders of partial sums", priced(counts_.inference.partial_sums, each_J),
-                           priced(counts_.step.partial_sums, each_J), amount * adder_area_m2(bits, chip_.node_m),
-                           fmt::format("{} an addition of {} bits: Horowitz, ISSCC 2014, 45 nm, scaled as F V^2{}; "
-                                       "{:g} of them",
-                                       price_text(each_J, Unit::joule), bits,
-                                       chip_.supply_V > 0 ? "" : " at its 0.9 V (chip.supply)", amount)});
+    if (!converts() || !described()) return;
+    if (auto part = adder_part(prices_, tiles_, chip_, counts_)) card_.parts.push_back(std::move(*part));
   }
 
   void amplifiers() {
@@ -203,18 +189,20 @@ class Card {
 
   /// Samples that wait for their turn at a converter: C V² from the supply for each, an upper bound.
   void holds() {
-    if (!described() || prices_.adc_bits == 0 || chip_.lines_per_adc <= 1) return;
-    const double lines = (arrays_.periphery.forward.adc.converts() ? tiles_.column_lines : 0) +
-                         (arrays_.periphery.transposed.adc.converts() ? tiles_.row_lines : 0);
-    const double each_J = circuit().hold_capacitance_F * chip_.supply_V * chip_.supply_V;
-    if (each_J == 0) leave_out("energy of the sample-and-holds (circuit.hold_capacitance, chip.supply)");
+    const PerPort<double> waits = {prices_.adc.forward.lines > 1 ? 1.0 : 0.0,
+                                   prices_.adc.transposed.lines > 1 ? 1.0 : 0.0};
+    if (!described() || waits.total() == 0) return;
+    const double lines = waits.forward * tiles_.column_lines + waits.transposed * tiles_.row_lines;
+    const double one_J = circuit().hold_capacitance_F * chip_.supply_V * chip_.supply_V;
+    const PerPort<double> each_J = {one_J * waits.forward, one_J * waits.transposed};
+    if (one_J == 0) leave_out("energy of the sample-and-holds (circuit.hold_capacitance, chip.supply)");
     card_.parts.push_back(
         {"sample-and-holds", priced(counts_.inference.adc_conversions, each_J),
          priced(counts_.step.adc_conversions, each_J),
          area("sample-and-holds", prices_.hold_m2, lines, "circuit.hold_capacitance, chip.capacitor_density"),
          fmt::format("at most {} a sample (circuit.hold_capacitance at chip.supply); one for each of {:g} sensed lines "
                      "that wait for an ADC",
-                     price_text(each_J, Unit::joule), lines)});
+                     price_text(one_J, Unit::joule), lines)});
   }
 
   void drivers() {
@@ -230,10 +218,21 @@ class Card {
                           pulses > 1 ? fmt::format(", {:g} pulses a read (chip.input_pulses)", pulses) : "", lines));
   }
 
+  /// Whether a charge pump makes a voltage, by whose efficiency its energy is divided.
+  bool is_pumped(double needed_V) const {
+    return chip_.supply_V > 0 && needed_V > chip_.supply_V && chip_.pump_efficiency > 0;
+  }
+  std::string pump_text(double needed_V) const {
+    return fmt::format(", over {:g} of a charge pump from {} to {} (chip.pump_efficiency)", chip_.pump_efficiency,
+                       format_quantity(chip_.supply_V, Unit::volt, 4), format_quantity(needed_V, Unit::volt, 4));
+  }
+
   /// Gates of the selectors, which every pulse of a read opens: C (V_open − V_closed) V_open from the supply of V_open.
   void word_lines() {
     if (arrays_.device.selector.kind != SelectorKind::transistor) return;
-    const double each_J = chip_.input_pulses * chip_.gate_F * (chip_.gate_V - chip_.gate_closed_V) * chip_.gate_V;
+    const bool pumped = chip_.gate_supply_V == 0 && is_pumped(chip_.gate_V);
+    const double each_J = chip_.input_pulses * chip_.gate_F * (chip_.gate_V - chip_.gate_closed_V) * chip_.gate_V /
+                          (pumped ? chip_.pump_efficiency : 1);
     if (each_J == 0) return leave_out("word lines: the gates of selectors (chip.gate_capacitance, gate_voltage)");
     if (!counts_.inference.cells) {
       return leave_out("word lines: this file has no count of the devices that were read (train/read_cells)");
@@ -242,14 +241,15 @@ class Card {
         {"word lines", priced(counts_.inference.cells, each_J), priced(counts_.step.cells, each_J), std::nullopt,
          fmt::format("{} a gate, from {} to {}, {:g} pulses a read (chip.gate_capacitance, ...)",
                      price_text(chip_.gate_F, Unit::farad), format_quantity(chip_.gate_closed_V, Unit::volt, 4),
-                     format_quantity(chip_.gate_V, Unit::volt, 4), chip_.input_pulses)});
+                     format_quantity(chip_.gate_V, Unit::volt, 4), chip_.input_pulses) +
+             (pumped ? pump_text(chip_.gate_V) : "")});
   }
 
   void writes() {
     const auto [up, down] = write_pulses(arrays_.device);
     const bool known = up.voltage_V * up.width_s > 0 || down.voltage_V * down.width_s > 0;
     const double write_V = write_voltage_V(arrays_);
-    const bool pumped = chip_.supply_V > 0 && write_V > chip_.supply_V && chip_.pump_efficiency > 0;
+    const bool pumped = is_pumped(write_V);
     if (!known) {
       leave_out("writes: the energy of a pulse is not known. Set device.pulse_voltage_up, pulse_width_up, ...");
     }
@@ -260,10 +260,7 @@ class Card {
                                      "device.pulse_* or the model)",
                                      up.voltage_V, up.width_s, down.voltage_V, down.width_s)
                                : "pulses not known";
-    if (pumped) {
-      source += fmt::format(", over {:g} of a charge pump from {} to {} (chip.pump_efficiency)", chip_.pump_efficiency,
-                            format_quantity(chip_.supply_V, Unit::volt, 4), format_quantity(write_V, Unit::volt, 4));
-    }
+    if (pumped) source += pump_text(write_V);
     card_.parts.push_back({"writes", std::nullopt, heat, std::nullopt, source});
     if (known && counts_.pulses_s && counts_.verify_reads) {
       card_.writes_s =
@@ -297,8 +294,8 @@ class Card {
                              fmt::format("chip.decoder_area for each of {:g} lines of tiles; no energy", lines)});
     }
     const auto numbers = [](const ReadCounts& reads) -> Amount {
-      if (!reads.dac_conversions || !reads.adc_conversions) return std::nullopt;
-      return *reads.dac_conversions + *reads.adc_conversions;
+      if (!reads.dac_conversions.all || !reads.adc_conversions.all) return std::nullopt;
+      return *reads.dac_conversions.all + *reads.adc_conversions.all;
     };
     if (chip_.buffer_J == 0) {
       leave_out("energy of the buffers (chip.buffer_energy)");
@@ -356,7 +353,7 @@ class Card {
       leave_out("the multipliers and exponentials of attention (attention.*)");
     if (arrays_.circuit.phase_adc.converts()) leave_out("converters of the held states (circuit.phase_adc_bits)");
     if (arrays_.wires.ideal()) leave_out("resistance of lines: ideal ones are simulated (crossbar.row_resistance)");
-    if (tiles_.most_terms > 1) {
+    if (std::max(tiles_.most_terms.forward, tiles_.most_terms.transposed) > 1) {
       leave_out(
           "rounding, noise and offsets of each tile by itself: a read simulates one amplifier and converter for "
           "the sum of its tiles");
@@ -369,8 +366,8 @@ class Card {
   const CardCounts& counts_;
   CrossbarSpec arrays_;
   ChipOptions chip_;
-  ChipPrices prices_;
   TileLines tiles_;
+  ChipPrices prices_;
   CostCard card_;
 };
 

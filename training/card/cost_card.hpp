@@ -20,10 +20,17 @@ struct CostPart {
   std::string source;  ///< keys, series and citations
 };
 
+/// Operations of the converters of both ports. Nothing: not counted.
+struct PortCounts {
+  std::optional<double> all;
+  std::optional<double> transposed;  ///< of them, those of transposed reads; nothing: the file tells no ports apart
+};
+
 /// Counts of reads that prices make energies of. Nothing: not counted.
 struct ReadCounts {
   std::optional<double> array_J;  ///< heat in the devices
-  std::optional<double> dac_conversions, adc_conversions, partial_sums, amplifier_s, driven_V2, operations;
+  PortCounts dac_conversions, adc_conversions, partial_sums;
+  std::optional<double> amplifier_s, driven_V2, operations;
   std::optional<double> cells;  ///< devices whose selectors were opened, over all reads
   /// Energies at the prices of the run, for files of earlier versions, which have no counts.
   std::optional<double> dac_J, adc_J, amplifier_J, driver_J, digital_J;

@@ -50,7 +50,6 @@ CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.tokens.count = coupled_rows(config);
   spec.tokens.slot_s = read_slot_s(config);
-  spec.circuit = priced_circuit(config);
   spec.threads = thread_count(run_options(config).threads);
   return spec;
 }
@@ -157,7 +156,8 @@ template <class S>
 std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                          Weights weights) {
   const std::uint64_t seed = run_options(config).seed;
-  const CrossbarSpec spec = model_arrays(config);
+  CrossbarSpec spec = model_arrays(config);
+  spec.circuit = priced_circuit(config, *plan);
   if (weights == Weights::configured) check_arrays_fit(spec, *plan, sizeof(S));
   std::vector<Matrix<S>> initial;
   plan->initial(seed, initial);

@@ -41,12 +41,12 @@ Section<ChipOptions> supply_and_cells() {
             &ChipOptions::cell_F2),
       field(zero_is("unknown", quantity("chip.supply", "unknown", Unit::volt, at_least(0),
                                         "Supply voltage. Read voltages and the outputs of amplifiers must stay below "
-                                        "it, write voltages too unless chip.pump_efficiency is set. It scales the "
-                                        "energy of DACs and adders. unknown: no check.")),
+                                        "it, write and gate voltages too unless chip.pump_efficiency is set. It scales "
+                                        "the energy of DACs and adders. unknown: no check.")),
             &ChipOptions::supply_V),
       field(zero_is("none", real("chip.pump_efficiency", "none", between(0, 1),
-                                 "Efficiency of a charge pump for write voltages above chip.supply: the energy of such "
-                                 "writes is divided by it. none: there is no pump.")),
+                                 "Efficiency of a charge pump for write and gate voltages above chip.supply: the "
+                                 "energy of such writes and word lines is divided by it. none: there is no pump.")),
             &ChipOptions::pump_efficiency),
       field(real("chip.wire_capacitance", "0.2", at_least(0),
                  "Capacitance of a line per length, in fF/um: with the pitch of the cells it gives "
@@ -74,8 +74,13 @@ Section<ChipOptions> pulses_and_gates() {
                                         "doi:10.1038/s41586-022-04992-8")),
             &ChipOptions::gate_F),
       field(zero_is("unknown", quantity("chip.gate_voltage", "unknown", Unit::volt, at_least(0),
-                                        "Voltage of an open word line. unknown: not counted.")),
+                                        "Voltage of an open word line. Above chip.supply it needs chip.gate_supply or "
+                                        "chip.pump_efficiency. unknown: not counted.")),
             &ChipOptions::gate_V),
+      field(zero_is("chip", quantity("chip.gate_supply", "chip", Unit::volt, at_least(0),
+                                     "Supply of the drivers of word lines where it has a pin of its own; chip: "
+                                     "chip.supply, or its charge pump.")),
+            &ChipOptions::gate_supply_V),
       field(quantity("chip.gate_closed_voltage", "0 V", Unit::volt, at_least(0),
                      "Voltage of a closed word line. Opening takes C (V_open - V_closed) V_open from the supply."),
             &ChipOptions::gate_closed_V)};
@@ -85,8 +90,8 @@ Section<ChipOptions> converters() {
   return {
       field(formerly({"cost.lines_per_adc"},
                      real("chip.lines_per_adc", "8", at_least(1),
-                          "Sensed lines of a tile that take turns at one ADC. All must be converted within a read, "
-                          "which sets the rate of the converter.",
+                          "Sensed lines of a tile that take turns at one ADC; where a tile has fewer at a port, all "
+                          "of them. They must be converted within a read, which sets the rate of the converter.",
                           "numColMuxed, the default of DNN+NeuroSim")),
             &ChipOptions::lines_per_adc),
       field(zero_is("auto", quantity("chip.adc_rate", "auto", Unit::hertz, at_least(0),

@@ -13,7 +13,7 @@ struct ChipOptions {
   double cell_F2 = {};                     ///< area of a device with its selector, in F²; 0: by device.selector
   double supply_V = {};                    ///< supply of drivers, converters and logic
   double pump_efficiency = {};             ///< of the charge pump that makes write voltages above the supply; 0: none
-  double lines_per_adc = {};               ///< sensed lines of a tile that take turns at one converter
+  double lines_per_adc = {};               ///< most sensed lines of a tile that take turns at one converter
   double adc_rate_Hz = {};                 ///< conversions a second of a converter; 0: as many as the reads ask for
   double adc_step_J = {};                  ///< figure of merit, J per conversion step; 0: by the survey
   double adc_um2 = {};                     ///< area of one converter; 0: by the survey
@@ -25,6 +25,7 @@ struct ChipOptions {
   double pulse_s = {};                     ///< length of such a pulse; 0: together they last as long as a read
   double gate_F = {};                      ///< capacitance of a selector's gate with its piece of word line; 0: unknown
   double gate_V = {}, gate_closed_V = {};  ///< voltages of an open and of a closed word line; 0 V open: unknown
+  double gate_supply_V = {};               ///< supply of the drivers of word lines; 0: supply_V, or its pump
   double amplifier_um2 = {};               ///< area of one sensed line's amplifier
   double driver_um2 = {};                  ///< area of one driven line's driver, its level shifter included
   double decoder_um2 = {};                 ///< area of decoders and multiplexers, per line of a tile

@@ -29,57 +29,80 @@ bool has_chip(const Config& config) {
   return network_kind(config).is_circuit() && on_devices(config) && chip_section().read(config).described();
 }
 
-void price_converters(const ChipOptions& chip, const CircuitSpec& circuit, ChipPrices& out) {
-  out.adc_rate_Hz = chip.adc_rate_Hz > 0 ? chip.adc_rate_Hz : chip.lines_per_adc / out.read_s;
-  if (out.adc_bits > 0) {
-    const double by_law = chip.adc_step_J > 0
-                              ? walden_adc_energy_J(out.adc_bits, chip.adc_step_J)
-                              : survey_adc_energy_J(out.adc_bits, out.adc_rate_Hz, chip.node_m).value_or(0);
-    out.adc_J = circuit.adc_energy_J > 0 ? circuit.adc_energy_J : by_law;
-    out.adc_m2 = chip.adc_um2 > 0
-                     ? um2_in_m2 * chip.adc_um2
-                     : survey_adc_area_m2(out.adc_bits, out.adc_rate_Hz, chip.node_m, out.adc_J).value_or(0);
+/// Price of an ADC of so many bits whose largest tile has so many lines. Fewer bits than the survey has need no more than its fewest do.
+ConverterPrice adc_price(const ChipOptions& chip, double key_J, int bits, Index lines, double read_s) {
+  ConverterPrice out{bits};
+  if (bits == 0) return out;
+  out.each_J = key_J;
+  if (!chip.described()) return out;
+  out.lines = lines > 0 ? std::min(chip.lines_per_adc, static_cast<double>(lines)) : chip.lines_per_adc;
+  out.rate_Hz = chip.adc_rate_Hz > 0 ? chip.adc_rate_Hz : out.lines / read_s;
+  const int priced_bits = std::max(bits, survey_least_bits);
+  if (out.each_J == 0) {
+    out.each_J = chip.adc_step_J > 0 ? walden_adc_energy_J(bits, chip.adc_step_J)
+                                     : survey_adc_energy_J(priced_bits, out.rate_Hz, chip.node_m).value_or(0);
   }
+  out.each_m2 = chip.adc_um2 > 0 ? um2_in_m2 * chip.adc_um2
+                                 : survey_adc_area_m2(priced_bits, out.rate_Hz, chip.node_m, out.each_J).value_or(0);
+  return out;
+}
+
+ConverterPrice dac_price(const ChipOptions& chip, double key_J, int bits) {
+  ConverterPrice out{bits};
+  if (bits == 0) return out;
+  out.each_J = key_J;
+  if (!chip.described()) return out;
+  if (out.each_J == 0 && chip.supply_V > 0) out.each_J = dac_energy_J(bits, chip.dac_unit_F, chip.supply_V);
   const double density = fF_per_um2 * chip.capacitor_fF_per_um2;
-  if (out.dac_bits > 0) {
-    if (out.dac_J == 0 && chip.supply_V > 0) out.dac_J = dac_energy_J(out.dac_bits, chip.dac_unit_F, chip.supply_V);
-    if (chip.dac_um2 > 0) {
-      out.dac_m2 = um2_in_m2 * chip.dac_um2;
-    } else if (density > 0) {
-      out.dac_m2 = dac_area_m2(out.dac_bits, chip.dac_unit_F, density);
-    }
+  if (chip.dac_um2 > 0) {
+    out.each_m2 = um2_in_m2 * chip.dac_um2;
+  } else if (density > 0) {
+    out.each_m2 = dac_area_m2(bits, chip.dac_unit_F, density);
   }
-  if (density > 0) out.hold_m2 = circuit.hold_capacitance_F / density;
+  return out;
 }
 
 }  // namespace
 
-ChipPrices chip_prices(const Config& config) {
+ChipPrices chip_prices(const Config& config, const PerPort<Index>& lines) {
   const CircuitSpec circuit = circuit_spec(config);
-  const auto bits = [&config](const char* key) { return static_cast<int>(config.integer(key)); };
+  const ChipOptions chip = has_chip(config) ? chip_section().read(config) : ChipOptions{};
   ChipPrices out;
-  out.adc_bits = std::max(bits("crossbar.forward_adc_bits"), bits("crossbar.transposed_adc_bits"));
-  out.dac_bits = std::max(bits("crossbar.forward_dac_bits"), bits("crossbar.transposed_dac_bits"));
-  out.adc_J = circuit.adc_energy_J;
-  out.dac_J = circuit.dac_energy_J;
+  if (chip.described()) out.read_s = read_slot_s(config);
+  for (const auto& [way, port] : {std::pair{ReadDirection::forward, std::string("crossbar.forward_")},
+                                  std::pair{ReadDirection::transposed, std::string("crossbar.transposed_")}}) {
+    const auto bits = [&](const char* key) { return static_cast<int>(config.integer(port + key)); };
+    out.adc.at(way) = adc_price(chip, circuit.adc_energy_J.at(way), bits("adc_bits"), lines.at(way), out.read_s);
+    out.dac.at(way) = dac_price(chip, circuit.dac_energy_J.at(way), bits("dac_bits"));
+  }
   out.line_F = circuit.line_capacitance_F;
-  if (!has_chip(config)) return out;
-  const ChipOptions chip = chip_section().read(config);
+  if (!chip.described()) return out;
   const bool transistor = device_spec(config).selector.kind == SelectorKind::transistor;
-  out.read_s = read_slot_s(config);
   out.cell_F2 = chip.cell_F2 > 0 ? chip.cell_F2 : transistor ? transistor_cell_F2 : bare_cell_F2;
   out.cell_m2 = out.cell_F2 * chip.node_m * chip.node_m;
   if (out.line_F == 0) out.line_F = line_capacitance_F(out.cell_F2, chip.node_m, fF_per_um * chip.wire_fF_per_um);
-  price_converters(chip, circuit, out);
+  if (chip.capacitor_fF_per_um2 > 0)
+    out.hold_m2 = circuit.hold_capacitance_F / (fF_per_um2 * chip.capacitor_fF_per_um2);
   return out;
 }
 
-CircuitSpec priced_circuit(const Config& config) {
+PerPort<Index> sensed_lines(const Config& config, const NetworkPlan& plan) {
+  const TileSpec tiles = crossbar_section().read(config).tiles;
+  PerPort<Index> most = {};
+  for (const Parameter& one : plan.parameters()) {
+    if (!one.on_devices) continue;
+    const PerPort<Index> own = sensed_lines(one.shape.rows, one.shape.cols, tiles);
+    most = {std::max(most.forward, own.forward), std::max(most.transposed, own.transposed)};
+  }
+  return most;
+}
+
+CircuitSpec priced_circuit(const Config& config, const NetworkPlan& plan) {
   CircuitSpec circuit = circuit_spec(config);
   if (!has_chip(config)) return circuit;
-  const ChipPrices prices = chip_prices(config);
-  circuit.adc_energy_J = prices.adc_J;
-  circuit.dac_energy_J = prices.dac_J;
+  const ChipPrices prices = chip_prices(config, sensed_lines(config, plan));
+  circuit.adc_energy_J = {prices.adc.forward.each_J, prices.adc.transposed.each_J};
+  circuit.dac_energy_J = {prices.dac.forward.each_J, prices.dac.transposed.each_J};
   circuit.line_capacitance_F = prices.line_F;
   return circuit;
 }
@@ -92,6 +115,17 @@ double write_voltage_V(const CrossbarSpec& arrays) {
 }
 
 namespace {
+
+/// Voltages above the supply come from a charge pump, or the word lines have a supply of their own.
+void expect_source(const std::string& what, double needed_V, const ChipOptions& chip) {
+  if (chip.supply_V == 0 || needed_V <= chip.supply_V || chip.pump_efficiency > 0) return;
+  const bool gates = what == "chip.gate_voltage";
+  throw UserError(fmt::format(
+      "chip.supply = {0} (must be >= {1}, {2}): {1} > {0}. Raise it, or set chip.pump_efficiency of a charge pump that "
+      "makes this voltage{3}",
+      volts(chip.supply_V), volts(needed_V), what,
+      gates ? ", or chip.gate_supply of word lines with a supply of their own" : ""));
+}
 
 void check_supply(const CrossbarSpec& arrays, const ChipOptions& chip) {
   if (chip.supply_V == 0) return;
@@ -111,47 +145,7 @@ void check_supply(const CrossbarSpec& arrays, const ChipOptions& chip) {
         "it, or raise chip.supply",
         key, port->amplifier.saturation, chip.supply_V / read, volts(top), volts(chip.supply_V)));
   }
-  const double write = write_voltage_V(arrays);
-  if (write <= chip.supply_V || chip.pump_efficiency > 0) return;
-  throw UserError(fmt::format(
-      "chip.supply = {0} (must be >= {1}, the largest write pulse of the device): {1} > {0}. Raise it, or set "
-      "chip.pump_efficiency of a charge pump that makes the write voltage",
-      volts(chip.supply_V), volts(write)));
-}
-
-void check_rate(const ChipPrices& prices, const ChipOptions& chip) {
-  if (prices.adc_bits == 0) return;
-  const double asked = chip.lines_per_adc / prices.read_s;
-  const std::string reads =
-      fmt::format("{:g} lines in a read of {}", chip.lines_per_adc, format_quantity(prices.read_s, Unit::second, 4));
-  // A read of whole conversions may end with the last one: rounding of the quotient alone.
-  constexpr double rounding = 1e-9;
-  if (chip.adc_rate_Hz > 0 && chip.adc_rate_Hz < asked * (1 - rounding)) {
-    throw UserError(fmt::format(
-        "chip.adc_rate = {} (must be >= {}): {} ask for more conversions. Raise it or circuit.time_constant, or lower "
-        "chip.lines_per_adc",
-        hertz(chip.adc_rate_Hz), hertz(asked), reads));
-  }
-  const bool by_survey = prices.adc_J == 0 || prices.adc_m2 == 0;
-  if (by_survey && prices.adc_rate_Hz > survey_fastest_Hz) {
-    throw UserError(fmt::format(
-        "chip.lines_per_adc = {:g}: {} ask for {} of conversions > {}, the fastest of the survey of converters. Lower "
-        "it, or raise circuit.time_constant",
-        chip.lines_per_adc, reads, hertz(prices.adc_rate_Hz), hertz(survey_fastest_Hz)));
-  }
-}
-
-void check_pulses(const ChipPrices& prices, const ChipOptions& chip) {
-  const double all_s = chip.input_pulses * chip.pulse_s;
-  constexpr double rounding = 1e-9;
-  if (all_s <= prices.read_s * (1 + rounding)) return;
-  throw UserError(
-      fmt::format("chip.pulse_width = {} (must be <= {}): its pulses (chip.input_pulses = {:g}) last longer than a "
-                  "read of {}. Lower it, "
-                  "or raise circuit.time_constant",
-                  format_quantity(chip.pulse_s, Unit::second, 4),
-                  format_quantity(prices.read_s / chip.input_pulses, Unit::second, 4), chip.input_pulses,
-                  format_quantity(prices.read_s, Unit::second, 4)));
+  expect_source("the largest write pulse of the device", write_voltage_V(arrays), chip);
 }
 
 void check_gates(const DeviceSpec& device, const ChipOptions& chip) {
@@ -165,6 +159,47 @@ void check_gates(const DeviceSpec& device, const ChipOptions& chip) {
                     "opens. Lower it",
                     volts(chip.gate_closed_V), volts(chip.gate_V)));
   }
+  if (chip.gate_supply_V == 0) return expect_source("chip.gate_voltage", chip.gate_V, chip);
+  if (chip.gate_V > chip.gate_supply_V) {
+    throw UserError(fmt::format(
+        "chip.gate_voltage = {0} (must be <= chip.gate_supply = {1}): no driver of a word line gives {0} from {1}. "
+        "Lower it, or raise chip.gate_supply",
+        volts(chip.gate_V), volts(chip.gate_supply_V)));
+  }
+}
+
+void check_rate(const ConverterPrice& adc, const char* port, double read_s, const Config& config) {
+  if (adc.bits == 0) return;
+  const ChipOptions chip = chip_section().read(config);
+  const double asked = adc.lines / read_s;
+  const std::string reads =
+      fmt::format("{:g} lines in a {} read of {}", adc.lines, port, format_quantity(read_s, Unit::second, 4));
+  // A read of whole conversions may end with the last one: rounding of the quotient alone.
+  constexpr double rounding = 1e-9;
+  if (chip.adc_rate_Hz > 0 && chip.adc_rate_Hz < asked * (1 - rounding)) {
+    throw UserError(fmt::format(
+        "chip.adc_rate = {} (must be >= {}): {} ask for more conversions. Raise it or circuit.time_constant, or lower "
+        "chip.lines_per_adc",
+        hertz(chip.adc_rate_Hz), hertz(asked), reads));
+  }
+  const bool by_survey = (circuit_spec(config).adc_energy_J.forward == 0 && chip.adc_step_J == 0) || chip.adc_um2 == 0;
+  if (by_survey && adc.rate_Hz > survey_fastest_Hz) {
+    throw UserError(fmt::format(
+        "chip.lines_per_adc = {:g}: {} ask for {} of conversions > {}, the fastest of the survey of converters. Lower "
+        "it, or raise circuit.time_constant",
+        chip.lines_per_adc, reads, hertz(adc.rate_Hz), hertz(survey_fastest_Hz)));
+  }
+}
+
+void check_pulses(double read_s, const ChipOptions& chip) {
+  const double all_s = chip.input_pulses * chip.pulse_s;
+  constexpr double rounding = 1e-9;
+  if (all_s <= read_s * (1 + rounding)) return;
+  throw UserError(fmt::format(
+      "chip.pulse_width = {} (must be <= {}): its pulses (chip.input_pulses = {:g}) last longer than a "
+      "read of {}. Lower it, or raise circuit.time_constant",
+      format_quantity(chip.pulse_s, Unit::second, 4), format_quantity(read_s / chip.input_pulses, Unit::second, 4),
+      chip.input_pulses, format_quantity(read_s, Unit::second, 4)));
 }
 
 }  // namespace
@@ -173,10 +208,8 @@ void check_chip(const Config& config) {
   if (!has_chip(config)) return;
   const ChipOptions chip = chip_section().read(config);
   const CrossbarSpec arrays = crossbar_spec(config);
-  const ChipPrices prices = chip_prices(config);
   check_supply(arrays, chip);
-  check_rate(prices, chip);
-  check_pulses(prices, chip);
+  check_pulses(read_slot_s(config), chip);
   check_gates(arrays.device, chip);
 }
 
@@ -198,13 +231,18 @@ void check_chip_tiles(const Config& config, const NetworkPlan& plan) {
   };
   check("crossbar.tile_rows", tiles.rows, rows, "rows");
   check("crossbar.tile_columns", tiles.columns, columns, "columns");
-  const auto lines = [](Index tile, Index array) { return tile > 0 ? tile : array; };
-  const Index most = std::max(lines(tiles.rows, rows), lines(tiles.columns, columns));
+  const PerPort<Index> lines = sensed_lines(config, plan);
+  const Index most = std::max(lines.forward, lines.transposed);
   const double asked = chip_section().read(config).lines_per_adc;
-  if (most == 0 || asked <= static_cast<double>(most) || config.at_default("chip.lines_per_adc")) return;
-  throw UserError(fmt::format(
-      "chip.lines_per_adc = {:g} (must be <= {}, the lines of the largest tile): an ADC converts lines of one tile",
-      asked, most));
+  if (most == 0) return;
+  if (asked > static_cast<double>(most) && !config.at_default("chip.lines_per_adc")) {
+    throw UserError(fmt::format(
+        "chip.lines_per_adc = {:g} (must be <= {}, the lines of the largest tile): an ADC converts lines of one tile",
+        asked, most));
+  }
+  const ChipPrices prices = chip_prices(config, lines);
+  check_rate(prices.adc.forward, "forward", prices.read_s, config);
+  check_rate(prices.adc.transposed, "transposed", prices.read_s, config);
 }
 
 }  // namespace nudge

@@ -71,7 +71,7 @@ void Network<S>::look_up(int table, std::span<const int> rows, MatrixRef<S> x, S
     if (meter == nullptr) return;
     ReadTotals& all = own.at(read.kind);
     all.driven /= static_cast<std::uint64_t>(map.inputs());  // one line of each tile side by side
-    all.dac_conversions /= static_cast<std::uint64_t>(map.inputs());
+    all.dac_conversions.forward /= static_cast<std::uint64_t>(map.inputs());
     *meter += own;
     return;
   }

@@ -216,6 +216,14 @@ std::vector<double> objectives(const SpecRun& run, const SpecDesign& one) {
   return {-better(run) * one.score, one.cost[0], one.cost[2], one.cost[3]};
 }
 
+/// True if two trainings have the same values of all keys, however they are written: drawn designs may meet each other, or a bisection.
+bool same_settings(const SweepPoint& a, const SweepPoint& b) {
+  for (std::size_t k = 1; k < a.values.size(); ++k) {
+    if (a.values[k] != b.values[k] && a.numbers[k] != b.numbers[k]) return false;  // NaN: no number
+  }
+  return true;
+}
+
 std::vector<SpecDesign> designs_of(const SpecRun& run, const SpecBase& base, double learnt) {
   std::vector<std::string> labels = {kDesignRun};
   for (const SpecAxis& axis : run.plan.found.axes) {
@@ -223,10 +231,14 @@ std::vector<SpecDesign> designs_of(const SpecRun& run, const SpecBase& base, dou
   }
   labels.emplace_back(kScreenRun);
   std::vector<SpecDesign> out;
+  std::vector<const SweepPoint*> taken;
   for (const std::string& label : labels) {
     for (const SpecCell& cell : cells_of(run, label)) {
       const SpecScores one = scores_of_cell(run, label, cell);
       if (!std::isfinite(one.mean())) continue;
+      const auto same = [&](const SweepPoint* other) { return same_settings(*other, *cell.front()); };
+      if (std::any_of(taken.begin(), taken.end(), same)) continue;
+      taken.push_back(cell.front());
       out.push_back({label, changed_settings(run, *cell.front()), one.mean(),
                      loss_between(run, base, learnt, base.clean, one), costs_of_cell(run, cell), true});
     }

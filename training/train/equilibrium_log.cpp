@@ -17,6 +17,19 @@
 namespace nudge {
 namespace {
 
+double count_of(std::uint64_t n) { return static_cast<double>(n); }
+
+/// Logs what the transposed port did of the counts of `reads`: its converters have prices of their own. add(name, count, unit, text).
+template <class Add>
+void record_transposed(const ReadTotals& reads, const Add& add) {
+  add("transposed_dac_conversions", count_of(reads.dac_conversions.transposed), "1",
+      "of dac_conversions, those of transposed reads");
+  add("transposed_adc_conversions", count_of(reads.adc_conversions.transposed), "1",
+      "to digital, those of transposed reads");
+  add("transposed_partial_sums", count_of(reads.partial_sums.transposed), "1",
+      "of partial_sums, those of transposed reads");
+}
+
 /// Logs the cost of a batch without learning: reads of its free phases and of its outputs, per example.
 /// zero_time: of an example in which amplifiers sample their offsets, in units of tau.
 void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& circuit, double zero_time) {
@@ -34,10 +47,13 @@ void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& ci
   add("amplifier_energy", energy.amplifiers_J, "J", "of the same reads (circuit.amplifier_power)");
   add("driver_energy", energy.drivers_J, "J", "of the same reads (circuit.line_capacitance)");
   add("digital_energy", energy.digital_J, "J", "of what was read so (circuit.digital_energy)");
-  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
-  add("dac_conversions", count(reads.dac_conversions), "1", "of the same reads: of every driven line of every tile");
-  add("adc_conversions", count(reads.adc_conversions), "1", "of the same reads: of every sensed line of every tile");
-  add("partial_sums", count(reads.partial_sums), "1", "of the same reads: additions of the numbers of tiles");
+  add("dac_conversions", count_of(reads.dac_conversions.total()), "1",
+      "of the same reads: of every driven line of every tile");
+  add("adc_conversions", count_of(reads.adc_conversions.total()), "1",
+      "of the same reads: of every sensed line of every tile");
+  add("partial_sums", count_of(reads.partial_sums.total()), "1",
+      "of the same reads: additions of the numbers of tiles");
+  record_transposed(reads, add);
   add("read_cells", reads.cells, "1", "of the same reads: devices between driven and sensed lines");
   add("amplifier_time", reads.amplifier_s, "s",
       "of the same reads: sensed lines of tiles times the length of the read");
@@ -71,7 +87,7 @@ void EquilibriumRun<S>::record(std::uint64_t step, const BatchReport& r, double 
   const ReadTotals reads = r.reads.total();
   if (reads.reads > 0) {
     record_energy(reads, decision);
-    record_inference(log_, r, priced_circuit(config_), auto_zero_time(crossbar_spec(config_)));
+    record_inference(log_, r, priced_circuit(config_, network_->plan()), auto_zero_time(crossbar_spec(config_)));
     for (std::size_t kind = 0; kind < read_classes; ++kind) {
       log_.add(std::string("train/reads_") + read_class_names()[kind], static_cast<double>(r.reads.of[kind].reads), "1",
                "those of the class " + std::string(read_class_names()[kind]));
@@ -175,11 +191,10 @@ void EquilibriumRun<S>::record_energy(const ReadTotals& reads, StepDecision deci
                         static_cast<double>(network_->map(p).inputs() * network_->map(p).outputs());
     }
   }
-  const EnergyReport energy = energy_report(all, priced_circuit(config_));
+  const EnergyReport energy = energy_report(all, priced_circuit(config_, network_->plan()));
   const auto add = [this](const char* name, double value, const char* unit, const char* description) {
     log_.add(std::string("train/") + name, value, unit, description);
   };
-  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
   add("conversion_energy", energy.conversions_J(), "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
   add("dac_energy", energy.dac_J, "J", "of conversion_energy, those to analog (circuit.dac_energy)");
@@ -187,15 +202,18 @@ void EquilibriumRun<S>::record_energy(const ReadTotals& reads, StepDecision deci
       "amplifiers of the sensed lines while read (circuit.amplifier_power)");
   add("driver_energy", energy.drivers_J, "J", "charging of the driven lines, C V^2 (circuit.line_capacitance)");
   add("digital_energy", energy.digital_J, "J", "digital operations (circuit.digital_energy)");
-  add("reads", count(all.reads), "1", "reads of arrays, of one drive each");
-  add("conversions", count(all.dac_conversions + all.adc_conversions), "1", "digital-to-analog and back");
-  add("dac_conversions", count(all.dac_conversions), "1", "of these, those to analog");
-  add("partial_sums", count(all.partial_sums), "1", "additions of the numbers of tiles (crossbar.tile_rows)");
+  const std::uint64_t conversions = all.dac_conversions.total() + all.adc_conversions.total();
+  add("reads", count_of(all.reads), "1", "reads of arrays, of one drive each");
+  add("conversions", count_of(conversions), "1", "digital-to-analog and back");
+  add("dac_conversions", count_of(all.dac_conversions.total()), "1", "of these, those to analog");
+  add("partial_sums", count_of(all.partial_sums.total()), "1",
+      "additions of the numbers of tiles (crossbar.tile_rows)");
+  record_transposed(all, add);
   add("read_cells", all.cells, "1", "devices between driven and sensed lines, over all reads: selectors opened");
-  if (all.dac_conversions + all.adc_conversions > 0) {
-    add("clipped_conversions", count(all.clipped), "1", "of these, beyond the full scale of their converter");
+  if (conversions > 0) {
+    add("clipped_conversions", count_of(all.clipped), "1", "of these, beyond the full scale of their converter");
   }
-  add("lines", count(all.driven + all.sensed), "1",
+  add("lines", count_of(all.driven + all.sensed), "1",
       "lines driven and sensed: conversions, if every line had a converter");
   add("amplifier_time", all.amplifier_s, "s", "sensed lines times the length of their read");
   add("driven_cells", all.cell_V2, "V^2", "devices on driven lines times the square of their voltage");
