@@ -23,7 +23,7 @@ struct CostPart {
 /// Operations of the converters of both ports. Nothing: not counted.
 struct PortCounts {
   std::optional<double> all;
-  std::optional<double> transposed;  ///< of them, those of transposed reads; nothing: the file tells no ports apart
+  std::optional<double> transposed;  ///< share of transposed reads; nothing: the file tells no ports apart
 };
 
 /// Counts of reads that prices make energies of. Nothing: not counted.

@@ -17,7 +17,7 @@ std::optional<double> priced_ports(const PortCounts& counts, const PerPort<doubl
 /// Energy of a conversion, by port.
 PerPort<double> energies(const PerPort<ConverterPrice>& price);
 
-/// What the ports that convert have each; 0 of the others.
+/// Amounts of the ports that convert, of what each has; 0 of an ideal port.
 PerPort<double> converting(const PerPort<ConverterPrice>& price, const PerPort<double>& each);
 
 /// Says of a file of an earlier version how its operations are priced, where that matters; else empty.

@@ -45,8 +45,8 @@ double write_voltage_V(const CrossbarSpec& arrays);
 /// have a source of their own. Without chip.node and devices it does nothing.
 void check_chip(const Config& config);
 
-/// Throws UserError, with the inequality, for tiles that are larger than every array of the network, and for ADCs that cannot convert
-/// all their lines in a read: they are too slow, or faster than all of the survey.
+/// Throws UserError, with the inequality, for tiles that are larger than every array of the network. The same for ADCs that cannot convert
+/// all their lines in a read, as they are too slow or would be faster than all of the survey.
 void check_chip_tiles(const Config& config, const NetworkPlan& plan);
 
 }  // namespace nudge
