@@ -72,4 +72,7 @@ TEST_CASE("conversions of a file that tells no ports apart have the larger price
   const CostPart alike = part_of(card_of(std::nullopt, {"crossbar.transposed_adc_bits=8"}), "ADCs");
   CHECK(*alike.inference_J == *untold.inference_J);
   CHECK_THAT(alike.source, !Contains("an earlier version"));
+  const CostPart alone = part_of(card_of(std::nullopt, {"crossbar.transposed_adc_bits=ideal"}), "ADCs");
+  CHECK(*alone.inference_J == *untold.inference_J);
+  CHECK_THAT(alone.source, !Contains("an earlier version"));
 }

@@ -40,7 +40,8 @@ PerPort<double> converting(const PerPort<ConverterPrice>& price, const PerPort<d
 }
 
 std::string no_ports_note(const PortCounts& counts, const PerPort<double>& each_J) {
-  if (!counts.all || counts.transposed || each_J.forward == each_J.transposed) return "";
+  const bool one_price = each_J.forward == each_J.transposed || each_J.forward == 0 || each_J.transposed == 0;
+  if (!counts.all || counts.transposed || one_price) return "";
   return "; an earlier version wrote this file, without the port of each conversion: all have the larger price";
 }
 
