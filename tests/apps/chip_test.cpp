@@ -191,7 +191,7 @@ TEST_CASE("chip: an ADC has no more lines than its tile, and is no faster than t
   folder.write("c.toml", config);
   // Tiles of 4 rows and 2 columns: 2 lines take turns in a forward read, 4 in a transposed one.
   const std::string tiles = "--set crossbar.tile_rows=4 --set crossbar.tile_columns=2 ";
-  const auto card = card_of(folder, tiles);
+  const auto card = card_of(folder, tiles + "--set circuit.time_constant='25 ns'");
   CHECK(card["adc_rate_Hz"].get<double>() * card["read_s"].get<double>() == Approx(4).epsilon(1e-12));
   CHECK_THAT(card.dump(), Contains("one for 2 sensed lines") && Contains("one for 4 sensed lines"));
   CHECK(card["adcs"] == 16 * 5 + 5 * 16);
