@@ -263,14 +263,15 @@ TEST_CASE("chip: a card of one product is the array's heat, its lines and its la
   const double volts = array["power_W"].get<double>();  // V^2 times the conductances of all devices
   CHECK(of(card, "arrays", "inference_J") == Approx(volts / 3 * card["read_s"].get<double>()).epsilon(0.01));
   // Gates: 1280 devices, three pulses, from 0.9 V to 2.2 V out of 2.2 V.
-  const std::string gates =
+  const std::string opened =
       cell +
       "--set chip.supply='1.8 V' --set chip.gate_capacitance='2 fF' --set chip.gate_voltage='2.2 V' --set "
-      "chip.gate_closed_voltage='0.9 V' --set chip.input_pulses=3 --set chip.gate_supply='2.2 V' ";
+      "chip.gate_closed_voltage='0.9 V' --set chip.input_pulses=3 ";
+  const std::string gates = opened + "--set chip.gate_supply='2.2 V' ";
   const auto pulsed = of_array(product(gates));
   CHECK(of(pulsed, "word lines", "inference_J") == Approx(1280 * 3 * 2e-15 * 1.3 * 2.2).epsilon(1e-12));
   // A charge pump in place of a supply of their own takes more, as for writes.
-  const auto pumped = of_array(product(gates + "--set chip.gate_supply=chip --set chip.pump_efficiency=0.5"));
+  const auto pumped = of_array(product(opened + "--set chip.pump_efficiency=0.5"));
   CHECK(of(pumped, "word lines", "inference_J") == Approx(2 * of(pulsed, "word lines", "inference_J")).epsilon(1e-12));
   // Half of the lines are on in a pulse, at the whole voltage: a quarter of all inputs is 1, a quarter -1. Drivers charge them three times.
   CHECK(of(pulsed, "arrays", "inference_J") == Approx(volts / 2 * card["read_s"].get<double>()).epsilon(0.01));
