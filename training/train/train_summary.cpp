@@ -16,6 +16,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/models/registry.hpp"
 #include "training/models/tells_notes.hpp"
@@ -127,7 +128,7 @@ std::string failure_advice(const Config& config, bool circuit, const Equilibrium
   if (!circuit || failure.starts_with(kRose)) return rate;
   if (!equilibrium.sound() || failure == finding(equilibrium)) return remedy(equilibrium);
   const char* transposed = "aep_transposed";
-  const bool fits = config.text("estimator") != transposed && estimator_misfit(config, transposed).empty();
+  const bool fits = run_options(config).estimator != transposed && estimator_misfit(config, transposed).empty();
   const std::string beta = training_reads(config, "beta") ? beta_advice(config) : "";
   if (fits) return fmt::format("{}{}{}, or estimator = \"{}\"", beta, beta.empty() ? "" : ", ", rate, transposed);
   return beta.empty() ? rate : beta + " or " + rate;
