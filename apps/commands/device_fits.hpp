@@ -41,6 +41,7 @@ struct TableFitOptions {
   std::string model = "auto";       ///< law of --iv
   std::string read_time = {};       ///< value of --read-time; empty: not given
   double g_min_S = 0, g_max_S = 0;  ///< window of --disturb; 0, 0: not given
+  double read_voltage_V = 0;        ///< at which currents were read; 0: not given
 };
 
 /// Fits a long table, writes TOML where a file is named for it, and prints measured beside model.

@@ -200,6 +200,9 @@ ExitCode fit_command(const DevicesOptions& options, bool model_given) {
   if (options.seconds != 0 && of_table > 0) {
     throw UserError("devices fit: --seconds bounds fits of pulses only. Leave it out");
   }
+  if (!options.read_voltage.empty() && (options.iv || options.endurance)) {
+    throw UserError("devices fit: --read-voltage is not for --iv and --endurance. Leave it out");
+  }
   const CsvScale scale = csv_scale(options);
   const TableFitOptions table{options.csv,
                               options.out,
@@ -210,7 +213,8 @@ ExitCode fit_command(const DevicesOptions& options, bool model_given) {
                               model_given ? options.model : "auto",
                               options.read_time,
                               scale.low_S,
-                              scale.high_S};
+                              scale.high_S,
+                              scale.read_voltage_V};
   if (options.iv) return fit_iv_table(table);
   if (options.endurance) return fit_endurance_table(table);
   if (options.disturb) return fit_disturb_table(table);

@@ -149,7 +149,7 @@ Json comparison_json(const RelaxationFit& fit) {
 
 ExitCode fit_relaxation_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--relaxation");
-  TableLook look{options.columns};
+  TableLook look{options.columns, {}, options.read_voltage_V};
   const RelaxationFit fit = while_fitting(
       "fitting relaxation", [&] { return read_and_tell(look, [&] { return fit_relaxation(file, &look); }); });
   Json rows = Json::array();
@@ -169,7 +169,7 @@ ExitCode fit_relaxation_table(const TableFitOptions& options) {
 
 ExitCode fit_noise_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--noise");
-  TableLook look{options.columns};
+  TableLook look{options.columns, {}, options.read_voltage_V};
   const NoiseFit fit = while_fitting(
       "fitting spectra", [&] { return read_and_tell(look, [&] { return fit_noise(file, rate_of(options), &look); }); });
   Json rows = Json::array();
@@ -187,7 +187,7 @@ ExitCode fit_noise_table(const TableFitOptions& options) {
 
 ExitCode fit_bake_table(const TableFitOptions& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  TableLook look{options.columns};
+  TableLook look{options.columns, {}, options.read_voltage_V};
   const BakeFit fit = while_fitting("fitting bakes", [&] {
     return read_and_tell(look, [&] { return fit_bake(options.files, activation_of(options), &look); });
   });
@@ -246,7 +246,7 @@ ExitCode answer_numbers(const TableFitOptions& options, const TableLook& look, c
 
 ExitCode fit_iv_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--iv");
-  TableLook look{options.columns};
+  TableLook look{options.columns, {}, options.read_voltage_V};
   const IvData data =
       read_and_tell(look, [&] { return parse_iv(read_table_text(file), file, rate_of(options), look); });
   const IvFit fit = while_fitting("fitting laws to sweeps",
@@ -282,7 +282,7 @@ ExitCode fit_iv_table(const TableFitOptions& options) {
 
 ExitCode fit_endurance_table(const TableFitOptions& options) {
   const std::string& file = only_file(options, "--endurance");
-  TableLook look{options.columns};
+  TableLook look{options.columns, {}, options.read_voltage_V};
   bool counts_pulses = false;
   const std::vector<CycledDevice> devices =
       read_and_tell(look, [&] { return parse_endurance(read_table_text(file), file, look, counts_pulses); });
@@ -313,7 +313,7 @@ ExitCode fit_disturb_table(const TableFitOptions& options) {
       throw UserError(fmt::format("devices fit: --read-time \"{}\" (must be above 0 s)", options.read_time));
     }
   }
-  TableLook look{options.columns};
+  TableLook look{options.columns, {}, options.read_voltage_V};
   const std::vector<ReadCell> cells =
       read_and_tell(look, [&] { return parse_reads(read_table_text(file), file, read_time_s, look); });
   const DisturbFit fit = fit_disturb(cells);

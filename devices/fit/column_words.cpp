@@ -5,15 +5,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/algorithm/string.hpp>
 #include <cctype>
 #include <map>
+#include <string_view>
 
 namespace nudge {
 
+namespace {
+
+/// Bytes of a blank, a dash or a quotation mark beyond ASCII that a text begins with; 0: it begins with none.
+std::size_t mark_size(std::string_view text) {
+  for (const std::string_view mark : {"\u00A0", "\u202F", "\uFEFF"}) {
+    if (text.starts_with(mark)) return mark.size();
+  }
+  const bool general = text.size() > 2 && text.starts_with("\xE2\x80");  // U+2000 to U+201F
+  return general && static_cast<unsigned char>(text[2]) < 0xA0 ? 3 : 0;
+}
+
+}  // namespace
+
 std::string word_of(const std::string& name) {
   std::string out;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#') {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (const std::size_t mark = mark_size(std::string_view(name).substr(i)); mark > 0) {
+      i += mark - 1;
+    } else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#' || static_cast<unsigned char>(c) > 127) {
       out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
   }
@@ -78,6 +97,39 @@ std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& co
                     read_quantity("1 " + cell.unit, column.unit).problem.empty();
   if (at != words.begin() && !fits) return {};
   return static_cast<std::size_t>(at - words.begin());
+}
+
+std::optional<Direction> direction_word(const std::string& cell) {
+  struct Word {
+    std::string_view word;
+    Direction direction;
+    bool numbered;  // P1 and pos1 are places as often
+  };
+  static constexpr Direction up = Direction::up, down = Direction::down;
+  static constexpr std::array<Word, 16> words{{{"up", up, true},
+                                               {"set", up, true},
+                                               {"ltp", up, true},
+                                               {"potentiation", up, true},
+                                               {"pot", up, true},
+                                               {"p", up, false},
+                                               {"positive", up, false},
+                                               {"pos", up, false},
+                                               {"down", down, true},
+                                               {"reset", down, true},
+                                               {"ltd", down, true},
+                                               {"depression", down, true},
+                                               {"dep", down, true},
+                                               {"d", down, false},
+                                               {"negative", down, false},
+                                               {"neg", down, false}}};
+  const std::string whole = boost::to_lower_copy(boost::trim_copy(cell));
+  const std::size_t digits = whole.find_last_not_of("0123456789") + 1;
+  const bool numbered = digits < whole.size();
+  const std::string word =
+      numbered ? boost::trim_right_copy_if(whole.substr(0, digits), boost::is_any_of(" _-#.")) : whole;
+  const auto own = std::find_if(words.begin(), words.end(),
+                                [&](const Word& one) { return one.word == word && (one.numbered || !numbered); });
+  return own == words.end() ? std::nullopt : std::optional(own->direction);
 }
 
 std::string place_name(std::size_t c) { return fmt::format("COL{}", c + 1); }

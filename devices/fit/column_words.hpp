@@ -6,10 +6,11 @@
 #include <string>
 
 #include "devices/fit/long_table.hpp"
+#include "devices/registry.hpp"
 
 namespace nudge {
 
-/// Name as a word: lower case, without blanks and marks.
+/// Name as a word: lower case, without blanks and marks of ASCII. Other letters stay: "ΔG" and "√G" are no conductance.
 std::string word_of(const std::string& name);
 
 /// Place of a name among the words of a column; nothing: it is none of them.
@@ -20,5 +21,8 @@ bool may_be_resistance(const LongColumn& column, const std::string& unit);
 
 /// Name of a column that has none, "COL3"; it tells nothing of what the column holds.
 std::string place_name(std::size_t c);
+
+/// Direction that a word tells: "up", "LTP", "reset", "D". Some may have a number, "LTP2"; signs and numbers alone are no words.
+std::optional<Direction> direction_word(const std::string& cell);
 
 }  // namespace nudge

@@ -23,12 +23,8 @@ namespace {
 
 /// Name in lower case, letters and digits alone, without "no", "id", "index" at its end.
 std::string device_stem(const std::string& name) {
-  std::string word;
-  for (const char c : named_unit(name).name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
+  std::string word = word_of(named_unit(name).name);
+  std::erase(word, '#');
   for (const std::string_view end :
        {"number", "index", "label", "name", "addr", "num", "idx", "pos", "id", "no", "nr"}) {
     if (word.size() > end.size() + 1 && word.ends_with(end)) return word.substr(0, word.size() - end.size());
@@ -61,12 +57,20 @@ bool is_date(const std::string& cell) {
   return date_front(cell) || time_stamp_s(cell) || (cell.size() == 10 && time_stamp_s(cell + " 00:00"));
 }
 
-/// True of words for the direction of a ramp.
-bool is_direction_word(const std::string& cell) {
-  return is_one_of(std::array<std::string_view, 10>{"up", "down", "ltp", "ltd", "set", "reset", "potentiation",
-                                                    "depression", "pot", "dep"},
-                   cell);
+/// True of words for directions and nothing else, of either direction one at least.
+bool are_directions(const std::set<std::string>& cells) {
+  bool up = false, down = false;
+  for (const std::string& cell : cells) {
+    if (cell.empty()) continue;  // of a start
+    const std::optional<Direction> direction = direction_word(cell);
+    if (!direction) return false;
+    (*direction == Direction::up ? up : down) = true;
+  }
+  return up && down;
 }
+
+/// True of a name such as LTP2: it is no device's, while P may be.
+bool is_long_direction(const std::string& cell) { return cell.empty() || (cell.size() > 1 && direction_word(cell)); }
 
 /// Looks at one column beside the order, the cycle and the device.
 struct ColumnSigns {
@@ -162,12 +166,10 @@ bool holds_directions(const MeasuredText& text, std::size_t c) {
   CsvRow row;
   for (std::size_t i = 0; i < text.size(); ++i) {
     text.row(i, row);
-    if (c >= row.cells.size()) return false;
-    if (row.cells[c].empty()) continue;  // of a start
-    if (!is_direction_word(row.cells[c])) return false;
+    if (c >= row.cells.size() || (!row.cells[c].empty() && !direction_word(row.cells[c]))) return false;
     words.insert(row.cells[c]);
   }
-  return words.size() > 1;
+  return are_directions(words);
 }
 
 bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c) {
@@ -183,8 +185,23 @@ bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c) {
   return !values.empty();
 }
 
+namespace {
+
+/// Word before the number at the end of a column's name; empty: there is no number.
+std::string stem_of(const std::string& name) {
+  const std::string own = named_unit(name).name;
+  const std::size_t digits = own.find_last_not_of("0123456789") + 1;
+  return digits == own.size() ? "" : word_of(own.substr(0, digits));
+}
+
+}  // namespace
+
+bool counts_cycles(const std::string& name) {
+  const std::string stem = stem_of(name);
+  return !stem.empty() && rank_of(stem, {"cycle", Unit::none, false}).has_value();
+}
+
 ColumnEach column_each(const MeasuredText& text, const std::vector<bool>& taken, const std::vector<bool>& aside) {
-  const LongColumn cycle{"cycle", Unit::none, false};
   const std::array<LongColumn, 3> devices{
       {{"device", Unit::none, false}, {"conductance", Unit::siemens, false}, {"resistance", Unit::ohm, false}}};
   ColumnEach out;
@@ -193,16 +210,16 @@ ColumnEach column_each(const MeasuredText& text, const std::vector<bool>& taken,
     if (taken[c] || aside[c]) continue;
     NamedUnit own = named_unit(text.header.cells[c]);
     if (own.unit.empty() && c < text.units.cells.size()) own.unit = named_unit("x (" + text.units.cells[c] + ")").unit;
-    const std::size_t digits = own.name.find_last_not_of("0123456789") + 1;
-    const std::string word = word_of(own.name.substr(0, digits));
+    const std::string word = stem_of(text.header.cells[c]);
     const auto is = [&](Unit of) { return !own.unit.empty() && read_quantity("1 " + own.unit, of).problem.empty(); };
     const std::string reading = is(Unit::siemens) ? "conductance" : is(Unit::ohm) ? "resistance" : "";
-    if (reading.empty() || digits == own.name.size()) continue;
+    if (reading.empty() || word.empty()) continue;
     if (!out.columns.empty() && (word != stem || own.unit != out.unit)) return {};
     const bool known = std::any_of(devices.begin(), devices.end(),
                                    [&](const LongColumn& one) { return rank_of(word, one).has_value(); });
-    out.of_cycles = rank_of(word, cycle).has_value();
-    if (!out.of_cycles && !known && word != "#" && word != "dev" && !tells_devices(word)) return {};
+    out.of_cycles = counts_cycles(text.header.cells[c]);
+    // One letter with a number and such a unit names a device: D1, S2.
+    if (!out.of_cycles && !known && word.size() > 1 && word != "dev" && !tells_devices(word)) return {};
     stem = word;
     out.unit = own.unit;
     out.reading = reading;
@@ -253,6 +270,7 @@ std::vector<std::size_t> device_columns(const MeasuredText& text, const DeviceSe
     const std::string& name = text.header.cells[c];
     if (!tells_devices(name) && !is_of_pair(device_stem(name))) continue;
     const ColumnSigns signs = signs_of(text, c, at);
+    if (std::all_of(signs.values.begin(), signs.values.end(), is_long_direction)) continue;
     if (signs.varies() && !signs.counts_rows() && !signs.follows_order) out.push_back(c);
   }
   return out;
@@ -312,7 +330,7 @@ void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector
     }
     const ColumnSigns signs = signs_of(text, c, at);
     const bool few = signs.varies() && 4 * signs.values.size() <= signs.rows;
-    if (!few || std::all_of(signs.values.begin(), signs.values.end(), is_direction_word)) continue;
+    if (!few || are_directions(signs.values)) continue;
     if (named && !split_of(text, at.device, c, first)) {
       if (!named_unit(name).unit.empty()) {
         notes.push_back(fmt::format("column {} differs between devices: one population holds them all", name));

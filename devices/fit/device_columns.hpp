@@ -16,11 +16,14 @@ bool tells_devices(const std::string& name);
 bool names_row(const std::string& name);
 bool names_column(const std::string& name);
 
-/// True of a column of words for the directions of pulses, two at least: "LTP" and "LTD".
+/// True of a column of words for the directions of pulses, both of them: "LTP" and "LTD", "P" and "D", "LTP1" and "LTD1".
 bool holds_directions(const MeasuredText& text, std::size_t c);
 
 /// True of whole numbers, each of which stands in four rows or more: what counts lines or devices.
 bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c);
+
+/// True of a name that numbers cycles: "cycle 2 (uS)".
+bool counts_cycles(const std::string& name);
 
 /// Columns of readings, one for each device or for each cycle.
 struct ColumnEach {
@@ -30,7 +33,7 @@ struct ColumnEach {
   bool of_cycles = false;
 };
 
-/// Columns of one unit, neither taken nor left aside, whose names differ by the number at their end: "dev1 (uS), dev2 (uS)", "cycle 1 (kOhm)". Currents are none: I1 and
+/// Columns of one unit, neither taken nor left aside, whose names differ by the number at their end: "dev1 (uS), dev2 (uS)", "cycle 1 (kOhm)", "D1 (uS)". Currents are none: I1 and
 /// I2 are terminals as well.
 ColumnEach column_each(const MeasuredText& text, const std::vector<bool>& taken, const std::vector<bool>& aside);
 

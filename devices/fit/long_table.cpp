@@ -140,15 +140,21 @@ bool has_no_reading(const CsvRow& row, const std::vector<LongColumn>& known, con
 }
 
 /// Puts conductances from resistances, or from currents and the voltages at which they were read.
-void derive_conductance(const ConductanceColumns& at, LongTable& table) {
+void derive_conductance(const ConductanceColumns& at, double read_voltage_V, LongTable& table) {
   std::vector<double>& g = table.columns[at.conductance];
   const std::vector<double>&r = table.columns[at.resistance], &i = table.columns[at.current],
         &v = table.columns[at.read_voltage];
+  if (read_voltage_V != 0 && i.empty()) {
+    throw UserError(fmt::format("--read-voltage is for a column of currents, and none of {} is read", table.file));
+  }
   if (!g.empty() || (r.empty() && i.empty())) return;
   for (std::size_t n = 0; n < table.lines.size(); ++n) {
     const std::string where = fmt::format("{}:{}", table.file, table.lines[n]);
-    if (r.empty() && v.empty()) csv_fail(where, "current needs a column read_voltage");
-    const double value = r.empty() ? i[n] / v[n] : 1 / r[n];
+    const double volts = v.empty() ? read_voltage_V : v[n];
+    if (r.empty() && v.empty() && volts == 0) {
+      csv_fail(where, "at which voltage was the current read? (a column read_voltage, or --read-voltage)");
+    }
+    const double value = r.empty() ? i[n] / volts : 1 / r[n];
     if (!std::isfinite(value))
       csv_fail(where, fmt::format("{} 0 has no conductance", r.empty() ? "read_voltage" : "resistance"));
     if (std::abs(value) > kMostConductance_S)
@@ -208,7 +214,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   take_clocks(known, table, look.understood.back());
   count_from_programming(known, table, look.understood.back());
   if (!conductances) return table;
-  derive_conductance(at, table);
+  derive_conductance(at, look.read_voltage_V, table);
   const std::vector<double>& g = table.columns[at.conductance];
   const auto size = [](double a, double b) { return std::abs(a) < std::abs(b); };
   const auto most = std::max_element(g.begin(), g.end(), size);

@@ -54,6 +54,7 @@ Understood layout_of(const MeasuredText& text);
 struct TableLook {
   std::string columns;  ///< choice of find_columns(); empty: none
   std::vector<Understood> understood = {};
+  double read_voltage_V = 0;  ///< at which currents were read where no column tells it; 0: not given
 };
 
 /// Columns that were found in a table.
@@ -111,7 +112,7 @@ struct LongTable {
 };
 
 /// Reads a table of measured_text.hpp whose columns are found by find_columns(). A conductance may stand as a resistance or as
-/// a current and its read_voltage. A table without a header has the columns `bare`, in that order. UserError with file:line
+/// a current and its read_voltage, a column or else of `look`. A table without a header has the columns `bare`, in that order. UserError with file:line
 /// for what those two refuse, another number of cells, a negative time, or a conductance beyond 0.1 S. A cell that is no finite
 /// number is refused, and so is one with a unit: units of a column cannot differ from row to row.
 ///

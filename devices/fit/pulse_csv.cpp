@@ -156,6 +156,7 @@ void check_records(const std::vector<LabRecord>& records, const std::string& nam
 std::vector<LabRecord> parse_lab_rows(std::string_view bytes, const std::string& name, const CsvScale& scale,
                                       TableLook& look) {
   MeasuredText text = read_measured_text(bytes, name);
+  text.leave_blank_rows();
   if (!look.columns.empty() && text.header.cells.empty()) name_by_place(text);
   if (text.empty() && text.header.cells.empty()) {
     csv_fail(name, "empty (the first line must be pulse,conductance,direction)");

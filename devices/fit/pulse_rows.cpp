@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "devices/fit/column_words.hpp"
 #include "devices/fit/table_times.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -98,13 +99,9 @@ long long pulse_number(const std::string& text, const std::string& where) {
 }
 
 Direction direction_of(const std::string& text, const std::string& where) {
-  const std::string word = boost::to_lower_copy(text);
-  for (const char* up : {"up", "+1", "1", "+", "set", "ltp", "potentiation", "pot", "p", "positive", "pos"}) {
-    if (word == up) return Direction::up;
-  }
-  for (const char* down : {"down", "-1", "-", "reset", "ltd", "depression", "dep", "d", "negative", "neg"}) {
-    if (word == down) return Direction::down;
-  }
+  if (text == "+1" || text == "1" || text == "+") return Direction::up;
+  if (text == "-1" || text == "-") return Direction::down;
+  if (const std::optional<Direction> word = direction_word(text)) return *word;
   csv_fail(where,
            fmt::format("direction \"{}\" must be up or down (or +1, -1; 1, 0; set, reset; LTP, LTD), or wait", text));
 }

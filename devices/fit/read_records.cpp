@@ -110,6 +110,8 @@ std::vector<ReadRecord> parse_read_records(std::string_view bytes, const std::st
   const MeasuredText text = read_measured_text(bytes, file);
   const bool rows = look.columns.empty() && text.header.cells.empty() && !text.empty() &&
                     text.row(0).cells.size() > bare_columns.size();
+  if (rows && look.read_voltage_V != 0)
+    csv_fail(file, "--read-voltage is for a column of currents: these are rows of conductances");
   if (rows) return parse_rows(text, rate_Hz > 0 ? rate_Hz : published_rate_Hz);
   if (rate_Hz > 0) csv_fail(file, "--rate is for rows of reads: this table has its times in a column");
   return records_of(parse_long_table(bytes, file, read_columns(), bare_columns, look));

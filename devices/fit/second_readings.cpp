@@ -169,10 +169,13 @@ void fail_missing(const MeasuredText& text, const std::vector<LongColumn>& known
   }
   csv_fail(
       text.place(text.header),
-      fmt::format("column \"{0}\" is missing.{1} The table has: {2}. Say which it is with --columns \"{0}=NAME\"{3} "
-                  "(known: {4})",
+      fmt::format("column \"{0}\" is missing.{1} The table has: {2}. Say which it is with --columns \"{0}=NAME\"{3}. "
+                  "Known: {4}",
                   needed, instead, fmt::join(text.header.cells, ", "),
-                  needed == "conductance" ? ", where each device has its own with \"conductance=NAME+NAME UNIT\"" : "",
+                  needed == "conductance"
+                      ? ", where each device has its own with \"conductance=NAME+NAME UNIT\". Kilohms: "
+                        "\"resistance=NAME kOhm\", currents: \"current=NAME uA\""
+                      : "",
                   fmt::join(column_names(known), ", ")));
 }
 

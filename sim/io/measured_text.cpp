@@ -91,6 +91,25 @@ bool is_summary(const CsvRow& row, const CsvRow& first, char separator) {
          std::any_of(words.begin(), words.end(), named);
 }
 
+bool is_empty(const CsvRow& row) {
+  return std::all_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return cell.empty(); });
+}
+
+/// The row i, or the next one that has a cell with something in it.
+std::size_t filled_row(const std::vector<CsvRow>& rows, std::size_t i) {
+  while (i + 1 < rows.size() && is_empty(rows[i])) ++i;
+  return i;
+}
+
+/// Cells with one blank for each white space in them.
+CsvRow with_single_blanks(CsvRow row) {
+  for (std::string& cell : row.cells) {
+    std::replace(cell.begin(), cell.end(), '\t', ' ');
+    while (cell.find("  ") != std::string::npos) boost::replace_all(cell, "  ", " ");
+  }
+  return row;
+}
+
 /// True of digits with a sign.
 bool is_whole(const std::string& cell) {
   const std::size_t first = !cell.empty() && (cell[0] == '-' || cell[0] == '+') ? 1 : 0;
@@ -110,7 +129,10 @@ void MeasuredText::cells(const Span& span, char by, std::vector<std::string>& ou
   }
   if (rest.find('"') != std::string_view::npos || rest.find('\'') != std::string_view::npos) {
     out = read_csv_record(rest, by);
-    for (std::string& cell : out) boost::trim(cell);
+    for (std::string& cell : out) {
+      boost::trim(cell);
+      std::replace(cell.begin(), cell.end(), '\n', ' ');  // names go into lines of text
+    }
     return;
   }
   std::size_t n = 0;
@@ -203,9 +225,6 @@ void MeasuredText::find_table() {
     rows[i].line = spans_[i].line;
     cells(spans_[i], separator, rows[i].cells);
   }
-  const auto is_empty = [](const CsvRow& row) {
-    return std::all_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return cell.empty(); });
-  };
   std::size_t usual = usual_cells(rows, separator);
   if (usual == 0 && !rows.empty() && is_empty(rows[0])) usual = rows[0].cells.size();  // a map of gaps alone
   const auto is_data = [&](const CsvRow& row) {
@@ -215,11 +234,16 @@ void MeasuredText::find_table() {
   };
   const auto fits = [&](std::size_t i) { return usual <= 2 || rows[i].cells.size() > 1; };
   std::size_t begin = 0;
-  const auto starts = [&](const CsvRow& row) {
+  const auto starts = [&](std::size_t i) {  // a blank row begins a table where numbers follow
+    const CsvRow& row = rows[filled_row(rows, i)];
     return is_data(row) && (row.cells.size() == usual || is_number(row.cells[0], separator));
   };
-  while (begin < rows.size() && !starts(rows[begin])) ++begin;
+  while (begin < rows.size() && !starts(begin)) ++begin;
   if (begin == rows.size()) begin = rows.empty() ? 0 : 1;  // names alone
+  for (auto i = static_cast<std::ptrdiff_t>(begin) - 1; i >= 0; --i) {
+    if (is_empty(rows[static_cast<std::size_t>(i)]))
+      rows.erase(rows.begin() + i), spans_.erase(spans_.begin() + i), --begin;
+  }
   std::size_t names = begin;
   if (names > 0 && fits(names - 1)) --names;
   if (names < begin && names > 0 && is_row_of_units(rows[names]) && fits(names - 1)) {
@@ -232,32 +256,28 @@ void MeasuredText::find_table() {
     units = rows[names - 1];
     names -= 2;
   }
-  if (names < begin) header = rows[names];
+  if (names < begin) header = with_single_blanks(rows[names]);
+  units = with_single_blanks(units);
   for (std::size_t i = names; i > 0; --i) aside.insert(aside.begin(), spans_[i - 1].line);
+  const std::size_t first = filled_row(rows, begin);
+  const auto is_blank = [&](const CsvRow& row) { return is_empty(row) && row.cells.size() == usual; };
   std::size_t end = spans_.size();
   std::vector<int> behind;
-  for (CsvRow last; end > begin; --end) {
-    cells(spans_[end - 1], separator, last.cells);
-    if (is_data(last) && !(begin < rows.size() && is_summary(last, rows[begin], separator))) break;
-    behind.insert(behind.begin(), spans_[end - 1].line);
+  CsvRow last;
+  for (std::size_t i = end; i > begin; --i) {
+    cells(spans_[i - 1], separator, last.cells);
+    if (is_blank(last)) {
+      if (end == i && !behind.empty()) end = i - 1;  // above a sum
+      continue;
+    }
+    if (is_data(last) && !(first < rows.size() && is_summary(last, rows[first], separator))) break;
+    behind.insert(behind.begin(), spans_[i - 1].line);
+    end = i - 1;
   }
   aside.insert(aside.end(), behind.begin(), behind.end());
   spans_ = std::vector<Span>(spans_.begin() + static_cast<std::ptrdiff_t>(begin),
                              spans_.begin() + static_cast<std::ptrdiff_t>(end));
   leave_repeated_names();
-}
-
-/// Leaves lines aside that say the names again: files that were put together.
-void MeasuredText::leave_repeated_names() {
-  if (header.cells.empty()) return;
-  const std::string names = line_text(header.line);
-  const auto repeats = [&](const Span& span) {
-    return span.length == names.size() && std::string_view(text_).substr(span.begin, span.length) == names;
-  };
-  for (const Span& span : spans_) {
-    if (repeats(span)) aside.insert(std::upper_bound(aside.begin(), aside.end(), span.line), span.line);
-  }
-  std::erase_if(spans_, repeats);
 }
 
 void MeasuredText::find_trailing() {
@@ -307,43 +327,6 @@ void MeasuredText::find_marks() {
   }
   marks = ColumnMarks::of(columns, separator);
   decimal_comma = std::any_of(marks.begin(), marks.end(), [](const NumberMarks& m) { return m.decimal == ','; });
-}
-
-void MeasuredText::take_decimal(char sign) {
-  for (NumberMarks& own : marks) own = {sign, sign == '.' ? "," : ".", {}, 0, false};
-  decimal_comma = sign == ',';
-}
-
-void MeasuredText::refuse_doubt(std::size_t column) const {
-  if (column >= marks.size() || !marks[column].refused) return;
-  const NumberMarks& own = marks[column];
-  NumberMarks groups;
-  groups.decimal = own.decimal == ',' ? '.' : ',';
-  groups.thousands = std::string(1, own.decimal);
-  refuse(
-      place(own.doubt_line),
-      fmt::format("\"{}\" is {} (a decimal {}) or {} (groups of three digits): write numbers without groups and with a "
-                  "decimal point",
-                  own.doubt, own.plain(own.doubt), own.decimal == ',' ? "comma" : "point", groups.plain(own.doubt)));
-}
-
-void MeasuredText::stack(const std::vector<std::size_t>& columns, const std::string& cells, const std::string& names) {
-  stacked_ = columns;
-  header.cells.push_back(cells);
-  header.cells.push_back(names);
-  if (!units.cells.empty()) units.cells.resize(header.cells.size());
-}
-
-void MeasuredText::join(const std::vector<std::size_t>& columns, const std::string& name) {
-  joined_.push_back(columns);
-  header.cells.push_back(name);
-  if (!units.cells.empty()) units.cells.resize(header.cells.size());
-}
-
-std::string joined_cells(const CsvRow& row, const std::vector<std::size_t>& columns) {
-  std::string out;
-  for (const std::size_t c : columns) out += (out.empty() ? "" : ", ") + row.cells.at(c);
-  return out;
 }
 
 void MeasuredText::refuse_two_readings() const {

@@ -66,6 +66,9 @@ class MeasuredText {
   /// of the row and the name of its column. To be called before join().
   void stack(const std::vector<std::size_t>& columns, const std::string& cells, const std::string& names);
 
+  /// Leaves rows out whose cells are all empty, as spreadsheets write them (",,,"). A matrix keeps them: its gaps have places.
+  void leave_blank_rows();
+
   /// Refuses one comma a row between whole numbers, "12,500": two columns or 12.5? For tables that may have one column.
   void refuse_two_readings() const;
 

@@ -83,9 +83,9 @@ std::string wide(const std::string& names, const char* down = "down", const char
 }  // namespace
 
 TEST_CASE("a table with a column for each device, or for each cycle, has their records", "[devices]") {
-  for (const char* names :
-       {"dev1 (uS),dev2 (uS),dev3 (uS)", "G1_uS,G2_uS,G3_uS", "Cell #1 [uS],Cell #2 [uS],Cell #3 [uS]",
-        "#1 (uS),#2 (uS),#3 (uS)", "die 07 (uS),die 08 (uS),die 12 (uS)"}) {
+  for (const char* names : {"dev1 (uS),dev2 (uS),dev3 (uS)", "G1_uS,G2_uS,G3_uS",
+                            "Cell #1 [uS],Cell #2 [uS],Cell #3 [uS]", "#1 (uS),#2 (uS),#3 (uS)",
+                            "die 07 (uS),die 08 (uS),die 12 (uS)", "D1 (uS),D2 (uS),D3 (uS)", "S1_uS,S2_uS,S3_uS"}) {
     CAPTURE(names);
     TableLook look;
     const std::vector<LabRecord> records = parse_lab_csv(wide(names), "a.csv", {}, &look);
@@ -112,6 +112,50 @@ TEST_CASE("a table with a column for each device, or for each cycle, has their r
     TableLook asked;
     CHECK_THROWS_AS(parse_lab_csv(wide(names), "a.csv", {}, &asked), UserError);
   }
+}
+
+TEST_CASE("letters beyond ASCII belong to a name", "[columns]") {
+  // A difference, a deviation, a root and a square are no conductance, whatever their unit.
+  for (const char* name : {"ΔG (uS)", "Δ G (uS)", "σG (uS)", "√G (uS)", "G² (uS)", "Gσ (uS)"}) {
+    CAPTURE(name);
+    TableLook look;
+    CHECK_THROWS_WITH(parse_lab_csv(wide(std::string(name) + ",a,b"), "a.csv", {}, &look),
+                      Contains("column \"conductance\" is missing") && Contains("\"resistance=NAME kOhm\"") &&
+                          Contains("\"current=NAME uA\""));
+  }
+  for (const char* name : {"G (µS)", "G\u00A0(uS)", "Conductance [μS]"}) {
+    CAPTURE(name);
+    CHECK(record_uS(wide(std::string(name) + ",a,b")).size() == 25);
+  }
+}
+
+TEST_CASE("columns below each other share a unit", "[units]") {
+  const auto refused = [](const std::string& names, const std::string& columns, const std::string& first,
+                          const std::string& second) {
+    CAPTURE(names, columns);
+    TableLook look{columns};
+    CHECK_THROWS_WITH(parse_lab_csv(wide(names), "a.csv", {}, &look),
+                      Contains("a.csv:1") && Contains(first) && Contains(second) && Contains("have one unit"));
+  };
+  refused("A (uS),B (kOhm),C", "conductance=A (uS)+B (kOhm)", "tells uS", "kOhm");
+  refused("A (uS),B (kOhm),C", "conductance=COL3+COL4 uS", "--columns tells uS", "kOhm");
+  refused("A (uS),B (nS),C", "conductance=COL3+COL4", "tells uS", "nS");
+  refused("A (uS),B (uS),C", "conductance=COL3+COL4 nS", "tells nS", "uS");
+  refused("A,B (uS),C", "conductance=COL3+COL4", "no unit", "uS");
+  std::string below = wide("A,B,C");
+  below.insert(below.find('\n') + 1, ",,uS,nS,\n");
+  TableLook units{"conductance=A+B uS"};
+  CHECK_THROWS_WITH(parse_lab_csv(below, "a.csv", {}, &units), Contains("tells uS") && Contains("nS"));
+  TableLook named{"conductance=Device A (uS)+Device C (uS)"};
+  const auto records = parse_lab_csv(wide("Device A (uS),Device B (uS),Device C (uS)"), "a.csv", {}, &named);
+  REQUIRE(records.size() == 2);
+  CHECK(records[1].device == "Device C (uS)");
+  CHECK(records[1].pulses.conductance_S[0] == Approx(4e-6));
+  TableLook cycles{"conductance=cycle 1 (uS)+cycle 2 (uS)"};
+  const auto counted = parse_lab_csv(wide("cycle 1 (uS),cycle 2 (uS),cycle 3 (uS)"), "a.csv", {}, &cycles);
+  REQUIRE(counted.size() == 2);
+  CHECK(counted[0].device == counted[1].device);
+  CHECK(counted[0].cycle != counted[1].cycle);
 }
 
 TEST_CASE("directions may be 1 and 0, unless something else is among them", "[devices]") {
@@ -192,6 +236,7 @@ TEST_CASE("digits in groups of three are read where something tells that they ar
   CHECK_THROWS_WITH(record_uS(open), Contains("a.csv:2: \"4.000\" is 4.000 (a decimal point) or 4000"));
   CHECK(record_uS(open, "decimal=point")[1] == Approx(5.125e-3));
   CHECK(record_uS(open, "decimal=comma")[1] == Approx(5.125));
+  CHECK(record_uS(open, "g=COL2 nS,decimal=comma")[1] == Approx(5.125));  // told of the table, wherever it stands
   TableLook look;
   const std::string commas = semicolons({"4,000", "5,125", "6,250", "7,375", "8,500"});
   CHECK(record_uS(commas, "", &look)[1] == Approx(5.125e-3));

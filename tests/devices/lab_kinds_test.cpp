@@ -114,6 +114,58 @@ TEST_CASE("a column of LTP and LTD is the direction, whatever its name", "[colum
   for (std::size_t k = 0; k < got.size(); ++k) CHECK(got[k].pulses.direction == expected[k].pulses.direction);
 }
 
+TEST_CASE("words for directions are one list, with a number too", "[columns]") {
+  const auto named = [](const char* name, const std::function<std::string(int, int)>& word) {
+    std::string text = fmt::format("pulse,{},conductance_uS\n", name);
+    for (int r = 0; r < 3; ++r) {
+      for (int n = 0; n <= 24; ++n) text += fmt::format("{},{},{:.4f}\n", n, word(r, n), ramp_uS(n, 12));
+    }
+    return records_of(text);
+  };
+  const auto check = [](const std::vector<LabRecord>& got) {
+    REQUIRE(got.size() == 3);
+    for (const LabRecord& one : got) {
+      CHECK(one.device == got[0].device);
+      CHECK(one.pulses.pulses() == 24);
+      CHECK(one.pulses.direction[12] == Direction::up);
+      CHECK(one.pulses.direction[13] == Direction::down);
+    }
+  };
+  check(named("Op", [](int, int n) { return n <= 12 ? "P" : "D"; }));
+  check(named("phase", [](int, int n) { return n <= 12 ? "pos" : "neg"; }));
+  check(named("Block", [](int r, int n) { return fmt::format("{}{}", n <= 12 ? "LTP" : "LTD", r + 1); }));
+  check(named("Block", [](int r, int n) { return fmt::format("{} #{}", n <= 12 ? "Set" : "Reset", r + 1); }));
+  // 1 and + are numbers and signs in a column of another name.
+  CHECK_THROWS_WITH(named("what", [](int, int n) { return n <= 12 ? "+" : "-"; }), Contains("goes both ways"));
+}
+
+TEST_CASE("blank rows of a spreadsheet are left out, and a name in two lines is one", "[measured]") {
+  const std::string rows = long_records(1, [](int, int, double g) { return plain(g); });
+  const std::vector<double> expected = records_of(rows)[0].pulses.conductance_S;
+  const std::size_t head = rows.find('\n') + 1, middle = rows.find('\n', rows.size() / 2) + 1;
+  const std::string names = rows.substr(0, head), first = rows.substr(head, middle - head),
+                    second = rows.substr(middle);
+  for (const std::string& text :
+       {"Sample:,AB-12,,\n,,,\n" + rows, ",,,\n,,,\n" + rows, names + ",,,\n" + first + second,
+        names + first + ",,,\n,,,\n" + second, rows + ",,,\n", rows + ",,,\nMean,,25.3,\nMax,,46,\n",
+        rows + ",,,\nMean,,25.3,\n,,,\n"}) {
+    for (const char separator : {',', ';', '\t'}) {
+      std::string own = text;
+      std::replace(own.begin(), own.end(), ',', separator);
+      CAPTURE(own.substr(0, 80), separator);
+      TableLook look;
+      const auto got = records_of(own, look);
+      REQUIRE(got.size() == 1);
+      CHECK(got[0].pulses.conductance_S == expected);
+      CHECK(look.understood.at(0).missing_lines.empty());
+    }
+  }
+  TableLook look;
+  CHECK(records_of(boost::replace_first_copy(rows, "conductance_uS", "\"Conductance\n(uS)\""), look)[0]
+            .pulses.conductance_S == expected);
+  CHECK_THAT(notes_of(look), Contains("conductance = \"Conductance (uS)\" in uS"));
+}
+
 TEST_CASE("failed readings at a start and several in a row are named", "[outliers]") {
   TableLook calm;
   records_of(long_records(3, [](int, int, double g) { return plain(g); }), calm);
@@ -271,13 +323,14 @@ TEST_CASE("rows of Origin, repeated names, sums and units in words are read", "[
 TEST_CASE("relaxation without a start counts from a cell's first reading, and a start may be a resistance",
           "[measured]") {
   std::string none = "cell,time_s,conductance_uS\n", ohms = "cell,time_s,R_kOhm,start_kOhm\n",
-              siemens = "cell,time_s,conductance_uS,start_uS\n";
+              siemens = "cell,time_s,conductance_uS,start_uS\n", amps = "cell,time_s,current_uA,start_uS\n";
   for (int cell = 0; cell < 200; ++cell) {
     const double first = 10 + 0.3 * std::sin(1.7 * cell * cell);
     for (const int t : {1, 10, 100}) {
       const double g = first + (t == 1 ? 0 : 0.2 * std::sin(1.0 * cell * cell + t));
       none += fmt::format("{},{},{:.5f}\n", cell, t, g);
       siemens += fmt::format("{},{},{:.9f},{:.9f}\n", cell, t, g, 10.0);
+      amps += fmt::format("{},{},{:.9f},{:.9f}\n", cell, t, 0.2 * g, 10.0);
       ohms += fmt::format("{},{},{:.9f},{:.9f}\n", cell, t, 1e3 / g, 1e3 / 10.0);
     }
   }
@@ -289,4 +342,9 @@ TEST_CASE("relaxation without a start counts from a cell's first reading, and a 
   REQUIRE(a.spec.level_S.size() == b.spec.level_S.size());
   for (std::size_t k = 0; k < a.spec.level_S.size(); ++k)
     CHECK(b.spec.level_S[k] == Approx(a.spec.level_S[k]).epsilon(1e-6));
+  // Currents read at 0.2 V; the option is for currents alone.
+  TableLook volts{"", {}, 0.2}, untold, needless{"", {}, 0.2};
+  CHECK(parse_and_fit_relaxation(amps, "r.csv", &volts).spec.spread_S[0] == Approx(a.spec.spread_S[0]).epsilon(1e-4));
+  CHECK_THROWS_WITH(parse_and_fit_relaxation(amps, "r.csv", &untold), Contains("r.csv:2: at which voltage"));
+  CHECK_THROWS_WITH(parse_and_fit_relaxation(siemens, "r.csv", &needless), Contains("--read-voltage is for a column"));
 }

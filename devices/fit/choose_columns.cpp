@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns that a user chooses, and columns that are put together.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <cstdlib>
+
+#include "devices/fit/column_finder.hpp"
+#include "devices/fit/column_words.hpp"
+#include "devices/fit/device_columns.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+bool is_unit_of(const std::string& unit, Unit of) {
+  return !unit.empty() && read_quantity("1 " + unit, of).problem.empty();
+}
+
+/// True of two names of a unit of readings, "uS" and "1e-6 S".
+bool is_same_unit(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  for (const Unit of : {Unit::siemens, Unit::ohm, Unit::ampere}) {
+    if (!is_unit_of(a, of) || !is_unit_of(b, of)) continue;
+    return read_quantity("1 " + a, of).value == read_quantity("1 " + b, of).value;
+  }
+  return false;
+}
+
+}  // namespace
+
+void ColumnFinder::choose(const std::string& choice) {
+  if (choice.empty()) return;
+  std::vector<std::string> parts;
+  boost::split(parts, choice, boost::is_any_of(","));
+  std::erase_if(parts, [&](const std::string& part) {
+    const std::size_t equal = part.find('=');
+    return equal != std::string::npos &&
+           take_other(boost::trim_copy(part.substr(0, equal)), boost::trim_copy(part.substr(equal + 1)));
+  });
+  for (const std::string& part : parts) take_part(choice, part);
+}
+
+void ColumnFinder::take_part(const std::string& choice, const std::string& part) {
+  const std::size_t equal = part.find('=');
+  const std::string key = boost::trim_copy(part.substr(0, equal));
+  const auto k = std::find_if(known_.begin(), known_.end(), [&](const LongColumn& one) { return rank_of(key, one); });
+  if (equal == std::string::npos || k == known_.end()) {
+    throw UserError(
+        fmt::format("--columns \"{}\": \"{}\" (write NAME=COLUMN UNIT, like g=COL3 uS; names: {}, aside, decimal, "
+                    "polarity)",
+                    choice, boost::trim_copy(part), fmt::join(column_names(known_), ", ")));
+  }
+  auto meaning = static_cast<std::size_t>(k - known_.begin());
+  std::string column = boost::trim_copy(part.substr(equal + 1)), unit;
+  std::size_t at = column_of(column, meaning, unit);
+  if (const std::size_t blank = column.rfind(' '); at == FoundColumns::absent && blank != std::string::npos) {
+    unit = column.substr(blank + 1);
+    column = boost::trim_copy(column.substr(0, blank));
+    at = column_of(column, meaning, unit);
+  }
+  if (at == FoundColumns::absent) fail_absent(column);
+  const bool ohms = k->name == "conductance" && is_unit_of(unit, Unit::ohm);
+  if (ohms && known_at("resistance") < known_.size()) meaning = known_at("resistance");
+  refuse_second(meaning, at);
+  take(meaning, at, unit);
+}
+
+void ColumnFinder::refuse_second(std::size_t k, std::size_t c) const {
+  if (found_.has(k)) {
+    csv_fail(where_, fmt::format("--columns: {} is both \"{}\" and \"{}\" (give it one column)", known_[k].name,
+                                 names_[found_.place[k]], names_[c]));
+  }
+  const auto first = std::find(found_.place.begin(), found_.place.end(), c);
+  if (first == found_.place.end()) return;
+  csv_fail(where_, fmt::format("--columns: column \"{}\" is both {} and {} (give it one meaning)", names_[c],
+                               known_[static_cast<std::size_t>(first - found_.place.begin())].name, known_[k].name));
+}
+
+void ColumnFinder::fail_absent(const std::string& column) const {
+  csv_fail(where_, fmt::format("--columns: there is no column \"{}\" (columns: {})", column, fmt::join(names_, ", ")));
+}
+
+bool ColumnFinder::take_other(const std::string& key, const std::string& value) {
+  if (key == "decimal") {
+    if (value != "point" && value != "comma") {
+      throw UserError(fmt::format("--columns: decimal={} (must be point or comma)", value));
+    }
+    text_.take_decimal(value == "point" ? '.' : ',');
+    decimal_told_ = true;
+  } else if (key == "polarity") {
+    if (value != "reversed" && value != "normal") {
+      throw UserError(fmt::format("--columns: polarity={} (must be normal or reversed)", value));
+    }
+    found_.reversed = value == "reversed";
+  } else if (key == "aside") {
+    const std::size_t c = place_of(value);
+    if (c == FoundColumns::absent) fail_absent(value);
+    aside_[c] = true;
+  }
+  return key == "decimal" || key == "aside" || key == "polarity";
+}
+
+void ColumnFinder::find_column_each() {
+  if (has_reading() || known_at("conductance") == known_.size()) return;
+  const ColumnEach each = column_each(text_, taken_, aside_);
+  const std::size_t k = known_at(each.reading.c_str());
+  if (each.columns.empty() || k == known_.size()) return;
+  const std::string unit = shared_unit(each.columns, k, "");
+  const std::size_t c = stacked(each.columns, each.of_cycles);
+  if (c != FoundColumns::absent) take(k, c, unit);
+}
+
+std::size_t ColumnFinder::stacked(const std::vector<std::size_t>& columns, bool of_cycles) {
+  std::size_t k = known_at("device") < known_.size() ? known_at("device") : known_at("cell");
+  if (of_cycles || (k < known_.size() && found_.has(k))) k = known_at("cycle");
+  if (k == known_.size() || found_.has(k)) return FoundColumns::absent;
+  for (const std::size_t c : columns) taken_[c] = true, check_marks(c);
+  const std::string all = names_[columns.front()] + (columns.size() > 2 ? " to " : ", ") + names_[columns.back()];
+  text_.stack(columns, all, "names of columns");
+  const std::size_t cells = added(all);
+  take(k, added("names of columns"), "");
+  return cells;
+}
+
+std::string ColumnFinder::shared_unit(const std::vector<std::size_t>& columns, std::size_t k,
+                                      const std::string& told) const {
+  std::string unit = told, by = "--columns";
+  for (const std::size_t c : columns) {
+    const std::string own = unit_of(k, c);
+    if (c == columns.front() && unit.empty()) {
+      unit = own;
+      by = fmt::format("column \"{}\"", names_[c]);
+    }
+    if (is_same_unit(unit, own) || (own.empty() && !told.empty())) continue;
+    const auto of = [](const std::string& one) { return one.empty() ? "no unit" : one; };
+    csv_fail(where_, fmt::format("{} tells {}, column \"{}\" {}: columns below each other have one unit. Take those of "
+                                 "one unit together",
+                                 by, of(unit), names_[c], of(own)));
+  }
+  return unit;
+}
+
+std::size_t ColumnFinder::added(const std::string& name) {
+  names_.push_back(name);
+  taken_.push_back(true);
+  aside_.push_back(false);
+  return names_.size() - 1;
+}
+
+std::size_t ColumnFinder::joined(const std::vector<std::size_t>& columns) {
+  std::vector<std::string> parts;
+  for (const std::size_t c : columns) parts.push_back(names_[c]), taken_[c] = true;
+  const std::string name = fmt::format("{}", fmt::join(parts, "+"));
+  text_.join(columns, name);
+  return added(name);
+}
+
+std::size_t ColumnFinder::column_of(const std::string& column, std::size_t k, std::string& unit) {
+  const std::size_t one = place_of(column);
+  if (one != FoundColumns::absent || column.find('+') == std::string::npos) return one;
+  std::vector<std::string> parts;
+  boost::split(parts, column, boost::is_any_of("+"));
+  std::vector<std::size_t> places;
+  for (const std::string& part : parts) {
+    places.push_back(place_of(boost::trim_copy(part)));
+    if (places.back() == FoundColumns::absent) return places.back();
+  }
+  const std::string& name = known_[k].name;
+  if (name != "conductance" && name != "resistance" && name != "current") return joined(places);
+  unit = shared_unit(places, k, unit);
+  return stacked(places,
+                 std::all_of(places.begin(), places.end(), [&](std::size_t c) { return counts_cycles(names_[c]); }));
+}
+
+std::size_t ColumnFinder::place_of(const std::string& column) const {
+  const auto named = std::find(names_.begin(), names_.end(), column);
+  if (named != names_.end()) return static_cast<std::size_t>(named - names_.begin());
+  if (!column.starts_with("COL")) return FoundColumns::absent;
+  char* end = nullptr;
+  const long number = std::strtol(column.c_str() + 3, &end, 10);
+  const bool there = *end == 0 && number >= 1 && number <= static_cast<long>(names_.size());
+  return there ? static_cast<std::size_t>(number - 1) : FoundColumns::absent;
+}
+
+}  // namespace nudge
