@@ -50,7 +50,8 @@ TEST_CASE("keys that a level would set on devices are read where a sweep chooses
   CHECK(refusal(with(spread, {"sweep.grid.device.preset=['ecram']"})).empty());
   CHECK(refusal(with({spread[1]}, {"device.preset=ecram", "sweep.grid.hardware.level=['local']"})).empty());
   // A netlist's is set by no level.
-  CHECK_THAT(refusal({"sweep.grid.device.preset=['ecram']", "netlist.twin_mismatch=0.1"}), Contains("nothing reads it"));
+  CHECK_THAT(refusal({"sweep.grid.device.preset=['ecram']", "netlist.twin_mismatch=0.1"}),
+             Contains("nothing reads it"));
 }
 
 TEST_CASE("rules that only a run knew are known to the config") {
