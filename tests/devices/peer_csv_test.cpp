@@ -180,7 +180,7 @@ TEST_CASE("files of runs that do not fit together are refused", "[devices]") {
   CHECK_THROWS_WITH(read_lab_files({"absent.csv"}, {}), Contains("cannot be read"));
 }
 
-TEST_CASE("cells in quotes may hold commas, quotes and line ends, lines are still counted", "[devices]") {
+TEST_CASE("cells in quotes may hold commas, quotes and line ends, which are blanks; lines are still counted", "[devices]") {
   std::string csv = "device,pulse,conductance_uS,\"direction\"\r\n";
   int pulse = 0;
   const auto add = [&](const std::string& direction) {
@@ -191,7 +191,7 @@ TEST_CASE("cells in quotes may hold commas, quotes and line ends, lines are stil
   for (const char* direction : {"up", "up", "down", "down"}) add(direction);
   const std::vector<LabRecord> records = parse_lab_csv(csv, "own.csv");
   REQUIRE(records.size() == 1);
-  CHECK(records[0].device == "die 2, \"west\"\nof '=1");
+  CHECK(records[0].device == "die 2, \"west\" of '=1");  // names stand in comments of one line
   CHECK(records[0].pulses.conductance_S.size() == 5);
   CHECK(parse_lab_csv(csv + "'=x,0,1,\n'=x,1,2,up\n'=x,2,3,up\n'=x,3,2,down\n'=x,4,1,down\n", "own.csv")[1].device ==
         "=x");
