@@ -124,7 +124,8 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
   }
   const auto largest = std::max_element(parts.begin(), parts.end());
   if (largest != parts.end() && largest->first >= lost / 2) return largest->second;
-  return "neither noise nor unsettled phases" + (one.beta > 0 ? fmt::format(", at beta = {:.2g}", one.beta) : "");
+  return "not explained: noise and residuals are less than half of it" +
+         (one.beta > 0 ? fmt::format(" (beta = {:.2g})", one.beta) : "");
 }
 
 GradcheckAnswer gradcheck_answer(const std::vector<GradientError>& all) {

@@ -64,7 +64,7 @@ void equalise(const ConfigSource& source, CompareProtocol& protocol) {
     const double energy = step_energy(parse_program_config(own.name, own.text, own.settings));
     if (!(energy > 0)) {
       throw UserError(fmt::format(
-          "{}: compare.equal = energy: the energy of {} is not known, as its weights are digital. Give it devices "
+          "{}: compare.equal = energy: the energy of {} is not known, as of digital weights. Give it devices "
           "(device.preset), or compare at equal steps",
           source.name, entrant.name));
     }

@@ -46,10 +46,10 @@ std::string error_cause(const Config& config, const RunParts& run, const std::st
     };
     const auto first = std::max_element(parts.begin(), parts.end(),
                                         [&](const ErrorPart& a, const ErrorPart& b) { return gain(a) < gain(b); });
-    if (first == parts.end()) return "";
+    if (first == parts.end() || std::isnan(first->with_it)) return "";
     constexpr double most = 0.5, some = 0.1;  // of the error
     const double share = gain(*first) / (1 - first->with_it);
-    if (!(share > some)) return "no single part: circuit, steps, half and ten times beta are each below a tenth of it";
+    if (!(share > some)) return "nothing that was tried takes away a tenth of it";
     const char* how = first->name.starts_with(too_large)   ? "at half of it"
                       : first->name.starts_with(too_small) ? "at ten times"
                                                            : "without";
