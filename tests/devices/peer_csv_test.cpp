@@ -180,7 +180,8 @@ TEST_CASE("files of runs that do not fit together are refused", "[devices]") {
   CHECK_THROWS_WITH(read_lab_files({"absent.csv"}, {}), Contains("cannot be read"));
 }
 
-TEST_CASE("cells in quotes may hold commas, quotes and line ends, which are blanks; lines are still counted", "[devices]") {
+TEST_CASE("cells in quotes may hold commas, quotes and line ends, which are blanks, and lines are still counted",
+          "[devices]") {
   std::string csv = "device,pulse,conductance_uS,\"direction\"\r\n";
   int pulse = 0;
   const auto add = [&](const std::string& direction) {
