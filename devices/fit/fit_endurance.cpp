@@ -335,6 +335,25 @@ std::string endurance_number(const EnduranceNumber& n, double factor, const char
 /// True where an interval closes: the number may be used.
 bool closes(const EnduranceNumber& n) { return n.known() && std::isfinite(n.low) && std::isfinite(n.high); }
 
+/// What is known where no mean is: when the first and the last device failed, and a lower end of the mean.
+std::string undetermined_endurance(const EnduranceFit& fit) {
+  const double pulses = fit.pulses_per_cycle;
+  if (fit.failed == 0) return fmt::format("every device lasted {:g} pulses; none failed", pulses * fit.longest);
+  std::string out;
+  if (fit.longest > 0) out += fmt::format("no device failed before {:g} pulses; ", pulses * fit.longest);
+  double last = 0;
+  for (const CycledLife& life : fit.lives) last = std::max(last, life.died);
+  if (std::isfinite(last)) out += fmt::format("all had failed by {:g}; ", pulses * last);
+  if (fit.failed < 2) return out + "one failure gives no mean";
+  if (std::isfinite(fit.mean_cycles.low))
+    out += fmt::format("the mean is above {:.4g}, its upper end ", pulses * fit.mean_cycles.low);
+  else
+    out += "the mean ";
+  return out + (!std::isfinite(last) ? "is not determined (cycle longer, or more devices)"
+                : fit.spread.known() ? "is not determined (measure more devices)"
+                                     : "is not determined (look more often, or at more devices)");
+}
+
 }  // namespace
 
 std::string endurance_text(const EnduranceFit& fit) {
@@ -349,14 +368,7 @@ std::string endurance_text(const EnduranceFit& fit) {
   if (closes(fit.mean_cycles)) {
     out += fmt::format("  endurance    {}\n", endurance_number(fit.mean_cycles, pulses, " pulses"));
   } else {
-    const bool all = fit.failed == static_cast<int>(fit.lives.size());
-    const std::string lasted =
-        fit.longest > 0 ? fmt::format("every device lasted {:g} pulses; ", pulses * fit.longest) : std::string();
-    out += fmt::format("  endurance    {}{}\n", lasted,
-                       fit.failed == 0  ? "none failed"
-                       : fit.failed < 2 ? "one failure gives no mean"
-                       : all            ? "the mean is not determined (look more often, or at more devices)"
-                                        : "the mean is not determined (cycle longer, or more devices)");
+    out += "  endurance    " + undetermined_endurance(fit) + "\n";
   }
   if (fit.spread.known()) {
     out += fmt::format("  spread       {} of ln(pulses)\n", endurance_number(fit.spread, 1, ""));

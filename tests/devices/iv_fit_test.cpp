@@ -222,6 +222,22 @@ TEST_CASE("lives of devices give device.endurance and its spread", "[endurance_f
   CHECK_THAT(endurance_toml(fit, "end.csv"), Contains("[device]\nendurance = ") && Contains("endurance_spread"));
 }
 
+TEST_CASE("devices that all failed are not said to have lasted", "[endurance_fit]") {
+  std::string text = "device,cycle,LRS_kOhm,HRS_kOhm\n";
+  for (int device = 0; device < 5; ++device) {  // each fails a decade after the one before
+    for (int decade = 0; decade < 8; ++decade) {
+      text += fmt::format("{},{},10,{}\n", device, std::pow(10, decade), decade > device + 1 ? 11 : 200);
+    }
+  }
+  TableLook look;
+  bool pulses = false;
+  const EnduranceFit fit = fit_endurance(parse_endurance(text, "e.csv", look, pulses), pulses);
+  CHECK(fit.failed == 5);
+  CHECK_THAT(endurance_text(fit),
+             Contains("no device failed before 20 pulses; all had failed by 2e+06; the mean is above") &&
+                 Contains("(measure more devices)") && !Contains("lasted"));
+}
+
 TEST_CASE("devices that do not fail give a bound and no number", "[endurance_fit]") {
   TableLook look;
   bool pulses = false;
