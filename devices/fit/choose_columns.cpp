@@ -104,25 +104,52 @@ bool ColumnFinder::take_other(const std::string& key, const std::string& value) 
 }
 
 void ColumnFinder::find_column_each() {
-  if (has_reading() || known_at("conductance") == known_.size()) return;
-  const ColumnEach each = column_each(text_, taken_, aside_);
-  const std::size_t k = known_at(each.reading.c_str());
-  if (each.columns.empty() || k == known_.size()) return;
-  const std::string unit = shared_unit(each.columns, k, "");
-  const std::size_t c = stacked(each.columns, each.of_cycles);
-  if (c != FoundColumns::absent) take(k, c, unit);
+  for (const char* reading : {"r_on", "r_off", "g_on", "g_off"}) {
+    if (has(reading)) return;
+  }
+  if (has_reading()) return;
+  const ColumnEach each = column_each(text_, known_, taken_, aside_);
+  const std::size_t named = each.named ? told_by_names(each.of_cycles) : known_.size(), way = known_at("direction");
+  if (each.blocks.empty() || (each.named && named == known_.size())) return;
+  const std::size_t time = known_at("time");
+  if (each.timed && (time == known_.size() || found_.has(time))) return;
+  if (each.timed && each.units[0].empty()) {
+    csv_fail(where_,
+             fmt::format("the names tell times, from \"{0}\" on: in which unit are the readings? Write \"{0} (uS)\"",
+                         names_[each.blocks[0].columns[0]]));
+  }
+  if (each.directed && (way == known_.size() || found_.has(way))) return;
+  std::vector<std::string> tags;
+  if (each.named) tags.emplace_back("names of columns");
+  if (each.directed) tags.emplace_back("directions of columns");
+  if (each.timed) tags.emplace_back("times of columns");
+  const std::vector<std::size_t> places = stacked(each.blocks, tags);
+  for (std::size_t k = 0; k < each.readings.size(); ++k)
+    take(known_at(each.readings[k].c_str()), places[k], each.units[k]);
+  if (each.named) take(named, places[each.readings.size()], "");
+  if (each.directed) take(way, places.back(), "");
+  if (each.timed) take(time, places.back(), "s");
 }
 
-std::size_t ColumnFinder::stacked(const std::vector<std::size_t>& columns, bool of_cycles) {
+std::size_t ColumnFinder::told_by_names(bool of_cycles) const {
   std::size_t k = known_at("device") < known_.size() ? known_at("device") : known_at("cell");
   if (of_cycles || (k < known_.size() && found_.has(k))) k = known_at("cycle");
-  if (k == known_.size() || found_.has(k)) return FoundColumns::absent;
-  for (const std::size_t c : columns) taken_[c] = true, check_marks(c);
-  const std::string all = names_[columns.front()] + (columns.size() > 2 ? " to " : ", ") + names_[columns.back()];
-  text_.stack(columns, all, "names of columns");
-  const std::size_t cells = added(all);
-  take(k, added("names of columns"), "");
-  return cells;
+  return k < known_.size() && !found_.has(k) ? k : known_.size();
+}
+
+std::vector<std::size_t> ColumnFinder::stacked(const std::vector<ColumnBlock>& blocks,
+                                               const std::vector<std::string>& tags) {
+  std::vector<std::string> names;
+  std::vector<std::size_t> places;
+  for (std::size_t k = 0; k < blocks.front().columns.size(); ++k) {
+    for (const ColumnBlock& block : blocks) taken_[block.columns[k]] = true, check_marks(block.columns[k]);
+    names.push_back(names_[blocks.front().columns[k]] + (blocks.size() > 2 ? " to " : ", ") +
+                    names_[blocks.back().columns[k]]);
+  }
+  names.insert(names.end(), tags.begin(), tags.end());
+  text_.stack(blocks, names);
+  for (const std::string& name : names) places.push_back(added(name));
+  return places;
 }
 
 std::string ColumnFinder::shared_unit(const std::vector<std::size_t>& columns, std::size_t k,
@@ -171,8 +198,14 @@ std::size_t ColumnFinder::column_of(const std::string& column, std::size_t k, st
   const std::string& name = known_[k].name;
   if (name != "conductance" && name != "resistance" && name != "current") return joined(places);
   unit = shared_unit(places, k, unit);
-  return stacked(places,
-                 std::all_of(places.begin(), places.end(), [&](std::size_t c) { return counts_cycles(names_[c]); }));
+  const std::size_t told =
+      told_by_names(std::all_of(places.begin(), places.end(), [&](std::size_t c) { return counts_cycles(names_[c]); }));
+  if (told == known_.size()) return FoundColumns::absent;
+  std::vector<ColumnBlock> blocks;
+  for (const std::size_t c : places) blocks.push_back({{c}, {names_[c]}});
+  const std::vector<std::size_t> both = stacked(blocks, {"names of columns"});
+  take(told, both[1], "");
+  return both[0];
 }
 
 std::size_t ColumnFinder::place_of(const std::string& column) const {

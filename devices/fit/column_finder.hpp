@@ -47,13 +47,15 @@ class ColumnFinder {
   [[noreturn]] void fail_absent(const std::string& column) const;
   /// Takes "aside=note", which leaves a column aside, "decimal=point" or "decimal=comma", and "polarity=reversed".
   bool take_other(const std::string& key, const std::string& value);
-  /// Finds a table with a column for each device, or for each cycle: "dev1 (uS), dev2 (uS)".
+  /// Finds a table with columns for each device, cycle or direction (column_each()).
   void find_column_each();
-  /// Column that holds others below each other; their names tell devices, or cycles. Absent where columns tell both already.
-  std::size_t stacked(const std::vector<std::size_t>& columns, bool of_cycles);
+  /// Known column that names of columns below each other tell: device, or cycle; known_.size(): columns tell both already.
+  std::size_t told_by_names(bool of_cycles) const;
+  /// Columns that hold blocks below each other: one for each of their columns, then one for each of their tags, called so.
+  std::vector<std::size_t> stacked(const std::vector<ColumnBlock>& blocks, const std::vector<std::string>& tags);
   /// Unit of columns below each other, `told` by the user or else their own; refuses two that differ.
   std::string shared_unit(const std::vector<std::size_t>& columns, std::size_t k, const std::string& told) const;
-  /// Place of a column that the table got behind its own.
+  /// Place of a column that the table gets behind its own.
   std::size_t added(const std::string& name);
   /// Column that holds others side by side.
   std::size_t joined(const std::vector<std::size_t>& columns);

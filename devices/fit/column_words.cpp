@@ -44,20 +44,23 @@ namespace {
 /// What people call a column, the best name first.
 std::vector<std::string> words_of(const std::string& column) {
   static const std::map<std::string, std::vector<std::string>> others = {
-      {"conductance", {"g", "cond"}},
-      {"resistance", {"r", "res"}},
-      {"current", {"i", "id", "iread", "readcurrent", "ai", "smu1current", "draincurrent", "current1"}},
+      {"conductance", {"g", "cond", "leitwert"}},
+      {"resistance", {"r", "res", "widerstand"}},
+      {"current", {"i", "id", "iread", "readcurrent", "ai", "smu1current", "draincurrent", "current1", "strom"}},
       {"read_voltage", {"vread"}},
-      {"voltage", {"v", "vpulse", "pulsevoltage", "amplitude", "pulseamplitude", "u", "av", "smu1voltage", "voltage1"}},
+      {"voltage",
+       {"v", "vpulse", "pulsevoltage", "amplitude", "pulseamplitude", "u", "av", "smu1voltage", "voltage1",
+        "spannung"}},
       {"width", {"pulsewidth", "pw", "tpulse", "duration"}},
-      {"pulse", {"pulse#", "pulsenumber", "pulseno", "pulseindex", "n", "#"}},
-      {"direction", {"dir", "polarity"}},
+      {"pulse",
+       {"pulse#", "pulsenumber", "pulseno", "pulseindex", "puls", "pulsnummer", "n", "#", "no", "nr", "step", "index"}},
+      {"direction", {"dir", "polarity", "richtung"}},
       {"device", {"dut", "deviceid", "device#", "deviceno", "dutid", "dutno", "dut#", "address", "cell", "memristor"}},
       {"cycle",
        {"cycle#", "cyclenumber", "cycleno", "cyclenr", "#cycles", "cycles", "loop", "run", "repeat", "repetition",
-        "trial"}},
+        "trial", "zyklus"}},
       {"cell", {"cellid", "cell#", "cellno", "address", "device", "deviceid", "dut", "memristor"}},
-      {"time", {"t", "smu1time", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime"}},
+      {"time", {"t", "smu1time", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime", "zeit"}},
       {"programming_time", {"programmedat", "timeofprogramming", "tprog", "starttime", "writetime"}},
       {"r_on", {"lrs", "rlrs", "rlow", "lowresistance", "on"}},
       {"r_off", {"hrs", "rhrs", "rhigh", "highresistance", "off"}},
@@ -106,22 +109,15 @@ std::optional<Direction> direction_word(const std::string& cell) {
     bool numbered;  // P1 and pos1 are places as often
   };
   static constexpr Direction up = Direction::up, down = Direction::down;
-  static constexpr std::array<Word, 16> words{{{"up", up, true},
-                                               {"set", up, true},
-                                               {"ltp", up, true},
-                                               {"potentiation", up, true},
-                                               {"pot", up, true},
-                                               {"p", up, false},
-                                               {"positive", up, false},
-                                               {"pos", up, false},
-                                               {"down", down, true},
-                                               {"reset", down, true},
-                                               {"ltd", down, true},
-                                               {"depression", down, true},
-                                               {"dep", down, true},
-                                               {"d", down, false},
-                                               {"negative", down, false},
-                                               {"neg", down, false}}};
+  static constexpr std::array<Word, 29> words{
+      {{"up", up, true},         {"set", up, true},        {"ltp", up, true},          {"potentiation", up, true},
+       {"potentiate", up, true}, {"pot", up, true},        {"increase", up, true},     {"inc", up, true},
+       {"program", up, true},    {"pgm", up, true},        {"\u2191", up, false},      {"p", up, false},
+       {"positive", up, false},  {"pos", up, false},       {"down", down, true},       {"reset", down, true},
+       {"rst", down, true},      {"ltd", down, true},      {"depression", down, true}, {"depress", down, true},
+       {"dep", down, true},      {"decrease", down, true}, {"dec", down, true},        {"erase", down, true},
+       {"ers", down, true},      {"\u2193", down, false},  {"d", down, false},         {"negative", down, false},
+       {"neg", down, false}}};
   const std::string whole = boost::to_lower_copy(boost::trim_copy(cell));
   const std::size_t digits = whole.find_last_not_of("0123456789") + 1;
   const bool numbered = digits < whole.size();
@@ -144,6 +140,13 @@ bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& know
     reading = reading || one.name == "conductance" || one.name == "resistance" || one.name == "current";
   }
   return reading && found > 1;
+}
+
+void take_commented_names(MeasuredText& text, const std::vector<LongColumn>& known) {
+  CsvRow names = text.commented_names();
+  if (names.cells.empty()) return;
+  text.header = std::move(names);
+  if (!names_columns(text, known)) text.header = {};
 }
 
 void name_by_place(MeasuredText& text) {

@@ -185,49 +185,6 @@ bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c) {
   return !values.empty();
 }
 
-namespace {
-
-/// Word before the number at the end of a column's name; empty: there is no number.
-std::string stem_of(const std::string& name) {
-  const std::string own = named_unit(name).name;
-  const std::size_t digits = own.find_last_not_of("0123456789") + 1;
-  return digits == own.size() ? "" : word_of(own.substr(0, digits));
-}
-
-}  // namespace
-
-bool counts_cycles(const std::string& name) {
-  const std::string stem = stem_of(name);
-  return !stem.empty() && rank_of(stem, {"cycle", Unit::none, false}).has_value();
-}
-
-ColumnEach column_each(const MeasuredText& text, const std::vector<bool>& taken, const std::vector<bool>& aside) {
-  const std::array<LongColumn, 3> devices{
-      {{"device", Unit::none, false}, {"conductance", Unit::siemens, false}, {"resistance", Unit::ohm, false}}};
-  ColumnEach out;
-  std::string stem;
-  for (std::size_t c = 0; c < taken.size(); ++c) {
-    if (taken[c] || aside[c]) continue;
-    NamedUnit own = named_unit(text.header.cells[c]);
-    if (own.unit.empty() && c < text.units.cells.size()) own.unit = named_unit("x (" + text.units.cells[c] + ")").unit;
-    const std::string word = stem_of(text.header.cells[c]);
-    const auto is = [&](Unit of) { return !own.unit.empty() && read_quantity("1 " + own.unit, of).problem.empty(); };
-    const std::string reading = is(Unit::siemens) ? "conductance" : is(Unit::ohm) ? "resistance" : "";
-    if (reading.empty() || word.empty()) continue;
-    if (!out.columns.empty() && (word != stem || own.unit != out.unit)) return {};
-    const bool known = std::any_of(devices.begin(), devices.end(),
-                                   [&](const LongColumn& one) { return rank_of(word, one).has_value(); });
-    out.of_cycles = counts_cycles(text.header.cells[c]);
-    // One letter with a number and such a unit names a device: D1, S2.
-    if (!out.of_cycles && !known && word.size() > 1 && word != "dev" && !tells_devices(word)) return {};
-    stem = word;
-    out.unit = own.unit;
-    out.reading = reading;
-    out.columns.push_back(c);
-  }
-  return out.columns.size() > 1 ? out : ColumnEach{};
-}
-
 void refuse_table_of_places(const MeasuredText& text) {
   const auto& names = text.header.cells;
   const auto count = [&](bool (*is)(const std::string&)) { return std::count_if(names.begin(), names.end(), is); };
@@ -324,6 +281,7 @@ void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector
   for (const std::size_t c : at.left) {
     const std::string& name = text.header.cells[c];
     std::string first;
+    if (text.tells_tables(c) && (named || at.cycle != FoundColumns::absent)) continue;  // told by columns of the file
     if (named && tells_devices(name)) {
       refuse_split(text, at, c);
       continue;

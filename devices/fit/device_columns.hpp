@@ -25,17 +25,21 @@ bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c);
 /// True of a name that numbers cycles: "cycle 2 (uS)".
 bool counts_cycles(const std::string& name);
 
-/// Columns of readings, one for each device or for each cycle.
+/// Columns of readings, a block for each device, cycle or direction.
 struct ColumnEach {
-  std::vector<std::size_t> columns;  ///< two or more; none: the table has no such columns
-  std::string reading = {};          ///< "conductance" or "resistance"
-  std::string unit = {};
-  bool of_cycles = false;
+  std::vector<std::string> readings = {};  ///< "conductance", "r_on"; a block has a column for each
+  std::vector<std::string> units = {};     ///< of the readings
+  std::vector<ColumnBlock> blocks =
+      {};  ///< two or more; none: the table has no such columns. Tags: the name, the direction
+  bool named = false, of_cycles = false, directed = false;  ///< names tell devices, or cycles; directions are told
+  bool timed = false;                                       ///< names tell times, and tags are seconds
 };
 
-/// Columns of one unit, neither taken nor left aside, whose names differ by the number at their end: "dev1 (uS), dev2 (uS)", "cycle 1 (kOhm)", "D1 (uS)". Currents are none: I1 and
+/// Columns neither taken nor left aside whose names differ by a number or a letter at their end, or by a direction: "dev1 (uS), dev2 (uS)", "cycle 1
+/// (kOhm)", "D1 (uS)", "Device A (uS)", "G_LTP (uS), G_LTD (uS)", "LRS_D1 (kOhm), HRS_D1 (kOhm)". Or else columns whose names are times: "1 s (uS), 10 s (uS)". Columns of one reading have one unit. Currents are none: I1 and
 /// I2 are terminals as well.
-ColumnEach column_each(const MeasuredText& text, const std::vector<bool>& taken, const std::vector<bool>& aside);
+ColumnEach column_each(const MeasuredText& text, const std::vector<LongColumn>& known, const std::vector<bool>& taken,
+                       const std::vector<bool>& aside);
 
 /// Refuses a table of places and values (row, col, value) where a matrix is read. Its names tell,
 /// or without names two columns that count

@@ -211,6 +211,7 @@ void ColumnFinder::take(std::size_t k, std::size_t c, std::string unit) {
 FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint) {
   text.leave_blank_rows();
+  text.take_tables();
   ColumnFinder finder(text, known);
   finder.choose(look.columns);
   finder.find();

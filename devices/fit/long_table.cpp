@@ -171,6 +171,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   const ConductanceColumns at = conductances ? add_conductance(known) : ConductanceColumns{};
   if (place_among(known, "time") < known.size()) known.push_back({"programming_time", Unit::second, false});
   MeasuredText text = read_measured_text(bytes, file);
+  take_commented_names(text, known);
   if (text.header.cells.empty() && !text.empty()) {
     text.refuse_two_readings();
     const CsvRow first = text.row(0);

@@ -130,6 +130,9 @@ inline bool is_missing_reading(const std::string& cell) {
 /// True if a text has a header that names a reading (conductance, resistance or current) and another of the known columns.
 bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known);
 
+/// Takes the comment above a table without a header ("# pulse G(S)") for its header, where it names a reading and another column.
+void take_commented_names(MeasuredText& text, const std::vector<LongColumn>& known);
+
 /// Gives the columns of a text without a header the names COL1, COL2, ..., which a choice of columns speaks of.
 void name_by_place(MeasuredText& text);
 

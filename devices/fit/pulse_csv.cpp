@@ -43,11 +43,11 @@ void take_ways(const std::string& file, RowsOfRecords& rows, Understood& said) {
     PulseRecord& record = rows.records[k].pulses;
     const Way way = way_of(record.conductance_S);
     if (way.back > most_back * way.range || way.range == 0) {
-      csv_fail(
-          fmt::format("{}:{}", file, rows.lines[k].front()),
-          fmt::format("column \"direction\" is missing, and this record {}: write up or down (+1, -1) for the pulse "
-                      "before each value, or volts of either sign",
-                      way.range == 0 ? "never changes" : "goes both ways"));
+      csv_fail(fmt::format("{}:{}", file, rows.lines[k].front()),
+               fmt::format(
+                   "column \"direction\" is missing, and this record {}: write up or down (+1, -1) for the pulse "
+                   "before each value, or volts of either sign (another column of them: --columns \"direction=NAME\")",
+                   way.range == 0 ? "never changes" : "goes both ways"));
     }
     record.direction.assign(record.conductance_S.size(), way.rises ? Direction::up : Direction::down);
     rising += way.rises ? 1 : 0;
@@ -157,6 +157,9 @@ std::vector<LabRecord> parse_lab_rows(std::string_view bytes, const std::string&
                                       TableLook& look) {
   MeasuredText text = read_measured_text(bytes, name);
   text.leave_blank_rows();
+  std::vector<LongColumn> known = pulse_columns();
+  add_conductance(known);
+  take_commented_names(text, known);
   if (!look.columns.empty() && text.header.cells.empty()) name_by_place(text);
   if (text.empty() && text.header.cells.empty()) {
     csv_fail(name, "empty (the first line must be pulse,conductance,direction)");
@@ -213,7 +216,9 @@ std::vector<LabRecord> parse_lab_csv(std::string_view bytes, const std::string& 
 bool is_pulse_csv(std::string_view bytes, const std::string& name) {
   std::vector<LongColumn> known = pulse_columns();
   add_conductance(known);
-  return names_columns(read_measured_text(bytes, name), known);
+  MeasuredText text = read_measured_text(bytes, name);
+  take_commented_names(text, known);
+  return names_columns(text, known);
 }
 
 std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& scale) {

@@ -91,11 +91,13 @@ namespace {
 
 long long pulse_number(const std::string& text, const std::string& where) {
   char* end = nullptr;
-  const long long value = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end != 0) csv_fail(where, fmt::format("pulse \"{}\" is not a whole number", text));
-  constexpr long long most = 1LL << 53;  // whole numbers that a double holds, as other programs write them
+  const double value = std::strtod(text.c_str(), &end);  // "3.0", as pandas writes where a cell is empty
+  if (text.empty() || *end != 0 || value != std::floor(value)) {
+    csv_fail(where, fmt::format("pulse \"{}\" is not a whole number", text));
+  }
+  constexpr double most = 0x1p53;  // whole numbers that a double holds
   if (value < -most || value > most) csv_fail(where, fmt::format("pulse {} (must be at most 2^53)", text));
-  return value;
+  return static_cast<long long>(value);
 }
 
 Direction direction_of(const std::string& text, const std::string& where) {
@@ -196,7 +198,7 @@ void RecordSorter::add(const CsvRow& row, const std::string& where) {
 
 RowsOfRecords RecordSorter::done() {
   if (restarts_ > 0) {
-    said_.notes.push_back(fmt::format("pulses are counted anew {} times: {} records", restarts_, restarts_ + 1));
+    said_.notes.push_back(fmt::format("pulses are counted anew {} times: each time a record begins", restarts_));
   }
   if (turns_ > 0) {
     said_.notes.push_back(

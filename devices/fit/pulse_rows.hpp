@@ -27,7 +27,8 @@ struct PulseColumns {
   std::string cell(const CsvRow& row, std::size_t column) const {
     if (!found.has(column)) return "";
     const std::string& own = row.cells[found.place[column]];
-    return zero_is_down && column == direction_at && own == "0" ? "down" : own;
+    if (column != direction_at) return own;
+    return is_no_reading(own) ? "" : zero_is_down && own == "0" ? "down" : own;
   }
   /// True where there is no reading, or the instrument's overflow.
   bool is_missing(const CsvRow& row) const { return is_missing_reading(cell(row, reading())); }

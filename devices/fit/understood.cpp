@@ -45,7 +45,7 @@ Understood layout_of(const MeasuredText& text) {
   said.decimal_comma = text.decimal_comma;
   said.header_line = text.header.line;
   said.unit_line = text.units.line;
-  said.rows = text.size();
+  said.rows = text.lines();
   said.first_line = text.empty() ? 0 : text.line(0);
   said.last_line = text.empty() ? 0 : text.line(text.size() - 1);
   said.left_lines = text.aside;

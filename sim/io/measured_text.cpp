@@ -75,7 +75,7 @@ double share_of_numbers(const std::vector<CsvRow>& rows, char separator, std::si
 
 bool is_row_of_units(const CsvRow& row) {
   const auto blank = [](const std::string& cell) {
-    return cell.empty() || cell == "-" || cell == "1" || cell == "a.u.";
+    return cell.empty() || cell == "-" || cell == "1" || cell == "a.u." || cell == "#";
   };
   return std::any_of(row.cells.begin(), row.cells.end(), is_unit_name) &&
          std::all_of(row.cells.begin(), row.cells.end(),
@@ -84,8 +84,8 @@ bool is_row_of_units(const CsvRow& row) {
 
 /// True of a row behind a table that sums it up, "Mean,,25.3,", where the first cell of the others is a number.
 bool is_summary(const CsvRow& row, const CsvRow& first, char separator) {
-  static const std::array words = {"mean", "average", "avg",     "std",     "std dev", "stdev", "sd",    "sigma",
-                                   "min",  "max",     "minimum", "maximum", "median",  "sum",   "total", "count"};
+  static const std::array words = {"mean", "average", "avg",     "std",    "std dev", "stdev", "sd",    "sigma", "min",
+                                   "max",  "minimum", "maximum", "median", "sum",     "total", "count", "n"};
   const auto named = [&](const char* word) { return boost::iequals(row.cells.at(0), word); };
   return !first.cells.empty() && !row.cells.empty() && is_number(first.cells[0], separator) &&
          std::any_of(words.begin(), words.end(), named);
@@ -161,15 +161,15 @@ void MeasuredText::row(std::size_t i, CsvRow& out) const {
   for (std::size_t c = 0; c < std::min(out.cells.size(), marks.size()); ++c) {
     if (marks[c].any()) out.cells[c] = marks[c].plain(out.cells[c]);
   }
-  const std::size_t columns = header.cells.size() - joined_.size() - (stacked_.empty() ? 0 : 2);  // of the file
-  if ((!joined_.empty() || !stacked_.empty()) && out.cells.size() != columns) {
+  const std::size_t columns = header.cells.size() - joined_.size() - added_;  // of the file
+  if ((!joined_.empty() || added_ > 0) && out.cells.size() != columns) {
     refuse(place(out), fmt::format("{} cells, the table has {} columns", out.cells.size(), columns));
   }
+  if (!titles_.empty()) out.cells.push_back(titles_[static_cast<std::size_t>(span.table)]);
   if (!stacked_.empty()) {
-    const std::size_t c = stacked_[i / spans_.size()];
-    std::string cell = out.cells[c];
-    out.cells.push_back(std::move(cell));
-    out.cells.push_back(header.cells[c]);
+    const ColumnBlock& block = stacked_[i / spans_.size()];
+    for (const std::size_t c : block.columns) out.cells.push_back(std::string(out.cells[c]));
+    out.cells.insert(out.cells.end(), block.tags.begin(), block.tags.end());
   }
   for (const std::vector<std::size_t>& of : joined_) out.cells.push_back(joined_cells(out, of));
 }
@@ -191,6 +191,10 @@ void MeasuredText::find_records() {
       }
     }
     if (!skipped) spans_.push_back({number, begin, length});
+    if (skipped && first != std::string_view::npos && comments_.size() < kLooked) {
+      if (spans_.empty()) comments_.clear();
+      comments_.push_back({number, begin, length});
+    }
     number += static_cast<int>(std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(length), '\n')) + 1;
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }
@@ -207,7 +211,7 @@ void MeasuredText::find_separator() {
     const std::vector<CsvRow> rows = rows_by(by);
     const std::size_t usual = usual_cells(rows, by);
     const double share = usual < 2 ? 0 : share_of_numbers(rows, by, usual);
-    if (share <= most) continue;
+    if (share <= (by == ' ' ? 1.1 : 1) * most) continue;  // a comment of several words, "device 5", favours blanks
     separator = by;
     most = share;
   }
@@ -234,9 +238,13 @@ void MeasuredText::find_table() {
   };
   const auto fits = [&](std::size_t i) { return usual <= 2 || rows[i].cells.size() > 1; };
   std::size_t begin = 0;
+  const auto numbers =
+      std::count_if(rows.begin(), rows.end(), [&](const CsvRow& row) { return is_number(row.cells[0], separator); });
+  const bool counted = 2 * static_cast<std::size_t>(numbers) > rows.size();  // "Read voltage,0.1 V," is a title then
   const auto starts = [&](std::size_t i) {  // a blank row begins a table where numbers follow
     const CsvRow& row = rows[filled_row(rows, i)];
-    return is_data(row) && (row.cells.size() == usual || is_number(row.cells[0], separator));
+    if (!is_data(row) || (row.cells.size() != usual && !is_number(row.cells[0], separator))) return false;
+    return !counted || row.cells[0].empty() || is_number(row.cells[0], separator);
   };
   while (begin < rows.size() && !starts(begin)) ++begin;
   if (begin == rows.size()) begin = rows.empty() ? 0 : 1;  // names alone
@@ -257,6 +265,12 @@ void MeasuredText::find_table() {
     names -= 2;
   }
   if (names < begin) header = with_single_blanks(rows[names]);
+  for (std::size_t i = 0; i < comments_.size() && units.cells.empty() && names < begin && begin < spans_.size(); ++i) {
+    CsvRow own{comments_[i].line, {}};
+    cells(comments_[i], separator, own.cells);
+    const bool below = header.line < own.line && own.line < spans_[begin].line;
+    if (below && own.cells.size() == header.cells.size() && is_row_of_units(own)) units = own;  // "#,uS,"
+  }
   units = with_single_blanks(units);
   for (std::size_t i = names; i > 0; --i) aside.insert(aside.begin(), spans_[i - 1].line);
   const std::size_t first = filled_row(rows, begin);
@@ -357,6 +371,7 @@ MeasuredText read_measured_text(std::string_view bytes, const std::string& file)
   MeasuredText out;
   out.file = file;
   out.text_ = with_line_feeds(decoded_text(bytes, file, out.encoding));
+  boost::replace_all(out.text_, "\u2212", "-");  // the minus sign of spreadsheets
   out.find_records();
   out.find_separator();
   out.find_table();

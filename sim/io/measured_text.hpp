@@ -16,6 +16,12 @@ struct CsvRow {
   std::vector<std::string> cells;
 };
 
+/// Columns of a file that are read as one row of their own: those of a device, or of a direction. `tags` tell which.
+struct ColumnBlock {
+  std::vector<std::size_t> columns;
+  std::vector<std::string> tags;
+};
+
 /// Table of measurements as instruments and spreadsheets write it, and how its text was read. Rows are split when they are
 /// asked for: a file of 10^8 cells is held once.
 class MeasuredText {
@@ -30,7 +36,8 @@ class MeasuredText {
   CsvRow units;            ///< row of units below the names; no cells: none
   std::vector<int> aside;  ///< lines before the header and behind the last row that are no part of the table
 
-  std::size_t size() const { return spans_.size() * std::max<std::size_t>(stacked_.size(), 1); }  ///< number of rows
+  std::size_t lines() const { return spans_.size(); }                                       ///< lines with rows
+  std::size_t size() const { return lines() * std::max<std::size_t>(stacked_.size(), 1); }  ///< number of rows
   bool empty() const { return spans_.empty(); }
   /// Row i, without the empty cell behind a separator that ends all rows.
   void row(std::size_t i, CsvRow& out) const;
@@ -62,9 +69,19 @@ class MeasuredText {
   /// Adds a column that holds the cells of others side by side: "2, 7" of row 2 and column 7.
   void join(const std::vector<std::size_t>& columns, const std::string& name);
 
-  /// Stacks columns of the file: a line has one row in each column, and rows of the first column come first. Two columns are added, the cell
-  /// of the row and the name of its column. To be called before join().
-  void stack(const std::vector<std::size_t>& columns, const std::string& cells, const std::string& names);
+  /// Stacks blocks of columns: a line has one row in each block, and rows of the first block come first. Columns are added for the
+  /// cells of the block and for its tags, with these names. To be called before join().
+  void stack(std::vector<ColumnBlock> blocks, const std::vector<std::string>& names);
+
+  /// Reads tables below each other, each under a title or under the names again, as one. A column is added that tells them apart: it holds their
+  /// titles, or counts them. Its name is the word that numbered titles share ("Device 1", "Device 2"), or else "tables".
+  void take_tables();
+
+  /// Cells of the comment above the first row, where they may be names of its columns ("# pulse G(S)"); no cells: there are none.
+  CsvRow commented_names() const;
+
+  /// True of the column that the file has not, which tells the tables in it apart.
+  bool tells_tables(std::size_t column) const { return !titles_.empty() && column == titled_; }
 
   /// Leaves rows out whose cells are all empty, as spreadsheets write them (",,,"). A matrix keeps them: its gaps have places.
   void leave_blank_rows();
@@ -79,12 +96,14 @@ class MeasuredText {
   struct Span {
     int line;
     std::size_t begin, length;
+    int table = 0;  ///< of those that stand below each other
   };
   void cells(const Span& span, char by, std::vector<std::string>& out) const;
   void find_records();
   void find_separator();
   void find_table();
   void leave_repeated_names();
+  void leave(const Span& span);
   void find_trailing();
   void find_commas();
   void find_marks();
@@ -92,7 +111,11 @@ class MeasuredText {
 
   std::string text_;
   std::vector<Span> spans_;
-  std::vector<std::size_t> stacked_;              ///< columns of the file; their cell and name are behind the file's
+  std::vector<Span> comments_;        ///< the last one before the names, and all up to the first row
+  std::vector<std::string> titles_;   ///< of tables below each other, in a column behind the file's; none: one table
+  std::size_t titled_ = 0;            ///< that column
+  std::vector<ColumnBlock> stacked_;  ///< their cells and tags are behind those
+  std::size_t added_ = 0;             ///< columns that are not in the file, without those of joined_
   std::vector<std::vector<std::size_t>> joined_;  ///< columns behind those
   std::size_t trailing_ = 0;                      ///< number of cells of rows that end with a separator; 0: they do not
 };

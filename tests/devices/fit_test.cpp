@@ -198,7 +198,7 @@ TEST_CASE("pulse CSV: what is wrong, with file and line", "[devices]") {
   CHECK_THAT(problem("3.5,2e-6,down\n"), Contains("p.csv:5: pulse \"3.5\" is not a whole number"));
   CHECK_THAT(problem("3,2e-6,down\n"), Contains("at least 2 of each"));
   CHECK_THROWS_WITH(parse_lab_csv("", "p.csv"), Contains("p.csv: empty"));
-  CHECK_THROWS_WITH(parse_lab_csv("puls,conductance,direction\n", "p.csv"), Contains("did you mean pulse?"));
+  CHECK_THROWS_WITH(parse_lab_csv("pusle,conductance,direction\n", "p.csv"), Contains("did you mean pulse?"));
   CHECK_THROWS_WITH(parse_lab_csv("pulse,conductance\n", "p.csv"), Contains("\"direction\" is missing"));
   CHECK_THROWS_WITH(read_lab_csv("no/such/file.csv"), Contains("cannot be read"));
   PulseRecord flat{{1e-6, 1e-6, 1e-6, 1e-6, 1e-6}, {}};

@@ -142,7 +142,7 @@ TEST_CASE("what cannot be read is named: workbooks, two readings, slips", "[meas
   CHECK_NOTHROW(read_measured_text("100,100\n100,100\n", "g.csv").refuse_two_readings());  // a matrix of two columns
   CHECK_NOTHROW(read_measured_text("7, 1\n12, 5\n", "g.csv").refuse_two_readings());
   CHECK_THROWS_AS(read_measured_text("7,1\n12,5\n", "g.csv").refuse_two_readings(), UserError);
-  CHECK_THAT(problem([] { read(record("puls,conductance_uS,direction\n", row)); }), Contains("did you mean pulse?"));
+  CHECK_THAT(problem([] { read(record("pusle,conductance_uS,direction\n", row)); }), Contains("did you mean pulse?"));
   CHECK_THAT(problem([] { read(record("pulse,conductance_uV,direction\n", row)); }),
              Contains("column \"conductance_uV\""));
 }

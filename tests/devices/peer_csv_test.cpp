@@ -154,7 +154,7 @@ TEST_CASE("two columns that are no pulses up and down are refused, with place an
   CHECK_THAT(said("# nothing\n"), Contains("f.csv: empty"));
   CHECK_THAT(said("rmp1,rmp2,rmp3\n1e-6,1e-6,1e-6\n"),
              Contains("unknown column \"rmp1\"") && Contains("SET.csv RESET.csv"));
-  CHECK_THAT(said("puls,conductance,direction\n"), Contains("did you mean pulse?") && !Contains("SET.csv"));
+  CHECK_THAT(said("pusle,conductance,direction\n"), Contains("did you mean pulse?") && !Contains("SET.csv"));
 }
 
 TEST_CASE("files of runs that do not fit together are refused", "[devices]") {
