@@ -97,7 +97,13 @@ FarReadings far_readings(const DeviceReadings& device) {
   return out;
 }
 
-/// Finds how far each step is from the likest of the six that begin nearest and have its direction.
+/// Step at x on the line through two others.
+double on_line(const ReadStep& a, const ReadStep& b, double x) {
+  return b.from == a.from ? a.change : a.change + (b.change - a.change) / (b.from - a.from) * (x - a.from);
+}
+
+/// Finds how far each step is from the likest of the six that begin nearest and have its direction. The outermost may lie on the line of those
+/// beside it: near a bound, steps grow with the distance from the other one.
 void find_off(std::vector<ReadStep>& steps) {
   constexpr std::size_t beside = 3;
   for (const bool up : {true, false}) {
@@ -110,6 +116,12 @@ void find_off(std::vector<ReadStep>& steps) {
       double least = sorted.size() > 1 ? std::numeric_limits<double>::infinity() : 0;
       for (std::size_t j = k - std::min(k, beside); j < std::min(sorted.size(), k + beside + 1); ++j) {
         if (j != k) least = std::min(least, std::abs(sorted[j]->change - sorted[k]->change));
+      }
+      const std::size_t n = sorted.size();
+      if (n > 3 && k == 0)
+        least = std::min(least, std::abs(on_line(*sorted[1], *sorted[3], sorted[0]->from) - sorted[0]->change));
+      if (n > 3 && k + 1 == n) {
+        least = std::min(least, std::abs(on_line(*sorted[n - 2], *sorted[n - 4], sorted[k]->from) - sorted[k]->change));
       }
       sorted[k]->off = least;
     }

@@ -82,12 +82,13 @@ void note_turns(const RowsOfRecords& rows, std::vector<std::string>& notes) {
   }
 }
 
-/// Refuses records whose pulses change the conductance against their direction: a voltage whose sign has the other meaning.
+/// Refuses records whose pulses change the conductance against their direction: a voltage whose sign has the other meaning. Changes count by
+/// their size: at the end of a saturated ramp half of them are noise.
 void refuse_reversed(const std::string& file, const RowsOfRecords& rows) {
   constexpr std::size_t least = 10;  // pulses
-  constexpr double most = 0.8;       // of those that change anything; noise alone makes a half
-  std::size_t against = 0, moved = 0;
-  double way = 0, range = 0;
+  constexpr double most = 0.8;       // of all changes; noise alone makes a half
+  std::size_t moved = 0;
+  double against = 0, way = 0, range = 0;
   for (const LabRecord& one : rows.records) {
     const PulseRecord& r = one.pulses;
     const auto [low, high] = std::minmax_element(r.conductance_S.begin(), r.conductance_S.end());
@@ -95,14 +96,14 @@ void refuse_reversed(const std::string& file, const RowsOfRecords& rows) {
     for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
       const double along = (r.direction[i] == Direction::up ? 1 : -1) * (r.conductance_S[i] - r.conductance_S[i - 1]);
       moved += along != 0 ? 1 : 0;
-      against += along < 0 ? 1 : 0;
-      way += along;
+      against += std::max(-along, 0.0);
+      way += std::abs(along);
     }
   }
-  if (moved < least || static_cast<double>(against) < most * static_cast<double>(moved) || way > -0.5 * range) return;
-  csv_fail(file, fmt::format("{} of {} pulses change the conductance against their direction: is the sign of the "
-                             "voltage the other one? Say --columns \"polarity=reversed\"",
-                             against, moved));
+  if (moved < least || against < most * way || 2 * against - way < 0.5 * range) return;
+  csv_fail(file, fmt::format("{:.0f} % of what the pulses change goes against their direction: is the sign of the "
+                             "voltage the other one, or 1 for down? Say --columns \"polarity=reversed\"",
+                             100 * against / way));
 }
 
 /// Refuses conductances without a unit that would be large.

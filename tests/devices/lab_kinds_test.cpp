@@ -271,7 +271,7 @@ TEST_CASE("reversed voltages are named, and can be turned", "[measured]") {
   for (int n = 0; n <= 24; ++n) {
     text += fmt::format("{},{},1,{:.4f}\n", n, n == 0 ? "0" : n <= 12 ? "-1.2" : "1.4", ramp_uS(n, 12));
   }
-  CHECK_THROWS_WITH(records_of(text), Contains("24 of 24 pulses change the conductance against their direction") &&
+  CHECK_THROWS_WITH(records_of(text), Contains("100 % of what the pulses change goes against their direction") &&
                                           Contains("--columns \"polarity=reversed\""));
   const PulseRecord turned = records_of(text, "polarity=reversed").at(0).pulses;
   CHECK(turned.direction[1] == Direction::up);

@@ -189,3 +189,18 @@ TEST_CASE("retention may have a row for each cell and a column for each time", "
   CHECK_THROWS_WITH(table("1 s,10 s,1 h"), Contains("in which unit are the readings?"));
   CHECK_THROWS_WITH(table("T1 (uS),T2 (uS),T3 (uS)"), Contains("column \"time\" is missing"));
 }
+
+TEST_CASE("the first large step of a device is no failed reading, and a reversed sign is told of saturated ramps",
+          "[devices]") {
+  std::string said;
+  read(ramp(names, 80), "", &said);
+  CHECK_THAT(said, !Contains("far from"));
+  // Read noise of the size of the last steps: half of those pulses go the other way.
+  const auto noisy = [](int n, const char* volts, double g) {
+    return fmt::format("{},{},{:.6f}", n, volts, g + (n % 2 == 0 ? 0.3 : -0.3));
+  };
+  const std::string table = "pulse,V (V),G (uS)\n0,0,4\n" + rows([&](int n) { return noisy(n, "-1", up_uS(3 * n)); }) +
+                            rows([&](int n) { return noisy(pulses + n, "1", up_uS(3 * pulses) * std::pow(0.73, n)); });
+  CHECK_THROWS_WITH(read(table), Contains("against their direction") && Contains("polarity=reversed"));
+  CHECK(read(table, "polarity=reversed")[0].pulses.pulses() == 2 * pulses);
+}
