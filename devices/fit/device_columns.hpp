@@ -35,9 +35,11 @@ struct ColumnEach {
   bool timed = false;                                       ///< names tell times, and tags are seconds
 };
 
-/// Columns neither taken nor left aside whose names differ by a number or a letter at their end, or by a direction: "dev1 (uS), dev2 (uS)", "cycle 1
-/// (kOhm)", "D1 (uS)", "Device A (uS)", "G_LTP (uS), G_LTD (uS)", "LRS_D1 (kOhm), HRS_D1 (kOhm)". Or else columns whose names are times: "1 s (uS), 10 s (uS)". Columns of one reading have one unit. Currents are none: I1 and
-/// I2 are terminals as well.
+/// Columns neither taken nor left aside whose names differ by a number or a letter at their end, or by a direction. Examples:
+///     dev1 (uS), dev2 (uS)       cycle 1 (kOhm), ...           D1 (uS), ...       Device A (uS), ...
+///     G_LTP (uS), G_LTD (uS)     LRS_D1 (kOhm), HRS_D1 (kOhm), ...
+/// Or else columns whose names are times: 1 s (uS), 10 s (uS). Columns of one reading have one unit. Currents are none: I1 and I2 are
+/// terminals as well.
 ColumnEach column_each(const MeasuredText& text, const std::vector<LongColumn>& known, const std::vector<bool>& taken,
                        const std::vector<bool>& aside);
 
