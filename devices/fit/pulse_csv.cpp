@@ -45,7 +45,7 @@ void take_ways(const std::string& file, RowsOfRecords& rows, Understood& said) {
     if (way.back > most_back * way.range || way.range == 0) {
       csv_fail(fmt::format("{}:{}", file, rows.lines[k].front()),
                fmt::format(
-                   "column \"direction\" is missing, and this record {}: write up or down (+1, -1) for the pulse "
+                   "column \"direction\" is missing, and this record {}. Write up or down (+1, -1) for the pulse "
                    "before each value, or volts of either sign (another column of them: --columns \"direction=NAME\")",
                    way.range == 0 ? "never changes" : "goes both ways"));
     }

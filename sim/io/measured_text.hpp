@@ -16,7 +16,7 @@ struct CsvRow {
   std::vector<std::string> cells;
 };
 
-/// Columns that are read as one row: those of a device, or of a direction. `tags` tell which.
+/// Columns that are read as one row, for a device or a direction. `tags` tell which.
 struct ColumnBlock {
   std::vector<std::size_t> columns;
   std::vector<std::string> tags;

@@ -202,6 +202,10 @@ TEST_CASE("chip: a design that cannot be is refused with its inequality, by chec
   folder.write("c.toml", config);
   for (const auto& [settings, what] :
        {std::pair{"--set chip.supply='1.1 V'", "1.4 V > 1.1 V"},
+        std::pair{"--set chip.write_current='1 uA'", "chip.write_current = 1 uA (must be >= "},
+        std::pair{"--set chip.write_current='1 mA' --set device.pulse_voltage_up='0 V' --set "
+                  "device.pulse_voltage_down='0 V'",
+                  "the voltage of a write pulse is not known"},
         std::pair{"--set circuit.read_voltage='2 V'", "must be <= chip.supply = 1.5 V"},
         std::pair{"--set crossbar.forward_saturation=10", "must be <= chip.supply / circuit.read_voltage = 7.5"},
         std::pair{"--set chip.adc_rate='1 kHz'", "ask for more conversions"},

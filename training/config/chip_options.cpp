@@ -48,6 +48,12 @@ Section<ChipOptions> supply_and_cells() {
                                  "Efficiency of a charge pump for write and gate voltages above chip.supply: the "
                                  "energy of such writes and word lines is divided by it. none: there is no pump.")),
             &ChipOptions::pump_efficiency),
+      field(
+          zero_is("unknown", quantity("chip.write_current", "unknown", Unit::ampere, at_least(0),
+                                      "Compliance of a write driver: the most current it gives to a cell. The largest "
+                                      "write pulse at device.g_max, through the selector, must stay below it. "
+                                      "unknown: no check.")),
+          &ChipOptions::write_A),
       field(real("chip.wire_capacitance", "0.2", at_least(0),
                  "Capacitance of a line per length, in fF/um: with the pitch of the cells it gives "
                  "circuit.line_capacitance where that is unknown. Wires alone, no transistors.",

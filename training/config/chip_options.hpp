@@ -13,6 +13,7 @@ struct ChipOptions {
   double cell_F2 = {};                     ///< area of a device with its selector, in F²; 0: by device.selector
   double supply_V = {};                    ///< supply of drivers, converters and logic
   double pump_efficiency = {};             ///< of the charge pump that makes write voltages above the supply; 0: none
+  double write_A = {};                     ///< compliance of a write driver; 0: unknown
   double lines_per_adc = {};               ///< most sensed lines of a tile that take turns at one converter
   double adc_rate_Hz = {};                 ///< conversions a second of a converter; 0: as many as the reads ask for
   double adc_step_J = {};                  ///< figure of merit, J per conversion step; 0: by the survey

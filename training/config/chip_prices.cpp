@@ -148,6 +148,26 @@ void check_supply(const CrossbarSpec& arrays, const ChipOptions& chip) {
   expect_source("the largest write pulse of the device", write_voltage_V(arrays), chip);
 }
 
+/// A cell takes its largest current from the largest pulse at its highest conductance.
+void check_compliance(const CrossbarSpec& arrays, const ChipOptions& chip) {
+  const double pulse_V = write_voltage_V(arrays);
+  if (chip.write_A == 0) return;
+  if (pulse_V == 0) {
+    throw UserError(
+        "chip.write_current: the voltage of a write pulse is not known. Set device.pulse_voltage_up and "
+        "pulse_voltage_down, or leave the key out");
+  }
+  const DeviceSpec& device = arrays.device;
+  const double cell_A = device.selector.cell_current(device.g_max_S, pulse_V);
+  if (cell_A <= chip.write_A) return;
+  throw UserError(fmt::format(
+      "chip.write_current = {} (must be >= {}): a cell of device.g_max = {} takes {} from a write pulse of {}. Raise "
+      "it, or "
+      "lower the pulse or device.g_max",
+      format_quantity(chip.write_A, Unit::ampere, 4), format_quantity(cell_A, Unit::ampere, 4),
+      format_quantity(device.g_max_S, Unit::siemens, 4), format_quantity(cell_A, Unit::ampere, 4), volts(pulse_V)));
+}
+
 void check_gates(const DeviceSpec& device, const ChipOptions& chip) {
   if (chip.gate_F > 0 && device.selector.kind != SelectorKind::transistor) {
     throw UserError(
@@ -209,6 +229,7 @@ void check_chip(const Config& config) {
   const ChipOptions chip = chip_section().read(config);
   const CrossbarSpec arrays = crossbar_spec(config);
   check_supply(arrays, chip);
+  check_compliance(arrays, chip);
   check_pulses(read_slot_s(config), chip);
   check_gates(arrays.device, chip);
 }
