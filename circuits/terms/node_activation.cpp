@@ -17,6 +17,7 @@ void activation_slope(NodeActivation rho, ConstMatrixRef<S> s, ConstMatrixRef<S>
     case NodeActivation::sigmoid: d.array() = S(4) * r.array() * (S(1) - r.array()); break;
     case NodeActivation::relu: d.array() = (s.array() > S(0)).template cast<S>(); break;
     case NodeActivation::hard_sigmoid: d.array() = (s.array() > S(0) && s.array() < S(1)).template cast<S>(); break;
+    case NodeActivation::softplus: d.array() = S(1) - (-r.array()).exp(); break;
     case NodeActivation::cosine: d.array() = -s.array().sin(); break;
     case NodeActivation::sine: d.array() = s.array().cos(); break;
   }
@@ -29,6 +30,7 @@ void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> 
   switch (rho) {
     case NodeActivation::tanh: c.array() = S(-2) * a * (S(1) - a.square()); break;
     case NodeActivation::sigmoid: c.array() = S(16) * a * (S(1) - a) * (S(1) - S(2) * a); break;
+    case NodeActivation::softplus: c.array() = (-a).exp() * (S(1) - (-a).exp()); break;
     case NodeActivation::cosine:
     case NodeActivation::sine: c.array() = -a; break;
     case NodeActivation::identity:
@@ -40,7 +42,7 @@ void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> 
 }  // namespace
 
 const std::vector<std::string>& node_activations() {
-  static const std::vector<std::string> names = {"identity", "tanh", "sigmoid", "relu", "hard_sigmoid"};
+  static const std::vector<std::string> names = {"identity", "tanh", "sigmoid", "relu", "hard_sigmoid", "softplus"};
   return names;
 }
 
@@ -59,6 +61,7 @@ void activate(NodeActivation rho, ConstMatrixRef<S> s, MatrixRef<S> r) {
     case NodeActivation::sigmoid: r.array() = (S(1) + (S(-4) * (s.array() - S(0.5))).exp()).inverse(); break;
     case NodeActivation::relu: r.array() = s.array().max(S(0)); break;
     case NodeActivation::hard_sigmoid: r.array() = s.array().max(S(0)).min(S(1)); break;
+    case NodeActivation::softplus: r.array() = s.array().max(S(0)) + (-s.array().abs()).exp().log1p(); break;
     case NodeActivation::cosine: r.array() = s.array().cos(); break;
     case NodeActivation::sine: r.array() = s.array().sin(); break;
   }

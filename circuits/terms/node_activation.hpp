@@ -15,11 +15,12 @@ namespace nudge {
 ///     sigmoid       1/(1 + exp(−4 (s − ½)))    4 r (1 − r)                  16 r (1 − r)(1 − 2 r)
 ///     relu          max(s, 0)                  1 where s > 0                0
 ///     hard_sigmoid  min(max(s, 0), 1)          1 where 0 < s < 1            0
+///     softplus      log(1 + exp s)             1 − exp(−r)                  exp(−r) (1 − exp(−r))
 ///     cosine        cos s                      −sin s                       −r
 ///     sine          sin s                      cos s                        −r
 /// Ernoult et al. 2019 (arXiv:1905.13633) have this sigmoid, Scellier & Bengio 2017 the hard one. A phase drives its
 /// neighbours with the last two together: cos(a − b) = cos a cos b + sin a sin b.
-enum class NodeActivation { identity, tanh, sigmoid, relu, hard_sigmoid, cosine, sine };
+enum class NodeActivation { identity, tanh, sigmoid, relu, hard_sigmoid, softplus, cosine, sine };
 
 /// Names of the activations that units of a layered network can have: all but the last two, in that order.
 const std::vector<std::string>& node_activations();

@@ -56,9 +56,10 @@ struct Net {
   std::unique_ptr<CircuitDynamics<double>> dynamics;
 };
 
-const NodeActivation kSmooth[] = {NodeActivation::identity, NodeActivation::tanh, NodeActivation::sigmoid};
-const NodeActivation kAll[] = {NodeActivation::identity, NodeActivation::tanh, NodeActivation::sigmoid,
-                               NodeActivation::relu, NodeActivation::hard_sigmoid};
+const NodeActivation kSmooth[] = {NodeActivation::identity, NodeActivation::tanh, NodeActivation::sigmoid,
+                                  NodeActivation::softplus};
+const NodeActivation kAll[] = {NodeActivation::identity, NodeActivation::tanh,         NodeActivation::sigmoid,
+                               NodeActivation::relu,     NodeActivation::hard_sigmoid, NodeActivation::softplus};
 
 double energy(CircuitDynamics<double>& d, const Matrix<double>& z) { return d.energy(z).value(); }
 

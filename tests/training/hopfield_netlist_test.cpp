@@ -92,6 +92,7 @@ TEST_CASE("ngspice settles an exported layered Hopfield network where we do, fre
            {with(energy, {"hopfield.feedback=separate", "hopfield.activation=sigmoid"}), false},
            {with(energy, {"hopfield.activation=relu", "hopfield.output_activation=identity", inside}), false},
            {with(energy, {"hopfield.activation=hard_sigmoid", inside}), false},
+           {with(energy, {"hopfield.activation=softplus", "hopfield.output_activation=softplus"}), false},
            {{"hopfield.cost=cross_entropy"}, false},
            {with(energy, {"hopfield.cost=cross_entropy"}), false},
            {{"convolutional.maps=[3,2]", "convolutional.pool=[2,1]", "hopfield.hidden=[4]"}, true},

@@ -103,6 +103,10 @@ class Writer {
         value = fmt::format("min(max(v({}),0),1)", s);
         slope = fmt::format("v({0}) > 0 ? (v({0}) < 1 ? 1 : 0) : 0", s);
         break;
+      case NodeActivation::softplus:
+        value = fmt::format("max(v({0}),0)+log(1+exp(-abs(v({0}))))", s);
+        slope = fmt::format("1-exp(-{})", r);
+        break;
     }
     line("ba{0} a{0} 0 v={1}", at, value);
     line("bd{0} d{0} 0 v={1}", at, slope);
