@@ -62,7 +62,15 @@ TEST_CASE("spec prints requirements, and its runs are those of sweep and train",
         Approx(card["inference_J"].get<double>()).epsilon(1e-12));
   CHECK(sweep["points"][0]["latency"].get<double>() == Approx(card["inference_s"].get<double>()).epsilon(1e-12));
   CHECK(sweep["points"][0]["step_energy"].get<double>() == Approx(card["step_J"].get<double>()).epsilon(1e-9));
-  for (const char* file : {"s.h5", "a.h5"}) {
+  // A gradient has the costs of its training: its phases are the same.
+  const auto gradients = json_of_run(run_nudge(
+      folder,
+      "sweep toy.toml --out g.h5 --json --set sweep.run=gradcheck --set 'sweep.grid.device.read_noise=[\"1 %\"]'"));
+  const auto& gradient = gradients["points"][0];
+  CHECK(gradient["latency"].get<double>() == Approx(card["inference_s"].get<double>()).epsilon(1e-12));
+  CHECK(gradient["step_time"].get<double>() == Approx(card["step_phases_s"].get<double>()).epsilon(1e-12));
+  CHECK(gradient["step_energy"].get<double>() == Approx(card["step_J"].get<double>()).epsilon(0.2));  // writes differ
+  for (const char* file : {"s.h5", "a.h5", "g.h5"}) {
     const Outcome costs = run_nudge(folder, fmt::format("info {} --card", file));
     CHECK(costs.exit_code == 0);
     CHECK_THAT(costs.output, Contains("per inference") && Contains("um^2"));

@@ -5,30 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/train_options.hpp"
 #include "training/sweep/point_cost.hpp"
-#include "training/train/train_run.hpp"
 
 namespace nudge {
 namespace {
-
-constexpr std::int64_t measured_steps = 4;
-
-/// Energy of a step of a training, J; NaN where the cost card knows no part.
-double step_energy(Config config) {
-  config.set_from_text("train.steps", std::to_string(measured_steps));
-  config.set_from_text("train.evaluate_every", "0");
-  const TrainSummary summary = train(config, std::nullopt, {}, FinalTest::leave);
-  std::vector<double> costs(cost_measures().size(), std::nan(""));
-  fill_costs(config, summary.readings, cost_measures(), costs);
-  const auto at = std::find_if(cost_measures().begin(), cost_measures().end(),
-                               [](const Measure& one) { return one.name == "step_energy"; });
-  return costs[static_cast<std::size_t>(at - cost_measures().begin())];
-}
 
 bool sets_steps(const std::string& setting) {
   return setting.substr(0, setting.find('=')).find("train.steps") != std::string::npos;
@@ -61,7 +45,7 @@ void equalise(const ConfigSource& source, CompareProtocol& protocol) {
     const Combination& point = protocol.combinations[e].front();
     own.settings.insert(own.settings.end(), point.begin(), point.end());
     own.settings.push_back(fmt::format("seed={}", protocol.test_seeds.front()));
-    const double energy = step_energy(parse_program_config(own.name, own.text, own.settings));
+    const double energy = measured_cost(parse_program_config(own.name, own.text, own.settings), "step_energy");
     if (!(energy > 0)) {
       throw UserError(fmt::format(
           "{}: compare.equal = energy: the energy of {} is not known, as of digital weights. Give it devices "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "sim/base/measured.hpp"
@@ -13,9 +14,17 @@ namespace nudge {
 /// the parts that the cost card knows (training/card/cost_card.hpp).
 const std::vector<Measure>& cost_measures();
 
-/// Puts the cost of a run into the values of those `columns` that are of cost_measures(): NaN where no part is known. A
+/// Costs of the points of gradient checks: cost_measures(), and step_time.
+const std::vector<Measure>& gradient_cost_measures();
+
+/// Puts the cost of a run into the values of those `columns` that are of gradient_cost_measures(): NaN where no part is known. A
 /// chip that the card refuses has no cost either; its training is a result all the same.
 void fill_costs(const Config& config, const RunReadings& readings, const std::vector<Measure>& columns,
                 std::vector<double>& values);
+
+/// The same of a config, by a training of four steps; fill_costs().
+void measure_costs(Config config, const std::vector<Measure>& columns, std::vector<double>& values);
+/// One of these costs; NaN where the cost card knows no part.
+double measured_cost(Config config, const std::string& name);
 
 }  // namespace nudge

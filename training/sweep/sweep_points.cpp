@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
@@ -36,13 +37,23 @@ void run_training(const Config& config, const KeptRun& kept, PointJob job, const
   point.status = s.failure.empty() ? "ok" : s.failure;
 }
 
-void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& point) {
+/// Costs of a gradient by a short training; a chip that cannot be trained has none, and its gradient is a result all the same.
+void add_costs(const Config& config, const std::vector<Measure>& metrics, SweepPoint& point) try {
+  point.metrics.resize(metrics.size(), std::numeric_limits<double>::quiet_NaN());
+  if (on_devices(config)) measure_costs(config, metrics, point.metrics);
+} catch (const UserError&) {
+} catch (const NumericalFailure&) {
+}
+
+void run_gradcheck(const Config& config, const std::vector<Measure>& metrics, TrainedStarts& starts,
+                   SweepPoint& point) {
   const std::string estimator = run_options(config).estimator;
   const GradcheckReport report = gradcheck(config, {{estimator}, false, false, &starts});
   for (const GradcheckRow& row : report.rows) {
     if (row.estimator == estimator && row.group != "all") point.groups.push_back({row.group, row.agreement.cosine});
   }
   point.metrics = gradcheck_results(report, estimator);
+  add_costs(config, metrics, point);
   point.status = !report.reference_converged() ? "the exact adjoint did not converge"
                  : !report.finite()            ? "the gradient is not finite"
                  : report.equilibrium.sound()  ? "ok"
@@ -62,7 +73,7 @@ void run_point(const Config& config, const KeptRun& kept, PointJob job, const st
   const Interruptible here;  // nothing of a point is kept but its result, and what a training keeps
   try {
     if (job == PointJob::gradcheck) {
-      run_gradcheck(config, starts, point);
+      run_gradcheck(config, metrics, starts, point);
     } else if (job == PointJob::stability) {
       run_stability(config, point);
     } else {
@@ -256,7 +267,13 @@ std::vector<Measure> run_columns(const Config& base, const std::vector<Column>& 
 
 std::vector<Measure> sweep_metrics(const std::string& run, const Config& base) {
   if (run == "stability") return metrics_of(stability_rows());
-  if (run != "train") return metrics_of(check_rows(score_metric(base)));
+  if (run != "train") {
+    std::vector<Measure> all = metrics_of(check_rows(score_metric(base)));
+    if (network_kind(base).is_circuit()) {
+      all.insert(all.end(), gradient_cost_measures().begin(), gradient_cost_measures().end());
+    }
+    return all;
+  }
   std::vector<Column> wanted = {Column::run, Column::measure};
   if (!network_kind(base).is_circuit()) return run_columns(base, wanted);
   wanted.push_back(Column::circuit);
