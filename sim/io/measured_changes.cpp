@@ -34,6 +34,30 @@ std::string shared_word(const std::vector<std::string>& titles) {
 
 }  // namespace
 
+void MeasuredText::find_trailing() {
+  if (empty()) return;
+  if (header.cells.empty()) {  // of a matrix, whose other cells are all there
+    CsvRow one;
+    for (std::size_t i = 0; i < size(); ++i) {
+      row(i, one);
+      const std::size_t width = one.cells.size();
+      const auto gaps = std::count(one.cells.begin(), one.cells.end(), "");
+      if (width < 2 || gaps != 1 || !one.cells.back().empty() || width != row(0).cells.size()) return;
+    }
+    trailing_ = row(0).cells.size();
+    return;
+  }
+  const std::size_t named = header.cells.size(), width = row(0).cells.size();
+  if (named + 1 != width && !(named == width && header.cells.back().empty())) return;
+  for (std::size_t i = 0; i < std::min(size(), kLooked); ++i) {
+    const std::vector<std::string> own = row(i).cells;
+    if (own.size() + 1 != width && !(own.size() == width && own.back().empty())) return;
+  }
+  trailing_ = width;
+  if (named == width) header.cells.pop_back();
+  if (units.cells.size() == width) units.cells.pop_back();
+}
+
 void MeasuredText::leave(const Span& span) {
   aside.insert(std::upper_bound(aside.begin(), aside.end(), span.line), span.line);
 }

@@ -16,8 +16,6 @@
 namespace nudge {
 namespace {
 
-constexpr std::size_t kLooked = 400;  // rows that tell how a text is laid out
-
 [[noreturn]] void refuse(const std::string& where, const std::string& what) { throw UserError(where + ": " + what); }
 
 /// Line ends of Windows and old Macs as line feeds.
@@ -89,6 +87,28 @@ bool is_summary(const CsvRow& row, const CsvRow& first, char separator) {
   const auto named = [&](const char* word) { return boost::iequals(row.cells.at(0), word); };
   return !first.cells.empty() && !row.cells.empty() && is_number(first.cells[0], separator) &&
          std::any_of(words.begin(), words.end(), named);
+}
+
+/// True where most rows begin with a number.
+bool has_counter(const std::vector<CsvRow>& rows, char separator) {
+  const auto numbers =
+      std::count_if(rows.begin(), rows.end(), [&](const CsvRow& row) { return is_number(row.cells[0], separator); });
+  return 2 * static_cast<std::size_t>(numbers) > rows.size();
+}
+
+/// True of a row of words and numbers above rows that begin with numbers, which is none of them: "Read voltage,0.1 V". Its numbers have units, or
+/// names without numbers follow.
+bool stands_above(const std::vector<CsvRow>& rows, std::size_t i, char separator) {
+  const auto& cells = rows[i].cells;
+  if (cells[0].empty() || is_number(cells[0], separator)) return false;
+  const auto bare = [&](const std::string& cell) {
+    return is_number(cell, separator) && std::isalpha(static_cast<unsigned char>(cell.back())) == 0;
+  };
+  if (std::none_of(cells.begin(), cells.end(), bare)) return true;
+  for (std::size_t k = i + 1; k < rows.size() && !is_number(rows[k].cells[0], separator); ++k) {
+    if (!has_number(rows[k], separator)) return true;
+  }
+  return false;
 }
 
 bool is_empty(const CsvRow& row) {
@@ -238,13 +258,11 @@ void MeasuredText::find_table() {
   };
   const auto fits = [&](std::size_t i) { return usual <= 2 || rows[i].cells.size() > 1; };
   std::size_t begin = 0;
-  const auto numbers =
-      std::count_if(rows.begin(), rows.end(), [&](const CsvRow& row) { return is_number(row.cells[0], separator); });
-  const bool counted = 2 * static_cast<std::size_t>(numbers) > rows.size();  // "Read voltage,0.1 V," is a title then
+  const bool counted = has_counter(rows, separator);
   const auto starts = [&](std::size_t i) {  // a blank row begins a table where numbers follow
     const CsvRow& row = rows[filled_row(rows, i)];
     if (!is_data(row) || (row.cells.size() != usual && !is_number(row.cells[0], separator))) return false;
-    return !counted || row.cells[0].empty() || is_number(row.cells[0], separator);
+    return !counted || !stands_above(rows, i, separator);
   };
   while (begin < rows.size() && !starts(begin)) ++begin;
   if (begin == rows.size()) begin = rows.empty() ? 0 : 1;  // names alone
@@ -292,30 +310,6 @@ void MeasuredText::find_table() {
   spans_ = std::vector<Span>(spans_.begin() + static_cast<std::ptrdiff_t>(begin),
                              spans_.begin() + static_cast<std::ptrdiff_t>(end));
   leave_repeated_names();
-}
-
-void MeasuredText::find_trailing() {
-  if (empty()) return;
-  if (header.cells.empty()) {  // of a matrix, whose other cells are all there
-    CsvRow one;
-    for (std::size_t i = 0; i < size(); ++i) {
-      row(i, one);
-      const std::size_t width = one.cells.size();
-      const auto gaps = std::count(one.cells.begin(), one.cells.end(), "");
-      if (width < 2 || gaps != 1 || !one.cells.back().empty() || width != row(0).cells.size()) return;
-    }
-    trailing_ = row(0).cells.size();
-    return;
-  }
-  const std::size_t named = header.cells.size(), width = row(0).cells.size();
-  if (named + 1 != width && !(named == width && header.cells.back().empty())) return;
-  for (std::size_t i = 0; i < std::min(size(), kLooked); ++i) {
-    const std::vector<std::string> own = row(i).cells;
-    if (own.size() + 1 != width && !(own.size() == width && own.back().empty())) return;
-  }
-  trailing_ = width;
-  if (named == width) header.cells.pop_back();
-  if (units.cells.size() == width) units.cells.pop_back();
 }
 
 void MeasuredText::find_commas() {

@@ -98,6 +98,7 @@ class MeasuredText {
     std::size_t begin, length;
     int table = 0;  ///< of those that stand below each other
   };
+  static constexpr std::size_t kLooked = 400;  ///< rows that tell how a text is laid out
   void cells(const Span& span, char by, std::vector<std::string>& out) const;
   void find_records();
   void find_separator();

@@ -93,6 +93,8 @@ TEST_CASE("tables below each other without titles are of devices, or of cycles: 
     return out;
   };
   CHECK(read(named("a", 50) + named("b", 80)).size() == 2);
+  // A row of numbers whose first cell is none stays a row.
+  CHECK(read_measured_text("NA,1,2\n3,4,5\n6,7,8\n9,1,2\n", "s.csv").size() == 4);
   // Samples of a task are no tables: a row of words among numbers is an error there, not a title.
   CHECK(read_measured_text("x,y\n1,2\nword,\n3,4\n", "s.csv").size() == 3);
 }
