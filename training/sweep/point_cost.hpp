@@ -22,9 +22,9 @@ const std::vector<Measure>& gradient_cost_measures();
 void fill_costs(const Config& config, const RunReadings& readings, const std::vector<Measure>& columns,
                 std::vector<double>& values);
 
-/// The same of a config, by a training of four steps; fill_costs().
+/// Measures these costs of a config by a training of four steps.
 void measure_costs(Config config, const std::vector<Measure>& columns, std::vector<double>& values);
-/// One of these costs; NaN where the cost card knows no part.
+/// Measures one of gradient_cost_measures(); NaN where the cost card knows no part.
 double measured_cost(Config config, const std::string& name);
 
 }  // namespace nudge
