@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -26,8 +27,12 @@ namespace {
 /// True of a table of places and values, which has names for both.
 bool is_place_table(const MeasuredText& text) {
   const auto& names = text.header.cells;
-  return names.size() > 2 && std::any_of(names.begin(), names.end(), names_row) &&
-         std::any_of(names.begin(), names.end(), names_column);
+  const auto has = [&](const char* known) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return rank_of(name, {known, Unit::none, false}).has_value();
+    });
+  };
+  return names.size() > 2 && has("row") && has("column");
 }
 
 /// Numbers of lines in their order: numbers grow, names stand as in the file.
@@ -128,7 +133,11 @@ ToldUnit unit_in(const MeasuredText& text, bool told) {
         std::find_if(title.rbegin(), title.rend(), [](char c) { return c != ',' && c != ';' && c != '\t'; }).base(),
         title.end());
     // A line behind the table is one of units where it says so.
-    if (line < first || boost::icontains(title, "unit")) take(title, line);
+    if (line < first || boost::icontains(title, "unit") || boost::icontains(title, " in ")) take(title, line);
+  }
+  for (const int line : text.comment_lines()) {
+    const std::string comment = boost::trim_left_copy_if(text.line_text(line), boost::is_any_of("#%/ \t"));
+    if (boost::icontains(comment, "unit") || !named_unit(comment).unit.empty()) take(comment, line);
   }
   for (const std::string& name : text.header.cells) take(name, text.header.line);
   for (const std::string& unit : text.units.cells) take(unit, text.units.line);
@@ -172,6 +181,54 @@ bool has_fractions(const MeasuredText& text) {
   return false;
 }
 
+/// True of whole numbers that grow: places of rows, every fourth one perhaps.
+bool holds_places(const MeasuredText& text) {
+  CsvRow row;
+  long last = -1;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    char* end = nullptr;
+    const long number = std::strtol(row.cells[0].c_str(), &end, 10);
+    if (row.cells[0].empty() || *end != 0 || number <= last) return false;
+    last = number;
+  }
+  return !text.empty();
+}
+
+/// Refuses what stands in a matrix beside its devices: sums, other quantities, a row that counts the columns, a second matrix.
+void refuse_no_devices(const MeasuredText& text) {
+  const auto sums_up = [](const std::string& cell) {
+    constexpr std::array words = {"mean", "average", "avg", "std", "stdev", "sd",
+                                  "sum",  "total",   "min", "max", "median"};
+    return std::any_of(words.begin(), words.end(), [&](const char* word) { return boost::iequals(cell, word); });
+  };
+  const auto refuse_sum = [&](const std::string& name, int line) {
+    if (sums_up(named_unit(name).name))
+      csv_fail(text.place(line), fmt::format("\"{}\" is of the others, no device: take it out", name));
+  };
+  for (const std::string& name : text.header.cells) {
+    refuse_sum(name, text.header.line);
+    const std::string unit = named_unit(name).unit;
+    if (unit.empty() || !told_unit(name).empty()) continue;
+    csv_fail(text.place(text.header), fmt::format("column \"{}\" is in {}, no conductance: take it out", name, unit));
+  }
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    refuse_sum(row.cells[0], row.line);
+    const bool parted =
+        i > 0 && text.line(i) == text.line(i - 1) + 2 && boost::trim_copy(text.line_text(text.line(i) - 1)).empty();
+    if (parted) csv_fail(text.place(row), "rows follow an empty line: is this another array? Give each array a file");
+  }
+  text.row(0, row);
+  bool counts = text.header.cells.empty() && row.cells.size() > 2 && text.size() > 1 && has_fractions(text);
+  for (std::size_t c = 0; c < row.cells.size() && counts; ++c) {
+    counts = row.cells[c] == fmt::format("{}", c) || row.cells[c] == fmt::format("{}", c + 1);
+  }
+  if (counts)
+    csv_fail(text.place(row), "the first row counts the columns: take it out, or write names there (BL0,BL1,BL2)");
+}
+
 /// True if the first column names the rows: its own name is none of a column of devices.
 bool has_row_names(const MeasuredText& text) {
   const auto& names = text.header.cells;
@@ -180,8 +237,19 @@ bool has_row_names(const MeasuredText& text) {
   const bool of_rows = corner.empty() || corner == "#" || corner == "index" || corner == "\\" ||
                        !told_unit(corner).empty() || names_row(corner) || names_column(corner);
   if (all_names(text)) return true;
+  const auto word = [](const std::string& name) { return name.substr(0, name.find_last_not_of("0123456789") + 1); };
+  const bool others_alike = names.size() > 2 && word(names[1]) != names[1] &&
+                            std::all_of(names.begin() + 2, names.end(),
+                                        [&](const std::string& name) { return word(name) == word(names[1]); });
   if (of_rows && counts_rows(text)) return true;
+  if ((of_rows || (others_alike && word(corner) != word(names[1]))) && !corner.empty() && holds_places(text))
+    return true;
   if (corner.empty()) csv_fail(text.place(text.header), "the first column has no name, and does not count the rows");
+  if (others_alike && word(corner) != word(names[1])) {
+    csv_fail(
+        text.place(text.header),
+        fmt::format("column \"{}\" has another name than the others: take it out, or name it as they are", corner));
+  }
   return false;
 }
 
@@ -195,6 +263,7 @@ bool has_counted_edges(const MeasuredText& text) {
 /// Numbers of the matrix, without names of rows.
 MatrixFile numbers_of(const std::string& path, const MeasuredText& text, std::vector<std::string>& left) {
   refuse_table_of_places(text);
+  refuse_no_devices(text);
   if (has_counted_edges(text)) {
     MatrixFile all = read_matrix_file(path, "conductances", EmptyFields::nan);
     for (Index i = 1; i < all.values.rows(); ++i) {
@@ -266,6 +335,7 @@ ConductanceFile read_conductances(const std::string& path, const std::string& un
       read_place_table(bytes, path, out);
       return out;
     }
+    if (text.empty()) csv_fail(path, "no row of numbers (write plain numbers: 8.073, not 8.073u)");
     const ToldUnit told = unit_in(text, !unit.empty());
     if (!unit.empty() && !told.unit.empty() && unit != told.unit) {
       throw UserError(fmt::format("{}: {} here, --unit says {}", told.where, told.unit, unit));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <cstdlib>
+#include <utility>
 
 #include "devices/fit/column_finder.hpp"
 #include "devices/fit/column_words.hpp"
@@ -147,8 +148,12 @@ std::vector<std::size_t> ColumnFinder::stacked(const std::vector<ColumnBlock>& b
                     names_[blocks.back().columns[k]]);
   }
   names.insert(names.end(), tags.begin(), tags.end());
-  text_.stack(blocks, names);
+  const std::size_t pulse = known_at("pulse");
+  const bool count = pulse < known_.size() && !found_.has(pulse) && !finds("pulse");
+  if (count) names.emplace_back("numbers of rows");
+  text_.stack(blocks, names, count);
   for (const std::string& name : names) places.push_back(added(name));
+  if (count) take(pulse, std::exchange(places, std::vector<std::size_t>(places.begin(), places.end() - 1)).back(), "");
   return places;
 }
 
@@ -202,7 +207,10 @@ std::size_t ColumnFinder::column_of(const std::string& column, std::size_t k, st
       told_by_names(std::all_of(places.begin(), places.end(), [&](std::size_t c) { return counts_cycles(names_[c]); }));
   if (told == known_.size()) return FoundColumns::absent;
   std::vector<ColumnBlock> blocks;
-  for (const std::size_t c : places) blocks.push_back({{c}, {names_[c]}});
+  for (const std::size_t c : places) {
+    const bool once = std::count(names_.begin(), names_.end(), names_[c]) == 1;
+    blocks.push_back({{c}, {once ? names_[c] : place_name(c)}});
+  }
   const std::vector<std::size_t> both = stacked(blocks, {"names of columns"});
   take(told, both[1], "");
   return both[0];

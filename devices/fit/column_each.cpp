@@ -114,8 +114,9 @@ std::optional<double> seconds_of(const std::string& name, std::string& unit) {
       boost::trim_left_if(of, boost::is_any_of("tT"));
       boost::trim_left_if(of, boost::is_any_of(" ="));
     }
-    const Quantity q = read_quantity(of, Unit::second);
-    const bool told = !of.empty() && std::isalpha(static_cast<unsigned char>(of.back())) != 0;
+    const bool zero = of == "0";
+    const Quantity q = read_quantity(zero ? "0 s" : of, Unit::second);
+    const bool told = zero || (!of.empty() && std::isalpha(static_cast<unsigned char>(of.back())) != 0);
     return told && q.problem.empty() && q.value >= 0 ? std::optional(q.value) : std::nullopt;
   };
   if (const auto whole = seconds(name)) return whole;
@@ -142,7 +143,7 @@ ColumnEach times_each(const MeasuredText& text, const std::vector<LongColumn>& k
   const auto wanted = [&](const std::string& name) {
     return std::any_of(known.begin(), known.end(), [&](const LongColumn& one) { return one.name == name; });
   };
-  if (out.blocks.size() < 2 || !wanted("time") || !wanted(out.readings[0])) return {};
+  if (out.blocks.size() < 2 || wanted("pulse") || !wanted("time") || !wanted(out.readings[0])) return {};
   out.timed = true;
   return out;
 }

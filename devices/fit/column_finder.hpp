@@ -39,6 +39,10 @@ class ColumnFinder {
   /// Place of a known column among them; their number: it is none of them.
   std::size_t known_at(const char* name) const;
   bool has(const char* name) const { return known_at(name) < known_.size() && found_.has(known_at(name)); }
+  /// True where a column may be a known one by its name.
+  bool finds(const char* name) const;
+  /// Refuses a further column of conductances, numbered as another device's: "G (uS).1", "G2 (uS)".
+  void refuse_numbered() const;
   /// Leaves voltages of reads aside where there is no current: they may be what differs between devices.
   void leave_read_voltage();
   /// True of a column I, R or ID without a unit beside conductances that counts lines of an array: no current, no resistance.

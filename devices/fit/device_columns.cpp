@@ -193,7 +193,7 @@ void refuse_table_of_places(const MeasuredText& text) {
     csv_fail(text.place(text.header),
              fmt::format("the names \"{}\" are of a table of places and values: {}", fmt::join(names, ", "), advice));
   }
-  if (!names.empty() || text.size() < 4) return;
+  if ((!names.empty() && names.size() != 3) || text.size() < 4) return;
   std::set<std::string> rows, columns, places;
   CsvRow row;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -260,7 +260,8 @@ void ask_for_devices(const MeasuredText& text, const DeviceSearch& at, const std
   }
   const std::string all = fmt::format("{}", fmt::join(names, "+"));
   const std::string own = at.device != FoundColumns::absent ? text.header.cells[at.device] + "+" : "";
-  const bool cycle = at.cycle == FoundColumns::absent && !returns && at.device_key == "device" && names.size() == 1;
+  const bool cycle = at.cycle == FoundColumns::absent && at.order_name != "cycle" && !returns &&
+                     at.device_key == "device" && names.size() == 1;
   csv_fail(
       fmt::format("{}:{}", text.file, line),
       fmt::format("{} begins anew where column \"{}\" changes: does it name devices{}? Say --columns \"{}={}{}\"{} "
@@ -281,8 +282,7 @@ void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector
   for (const std::size_t c : at.left) {
     const std::string& name = text.header.cells[c];
     std::string first;
-    if (text.tells_tables(c) && (named || at.cycle != FoundColumns::absent)) continue;  // told by columns of the file
-    if (named && tells_devices(name)) {
+    if (named && !text.tells_tables(c) && tells_devices(name)) {
       refuse_split(text, at, c);
       continue;
     }
@@ -295,6 +295,7 @@ void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector
       }
       continue;
     }
+    if (signs.follows_cycle && text.tells_tables(c)) continue;
     if (signs.follows_cycle) {
       notes.push_back(fmt::format("column {} changes with {}: if it names devices, say --columns \"{}={}{}\"", name,
                                   text.header.cells[at.cycle], at.device_key, own, name));

@@ -102,7 +102,36 @@ void ColumnFinder::find() {
   }
 }
 
+bool ColumnFinder::finds(const char* name) const {
+  const std::size_t k = known_at(name);
+  for (std::size_t c = 0; k < known_.size() && c < names_.size(); ++c) {
+    if (!taken_[c] && !aside_[c] && rank_of(names_[c], known_[k])) return true;
+  }
+  return false;
+}
+
+void ColumnFinder::refuse_numbered() const {
+  for (const char* reading : {"conductance", "resistance"}) {
+    const std::size_t k = known_at(reading);
+    if (k == known_.size() || !found_.has(k)) continue;
+    for (std::size_t c = 0; c < names_.size(); ++c) {
+      if (taken_[c] || aside_[c]) continue;
+      std::string name = names_[c].substr(0, names_[c].find_last_not_of("0123456789") + 1);  // G (uS).1
+      if (name.ends_with('.')) name.pop_back();
+      std::string own = named_unit(name).name;
+      own = own.substr(0, own.find_last_not_of("0123456789_#. ") + 1);  // G2 (uS)
+      if (named_unit(name).unit.empty() || !rank_of(own, known_[k])) continue;
+      csv_fail(
+          where_,
+          fmt::format(
+              "column \"{0}\" is one more {1}: of another device? Say --columns \"{1}={2}+{0} {3}\" or \"aside={0}\"",
+              names_[c], reading, names_[found_.place[k]], named_unit(name).unit));
+    }
+  }
+}
+
 FoundColumns ColumnFinder::done(const std::string& hint) {
+  refuse_numbered();
   const std::vector<std::string> missed = missing();
   const bool foreign = missed.size() == known_.size();
   for (std::size_t c = 0; c < names_.size(); ++c) {
@@ -211,7 +240,7 @@ void ColumnFinder::take(std::size_t k, std::size_t c, std::string unit) {
 FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint) {
   text.leave_blank_rows();
-  text.take_tables();
+  text.take_tables([](const std::string& word) { return word.size() > 1 && direction_word(word).has_value(); });
   ColumnFinder finder(text, known);
   finder.choose(look.columns);
   finder.find();

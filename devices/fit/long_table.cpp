@@ -82,13 +82,32 @@ class NamesAsNumbers {
   std::map<std::string, std::size_t> numbers_;
 };
 
+/// Word before the numbers of all cells of a column, "WL" of WL0, WL1, ...; empty: they have none, or other ones.
+std::string numbered_word(const MeasuredText& text, std::size_t c) {
+  std::string word;
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (c >= row.cells.size()) return "";
+    const std::string& cell = row.cells[c];
+    const std::string own = cell.substr(0, cell.find_last_not_of("0123456789") + 1);
+    if (own.empty() || own.size() == cell.size() || (i > 0 && own != word)) return "";
+    word = own;
+  }
+  return word;
+}
+
 /// Appends the numbers of one row, in SI units; dates as seconds since 1970.
 void add_row(const CsvRow& row, const std::string& where, const std::vector<LongColumn>& known,
-             const FoundColumns& found, const std::vector<DateOrder>& orders, NamesAsNumbers& names,
-             std::vector<std::vector<double>>& columns) {
+             const FoundColumns& found, const std::vector<DateOrder>& orders, const std::vector<std::string>& words,
+             NamesAsNumbers& names, std::vector<std::vector<double>>& columns) {
   for (std::size_t k = 0; k < known.size(); ++k) {
     if (!found.has(k)) continue;
     const std::string& cell = row.cells[found.place[k]];
+    if (!words[k].empty()) {
+      columns[k].push_back(std::strtod(cell.c_str() + words[k].size(), nullptr));
+      continue;
+    }
     if (NamesAsNumbers::may_be_named(known[k].name) && !cell.empty() && !is_measured_number(cell)) {
       columns[k].push_back(names.of(cell));
       continue;
@@ -193,6 +212,11 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
   refuse_times_of_day(text, known, found);
   const std::vector<DateOrder> orders = date_orders(text, known, found, look.understood.back());
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
+  std::vector<std::string> words(known.size());
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (found.has(k) && (known[k].name == "row" || known[k].name == "column"))
+      words[k] = numbered_word(text, found.place[k]);
+  }
   NamesAsNumbers names;
   CsvRow row;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -207,7 +231,7 @@ LongTable parse_long_table(std::string_view bytes, const std::string& file, std:
       continue;
     }
     table.lines.push_back(row.line);
-    add_row(row, text.place(row), known, found, orders, names, table.columns);
+    add_row(row, text.place(row), known, found, orders, words, names, table.columns);
   }
   if (table.lines.empty()) {
     csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(column_names(known), ", ")));

@@ -85,9 +85,13 @@ std::optional<UpDownColumns> named_up_down(const std::vector<std::string>& names
   UpDownColumns at{names.size() - 2, names.size() - 1};
   std::string none;
   if (at.up == 1 && !names_column(names[0], {"pulse", "pulses", "pulse number", "pulse #", "n", "#"}, none)) return {};
-  const bool up = names_column(names[at.up], {"up", "ltp", "potentiation"}, at.up_unit);
-  const bool down = names_column(names[at.down], {"down", "ltd", "depression"}, at.down_unit);
-  return up && down ? std::optional(at) : std::nullopt;
+  for (int turn = 0; turn < 2; ++turn) {
+    const bool up = names_column(names[at.up], {"up", "ltp", "potentiation"}, at.up_unit);
+    const bool down = names_column(names[at.down], {"down", "ltd", "depression"}, at.down_unit);
+    if (up && down) return at;
+    std::swap(at.up, at.down);  // LTD first
+  }
+  return {};
 }
 
 /// True if the first column counts pulses, 0, 1, 2, ..., and is no conductance.
@@ -109,6 +113,9 @@ double up_down_conductance(const std::string& cell, const std::string& unit, dou
     return csv_conductance(fmt::format("{}", g), "", where);
   }
   const std::string own = named_unit("x " + cell).unit.empty() ? unit : "";
+  if (!own.empty() && read_quantity("1 " + own, Unit::ohm).problem.empty()) {
+    return csv_conductance(fmt::format("{}", 1 / cell_number(cell, own, Unit::ohm, "resistance", where)), "", where);
+  }
   if (!own.empty() && read_quantity("1 " + own, Unit::ampere).problem.empty()) {
     csv_fail(
         where,
@@ -143,7 +150,7 @@ std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScal
   }
   const UpDownColumns at = named ? named_up_down(text.header.cells).value() : UpDownColumns{};
   if (at.up_unit != at.down_unit) csv_fail(where, "the two columns have different units");
-  if (at.up == 0 && counts_pulses(text)) {
+  if (std::min(at.up, at.down) == 0 && counts_pulses(text)) {
     csv_fail(where,
              "the first column counts pulses, but two columns are conductances after pulses up and after pulses "
              "down (give the file the header pulse,conductance,direction)");
@@ -152,7 +159,7 @@ std::vector<LabRecord> parse_up_down_csv(const MeasuredText& text, const CsvScal
   if (normalised && scale.read_voltage_V != 0) {
     throw UserError("--window and --read-voltage are given together: numbers without units stand for one or the other");
   }
-  auto columns = columns_of(text, at.up, [&](const std::string& cell, const std::string& place) {
+  auto columns = columns_of(text, std::min(at.up, at.down), [&](const std::string& cell, const std::string& place) {
     return normalised ? finite_number(cell, place) : up_down_conductance(cell, at.up_unit, scale.read_voltage_V, place);
   });
   PulseRecord record = joined(columns[at.up], columns[at.down]);
@@ -239,6 +246,15 @@ std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, con
   std::vector<LabRecord> records = parse_lab_rows(first, paths[0], scale, seen);
   for (LabRecord& one : parse_lab_rows(second, paths[1], scale, seen)) records.push_back(std::move(one));
   check_records(records, fmt::format("{}, {}", paths[0], paths[1]));
+  const auto both_ways = [&](const LabRecord& one) {
+    const auto& way = one.pulses.direction;
+    return one.device.empty() && std::adjacent_find(way.begin() + 1, way.end(), std::not_equal_to<>()) != way.end();
+  };
+  if (std::count_if(records.begin(), records.end(), both_ways) > 1) {
+    seen.understood.back().notes.push_back(
+        "both files have pulses up and down: they are read as records of one device. Of two devices, give each a name "
+        "in a column");
+  }
   return records;
 }
 

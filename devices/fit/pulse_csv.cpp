@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "devices/fit/column_words.hpp"
 #include "devices/fit/outlying_readings.hpp"
 #include "devices/fit/pulse_rows.hpp"
 #include "devices/fit/table_times.hpp"
@@ -87,23 +88,33 @@ void note_turns(const RowsOfRecords& rows, std::vector<std::string>& notes) {
 void refuse_reversed(const std::string& file, const RowsOfRecords& rows) {
   constexpr std::size_t least = 10;  // pulses
   constexpr double most = 0.8;       // of all changes; noise alone makes a half
-  std::size_t moved = 0;
-  double against = 0, way = 0, range = 0;
+  struct Changes {
+    std::size_t moved = 0;
+    double against = 0, way = 0, range = 0;
+  };
+  std::map<std::string, Changes> devices;
   for (const LabRecord& one : rows.records) {
     const PulseRecord& r = one.pulses;
+    Changes& own = devices[one.device];
     const auto [low, high] = std::minmax_element(r.conductance_S.begin(), r.conductance_S.end());
-    range = std::max(range, *high - *low);
+    own.range = std::max(own.range, *high - *low);
     for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
       const double along = (r.direction[i] == Direction::up ? 1 : -1) * (r.conductance_S[i] - r.conductance_S[i - 1]);
-      moved += along != 0 ? 1 : 0;
-      against += std::max(-along, 0.0);
-      way += std::abs(along);
+      own.moved += along != 0 ? 1 : 0;
+      own.against += std::max(-along, 0.0);
+      own.way += std::abs(along);
     }
   }
-  if (moved < least || against < most * way || 2 * against - way < 0.5 * range) return;
-  csv_fail(file, fmt::format("{:.0f} % of what the pulses change goes against their direction: is the sign of the "
-                             "voltage the other one, or 1 for down? Say --columns \"polarity=reversed\"",
-                             100 * against / way));
+  for (const auto& [name, own] : devices) {
+    if (own.moved < least || own.against < most * own.way || 2 * own.against - own.way < 0.5 * own.range) continue;
+    csv_fail(
+        devices.size() > 1 ? fmt::format("{}: device {}", file, name) : file,
+        fmt::format("{:.0f} % of what the pulses change goes against their direction: is the sign of the voltage "
+                    "the other one, or 1 for down? {}",
+                    100 * own.against / own.way,
+                    devices.size() > 1 ? "\"polarity=reversed\" in --columns turns all devices; else correct this one"
+                                       : "Say --columns \"polarity=reversed\""));
+  }
 }
 
 /// Refuses conductances without a unit that would be large.
@@ -169,9 +180,11 @@ std::vector<LabRecord> parse_lab_rows(std::string_view bytes, const std::string&
     const RowsOfRecords rows{parse_up_down_csv(text, scale), {{}}, {}};
     look.understood.push_back(layout_of(text));
     const auto& names = text.header.cells;
-    for (const std::size_t c : {names.size() > 2 ? 1 : 0, names.size() > 2 ? 2 : 1}) {
-      look.understood.back().columns.push_back({c + 1 < std::max<std::size_t>(names.size(), 2) ? "up" : "down",
-                                                names.empty() ? fmt::format("COL{}", c + 1) : names[c], ""});
+    const std::size_t first = names.size() > 2 ? 1 : 0;
+    for (const std::size_t c : {first, first + 1}) {
+      const auto told = names.empty() ? std::nullopt : direction_word(named_unit(names[c]).name);
+      const bool up = told ? *told == Direction::up : c == first;
+      look.understood.back().columns.push_back({up ? "up" : "down", names.empty() ? place_name(c) : names[c], ""});
     }
     note_turns(rows, look.understood.back().notes);
     return rows.records;

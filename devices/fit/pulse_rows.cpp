@@ -43,6 +43,16 @@ double PulseColumns::conductance_S(const CsvRow& row, const std::string& where) 
   return csv_conductance(fmt::format("{}", value), "", where);
 }
 
+std::string plain_direction(const std::string& cell) {
+  constexpr std::array starts = {"start", "init", "initial", "none"};
+  if (is_no_reading(cell) ||
+      std::any_of(starts.begin(), starts.end(), [&](const char* word) { return boost::iequals(cell, word); }))
+    return "";
+  char* end = nullptr;
+  const double number = std::strtod(cell.c_str(), &end);
+  return *end == 0 ? fmt::format("{:g}", number) : cell;
+}
+
 namespace {
 
 /// True of directions that are written as 1 and 0, and where a record starts not at all.
@@ -51,8 +61,9 @@ bool holds_ones_and_zeros(const MeasuredText& text, std::size_t c) {
   bool zeros = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     text.row(i, row);
-    if (c >= row.cells.size() || (row.cells[c] != "1" && row.cells[c] != "0" && !row.cells[c].empty())) return false;
-    zeros |= row.cells[c] == "0";
+    const std::string cell = c < row.cells.size() ? plain_direction(row.cells[c]) : "?";
+    if (cell != "1" && cell != "0" && !cell.empty()) return false;
+    zeros |= cell == "0";
   }
   return zeros;
 }
@@ -145,7 +156,7 @@ void add_pulse(const PulseColumns& at, const CsvRow& row, const std::string& whe
   RowPulse pulse;
   if (!record.direction.empty()) {
     pulse = pulse_of(at, row, where, whole);
-  } else if (const std::string direction = at.cell(row, direction_at); !direction.empty()) {
+  } else if (const std::string direction = at.start_direction(row); !direction.empty()) {
     pulse.direction = direction_of(direction, where);
   }
   if (at.found.reversed) {
@@ -262,7 +273,7 @@ OpenRecord& RecordSorter::open_record(const CsvRow& row, long long pulse, const 
 /// True where the count begins anew with the pulses of the other direction, which have no start of their own: they follow the reading before.
 bool RecordSorter::goes_on(const OpenRecord& open, long long pulse, const CsvRow& row, const std::string& where) const {
   const PulseRecord& record = out_.records[open.at].pulses;
-  const std::string direction = columns_.cell(row, direction_at);
+  const std::string direction = columns_.start_direction(row);
   if (open.first != 0 || pulse != 1 || record.pulses() == 0 || direction.empty()) return false;
   const bool same = direction_of(direction, where) == record.direction.back();
   return same == columns_.found.reversed;
@@ -272,7 +283,7 @@ bool RecordSorter::goes_on(const OpenRecord& open, long long pulse, const CsvRow
 bool RecordSorter::may_restart(const PulseRecord& record, const CsvRow& row, const std::string& where) const {
   if (record.pulses() == 0 || is_wait(row)) return false;
   if (!columns_.found.has(cycle_at)) return true;
-  const std::string direction = columns_.cell(row, direction_at);
+  const std::string direction = columns_.start_direction(row);
   return !direction.empty() && direction_of(direction, where) != record.direction.back();
 }
 

@@ -16,6 +16,9 @@ enum PulseColumn : std::size_t { pulse_at, direction_at, device_at, cycle_at, vo
 /// Columns that a table of pulses may have.
 std::vector<LongColumn> pulse_columns();
 
+/// Direction without its decimals ("1.0"); empty where there is none: NaN, "start".
+std::string plain_direction(const std::string& cell);
+
 /// Columns of a file of pulses, and the voltage at which its currents were read.
 struct PulseColumns {
   FoundColumns found;
@@ -28,7 +31,13 @@ struct PulseColumns {
     if (!found.has(column)) return "";
     const std::string& own = row.cells[found.place[column]];
     if (column != direction_at) return own;
-    return is_no_reading(own) ? "" : zero_is_down && own == "0" ? "down" : own;
+    const std::string plain = plain_direction(own);
+    return zero_is_down && plain == "0" ? "down" : plain;
+  }
+  /// Direction of a row that may begin a record; empty: none, or 0 beside +1 and -1.
+  std::string start_direction(const CsvRow& row) const {
+    const std::string own = cell(row, direction_at);
+    return own == "0" ? "" : own;
   }
   /// True where there is no reading, or the instrument's overflow.
   bool is_missing(const CsvRow& row) const { return is_missing_reading(cell(row, reading())); }

@@ -142,7 +142,9 @@ std::string unit_of_line(std::string line) {
 }  // namespace
 
 void refuse_told_units(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found) {
-  for (const int line : text.aside) {
+  std::vector<int> lines = text.comment_lines();
+  lines.insert(lines.end(), text.aside.begin(), text.aside.end());
+  for (const int line : lines) {
     const std::string unit = unit_of_line(text.line_text(line));
     if (unit.empty()) continue;
     for (std::size_t k = 0; k < known.size(); ++k) {

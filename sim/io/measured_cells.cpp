@@ -83,17 +83,19 @@ bool is_unit_name(const std::string& written) {
 
 bool is_no_reading(const std::string& cell) {
   if (cell.empty()) return true;
-  constexpr std::array words = {"NaN", "-NaN", "+NaN", "#N/A", "N/A", "#NUM!", "#DIV/0!", "#VALUE!", "#WERT!"};
+  constexpr std::array words = {"NaN",  "-NaN", "+NaN",  "#N/A",    "N/A",     "NA",     "#NV",
+                                "null", "None", "#NUM!", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!"};
   if (is_word_of(cell, words)) return true;
-  return cell.size() >= 3 && cell.size() <= 5 && cell.find_first_not_of('-') == std::string::npos;
+  return cell.size() >= 3 && cell.size() <= 5 && cell.find_first_not_of("-.") == std::string::npos &&
+         cell.find('-') == 0;
 }
 
 bool is_overflow(const std::string& cell) {
   if (cell.empty()) return false;
   const char first = cell[0];
   if (first == 'O' || first == 'o') {
-    constexpr std::array words = {"OVLD",     "OVL",        "OVERFLOW",   "OVRFLW",     "OVFL",     "OL",
-                                  "OVERLOAD", "OVER RANGE", "OVER-RANGE", "OVER_RANGE", "OVERRANGE"};
+    constexpr std::array words = {"OVLD", "OVL",      "O.L",        "OVERFLOW",   "OVRFLW",     "OVFL",
+                                  "OL",   "OVERLOAD", "OVER RANGE", "OVER-RANGE", "OVER_RANGE", "OVERRANGE"};
     return is_word_of(cell, words);
   }
   if (first == '*') return cell.size() >= 3 && cell.find_first_not_of('*') == std::string::npos;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
+#include <functional>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -58,6 +59,24 @@ void MeasuredText::find_trailing() {
   if (units.cells.size() == width) units.cells.pop_back();
 }
 
+/// Refuses lines behind the table that are rows of numbers by another separator: files that were put together.
+void MeasuredText::refuse_other_rows(const std::vector<int>& behind) const {
+  constexpr std::size_t least = 3;
+  std::vector<int> rows;
+  for (const int line : behind) {
+    const std::string text = boost::trim_copy_if(line_text(line), boost::is_any_of(" \t\""));
+    std::vector<std::string> parts;
+    boost::split(parts, text, boost::is_any_of(",;\t \""), boost::token_compress_on);
+    const auto numbers = std::count_if(parts.begin(), parts.end(), is_measured_number);
+    if (parts.size() > 1 && numbers > 1 && is_measured_number(parts[0])) rows.push_back(line);
+  }
+  if (rows.size() < least) return;
+  throw UserError(place(rows[0]) +
+                  fmt::format(": {} lines from here on are rows of numbers with another separator, or in "
+                              "quotes: one separator for a file",
+                              rows.size()));
+}
+
 void MeasuredText::leave(const Span& span) {
   aside.insert(std::upper_bound(aside.begin(), aside.end(), span.line), span.line);
 }
@@ -76,50 +95,119 @@ void MeasuredText::leave_repeated_names() {
   });
 }
 
-void MeasuredText::take_tables() {
+namespace {
+
+/// Titles above a table of several below each other.
+struct TableTitles {
+  std::vector<std::string> lines = {};
+  std::string direction = {};
+};
+
+/// Takes words for a direction out of titles: "LTP", "Device 1 LTD". A table without another title is of the device before.
+void split_directions(std::vector<TableTitles>& tables, const std::function<bool(const std::string&)>& is_direction) {
+  for (TableTitles& table : tables) {
+    for (std::string& line : table.lines) {
+      std::vector<std::string> words, others;
+      boost::split(words, line, boost::is_any_of(" ,;:-_"), boost::token_compress_on);
+      for (const std::string& word : words) {
+        if (table.direction.empty() && is_direction(word)) {
+          table.direction = word;
+        } else if (!word.empty()) {
+          others.push_back(word);
+        }
+      }
+      if (others.size() < words.size() && !table.direction.empty()) line = boost::join(others, " ");
+    }
+    std::erase(table.lines, "");
+    if (table.lines.empty() && !table.direction.empty() && &table != tables.data()) table.lines = (&table - 1)->lines;
+  }
+}
+
+/// Names of tables: their titles but for those of all. Numbers, where a table has none; none where all are alike.
+std::vector<std::string> names_of_tables(const std::vector<TableTitles>& tables) {
+  std::vector<std::string> names;
+  bool alike = true;
+  for (const TableTitles& table : tables) {
+    std::vector<std::string> own;
+    for (const std::string& line : table.lines) {
+      const bool everywhere = std::all_of(tables.begin(), tables.end(), [&](const TableTitles& other) {
+        return std::find(other.lines.begin(), other.lines.end(), line) != other.lines.end();
+      });
+      if (!everywhere) own.push_back(line);
+    }
+    names.push_back(boost::join(own, ", "));
+    alike = alike && names.back() == names.front();
+  }
+  const bool directed =
+      std::any_of(tables.begin(), tables.end(), [](const auto& one) { return !one.direction.empty(); });
+  if (alike && directed) return {};
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (alike || names[k].empty()) names[k] = fmt::format("{}", k + 1);
+  }
+  return names;
+}
+
+}  // namespace
+
+void MeasuredText::take_tables(const std::function<bool(const std::string&)>& is_direction) {
   if (header.cells.size() < 2 || spans_.empty()) return;
   CsvRow row;
-  std::string title;
-  if (const auto above = std::lower_bound(aside.begin(), aside.end(), header.line); above != aside.begin()) {
-    const std::string line = line_text(*(above - 1));
-    std::string_view rest = line;
-    row.cells = read_csv_record(rest, separator);
-    if (is_title(row)) title = row.cells[0];
-  }
-  std::vector<std::string> titles{title};
-  bool titled = false, opens = false;
+  std::vector<TableTitles> tables(1);
+  std::vector<std::string> waiting;  // titles of the table that comes
+  std::size_t most = 0;              // titles of a table behind the first
   int last = spans_[0].table;
-  std::erase_if(spans_, [&](Span& span) {
+  std::vector<Span> rows;
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    Span span = spans_[i];
     cells(span, separator, row.cells);
-    if (is_title(row)) {
-      title = row.cells[0];
-      opens = titled = true;
-      leave(span);
-      return true;
-    }
+    const bool above_names = i + 1 < spans_.size() && spans_[i + 1].table != span.table;
     const bool words = std::none_of(row.cells.begin(), row.cells.end(), is_measured_number);
-    if (opens && words && row.cells.size() == header.cells.size()) {
-      throw UserError(place(span.line) +
-                      fmt::format(": names of columns that differ from those of line {}: tables in one file have the "
-                                  "same columns, in the same units",
-                                  header.line));
+    if (is_title(row) || (words && above_names && row.cells.size() != header.cells.size())) {
+      waiting.push_back(boost::trim_right_copy_if(line_text(span.line), boost::is_any_of(" \t,;\"")));
+      boost::trim_left_if(waiting.back(), boost::is_any_of(" \t\""));
+      leave(span);
+      continue;
     }
-    if (opens || span.table != last) titles.push_back(std::exchange(title, ""));
-    opens = false;
+    if (!waiting.empty() && words && row.cells.size() == header.cells.size()) {
+      throw UserError(place(span.line) + fmt::format(": names of columns that differ from those of line {}: tables in "
+                                                     "one file have the same columns, in the same units",
+                                                     header.line));
+    }
+    if (!rows.empty() && (!waiting.empty() || span.table != last)) {
+      most = std::max(most, waiting.size());
+      tables.push_back({std::exchange(waiting, {})});
+    }
     last = span.table;
-    span.table = static_cast<int>(titles.size()) - 1;
-    return false;
-  });
-  if (titles.size() < 2) return;
-  for (std::size_t k = 0; k < titles.size(); ++k) {
-    if (!titled || titles[k].empty()) titles[k] = fmt::format("{}", k + 1);
+    span.table = static_cast<int>(tables.size()) - 1;
+    rows.push_back(span);
   }
-  const std::string word = shared_word(titles);
-  titles_ = std::move(titles);
+  if (tables.size() < 2) return;
+  spans_ = std::move(rows);
+  const auto above = std::lower_bound(aside.begin(), aside.end(), header.line);
+  for (auto at = above; at != aside.begin() && tables[0].lines.size() < most;) {
+    --at;
+    const std::string line = boost::trim_right_copy_if(line_text(*at), boost::is_any_of(" \t,;\""));
+    tables[0].lines.insert(tables[0].lines.begin(), boost::trim_left_copy_if(line, boost::is_any_of(" \t\"")));
+  }
+  split_directions(tables, is_direction);
+  std::vector<std::string> names = names_of_tables(tables);
+  const bool directed =
+      std::any_of(tables.begin(), tables.end(), [](const auto& one) { return !one.direction.empty(); });
+  titles_.assign(tables.size(), {});
   titled_ = header.cells.size();
-  header.cells.push_back(word.empty() ? "tables" : word);
+  if (!names.empty()) {
+    const std::string word = shared_word(names);
+    header.cells.push_back(word.empty() ? "tables" : word);
+    for (std::size_t k = 0; k < tables.size(); ++k) titles_[k].push_back(names[k]);
+  } else {
+    titled_ = header.cells.size() + 1;  // none
+  }
+  if (directed) {
+    header.cells.emplace_back("directions of tables");
+    for (std::size_t k = 0; k < tables.size(); ++k) titles_[k].push_back(tables[k].direction);
+  }
+  added_ += titles_[0].size();
   if (!units.cells.empty()) units.cells.resize(header.cells.size());
-  ++added_;
 }
 
 CsvRow MeasuredText::commented_names() const {
@@ -129,7 +217,7 @@ CsvRow MeasuredText::commented_names() const {
   if (above == comments_.rend()) return {};
   CsvRow out{above->line, {}};
   Span span = *above;
-  const std::size_t mark = text_.find_first_not_of(" \t#", span.begin);
+  const std::size_t mark = text_.find_first_not_of(" \t#%/", span.begin);
   if (mark >= span.begin + span.length) return {};
   span.length -= mark - span.begin;
   span.begin = mark;
@@ -163,8 +251,9 @@ void MeasuredText::refuse_doubt(std::size_t column) const {
                   own.doubt, own.plain(own.doubt), own.decimal == ',' ? "comma" : "point", groups.plain(own.doubt)));
 }
 
-void MeasuredText::stack(std::vector<ColumnBlock> blocks, const std::vector<std::string>& names) {
+void MeasuredText::stack(std::vector<ColumnBlock> blocks, const std::vector<std::string>& names, bool count_lines) {
   stacked_ = std::move(blocks);
+  counts_lines_ = count_lines;
   added_ += names.size();
   header.cells.insert(header.cells.end(), names.begin(), names.end());
   if (!units.cells.empty()) units.cells.resize(header.cells.size());

@@ -185,11 +185,15 @@ void MeasuredText::row(std::size_t i, CsvRow& out) const {
   if ((!joined_.empty() || added_ > 0) && out.cells.size() != columns) {
     refuse(place(out), fmt::format("{} cells, the table has {} columns", out.cells.size(), columns));
   }
-  if (!titles_.empty()) out.cells.push_back(titles_[static_cast<std::size_t>(span.table)]);
+  if (!titles_.empty()) {
+    const std::vector<std::string>& titles = titles_[static_cast<std::size_t>(span.table)];
+    out.cells.insert(out.cells.end(), titles.begin(), titles.end());
+  }
   if (!stacked_.empty()) {
     const ColumnBlock& block = stacked_[i / spans_.size()];
     for (const std::size_t c : block.columns) out.cells.push_back(std::string(out.cells[c]));
     out.cells.insert(out.cells.end(), block.tags.begin(), block.tags.end());
+    if (counts_lines_) out.cells.push_back(fmt::format("{}", i % spans_.size() + 1));
   }
   for (const std::vector<std::size_t>& of : joined_) out.cells.push_back(joined_cells(out, of));
 }
@@ -201,7 +205,8 @@ void MeasuredText::find_records() {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
     const std::size_t first = line.find_first_not_of(" \t");
-    const bool skipped = first == std::string_view::npos || line[first] == '#';
+    const bool skipped = first == std::string_view::npos || line[first] == '#' || line[first] == '%' ||
+                         line.substr(first).starts_with("//");
     std::size_t length = line.size();
     if (!skipped && line.find('"') != std::string_view::npos) {  // a cell in quotes may go on in the next line
       for (const char by : {',', ';', '\t'}) {
@@ -212,7 +217,6 @@ void MeasuredText::find_records() {
     }
     if (!skipped) spans_.push_back({number, begin, length});
     if (skipped && first != std::string_view::npos && comments_.size() < kLooked) {
-      if (spans_.empty()) comments_.clear();
       comments_.push_back({number, begin, length});
     }
     number += static_cast<int>(std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(length), '\n')) + 1;
@@ -306,6 +310,7 @@ void MeasuredText::find_table() {
     behind.insert(behind.begin(), spans_[i - 1].line);
     end = i - 1;
   }
+  refuse_other_rows(behind);
   aside.insert(aside.end(), behind.begin(), behind.end());
   spans_ = std::vector<Span>(spans_.begin() + static_cast<std::ptrdiff_t>(begin),
                              spans_.begin() + static_cast<std::ptrdiff_t>(end));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,14 +72,23 @@ class MeasuredText {
 
   /// Stacks blocks of columns: a line has one row in each block, and rows of the first block come first. Columns are added for the
   /// cells of the block and for its tags, with these names. To be called before join().
-  void stack(std::vector<ColumnBlock> blocks, const std::vector<std::string>& names);
+  /// `count_lines`: the last of them counts the lines, from 1.
+  void stack(std::vector<ColumnBlock> blocks, const std::vector<std::string>& names, bool count_lines = false);
 
-  /// Reads tables below each other, each under a title or under the names again, as one. A column is added that tells them apart: it holds their
-  /// titles, or counts them. Its name is the word that numbered titles share ("Device 1", "Device 2"), or else "tables".
-  void take_tables();
+  /// Reads tables below each other, each under titles or under the names again, as one. A column is added that tells them apart: it holds the
+  /// titles that differ, or counts them. Its name is the word that numbered titles share ("Device 1", "Device 2"), or else "tables".
+  /// Words in titles that `is_direction` knows go into another column.
+  void take_tables(const std::function<bool(const std::string&)>& is_direction);
 
   /// Cells of the comment above the first row, where they may be names of its columns ("# pulse G(S)"); no cells: there are none.
   CsvRow commented_names() const;
+
+  /// Lines of comments, the first 400.
+  std::vector<int> comment_lines() const {
+    std::vector<int> out;
+    for (const Span& one : comments_) out.push_back(one.line);
+    return out;
+  }
 
   /// True of the column that the file has not, which tells the tables in it apart.
   bool tells_tables(std::size_t column) const { return !titles_.empty() && column == titled_; }
@@ -105,6 +115,7 @@ class MeasuredText {
   void find_table();
   void leave_repeated_names();
   void leave(const Span& span);
+  void refuse_other_rows(const std::vector<int>& behind) const;
   void find_trailing();
   void find_commas();
   void find_marks();
@@ -112,11 +123,12 @@ class MeasuredText {
 
   std::string text_;
   std::vector<Span> spans_;
-  std::vector<Span> comments_;        ///< the last one before the names, and all up to the first row
-  std::vector<std::string> titles_;   ///< of tables below each other, in a column behind the file's; none: one table
-  std::size_t titled_ = 0;            ///< that column
-  std::vector<ColumnBlock> stacked_;  ///< their cells and tags are behind those
-  std::size_t added_ = 0;             ///< columns that are not in the file, without those of joined_
+  std::vector<Span> comments_;                    ///< the first of them
+  std::vector<std::vector<std::string>> titles_;  ///< cells of each table behind the file's; none: one table
+  bool counts_lines_ = false;                     ///< the last column of stack()
+  std::size_t titled_ = 0;                        ///< that column
+  std::vector<ColumnBlock> stacked_;              ///< their cells and tags are behind those
+  std::size_t added_ = 0;                         ///< columns that are not in the file, without those of joined_
   std::vector<std::vector<std::size_t>> joined_;  ///< columns behind those
   std::size_t trailing_ = 0;                      ///< number of cells of rows that end with a separator; 0: they do not
 };

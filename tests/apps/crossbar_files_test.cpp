@@ -248,3 +248,34 @@ TEST_CASE("a table of places, and a matrix with a title, are the array that they
   CHECK(zero["arrays"][0]["devices"] == 8);
   check_error(folder, "--weights zero.csv --set device.preset=ecram", "set crossbar.w_max");
 }
+
+TEST_CASE("what is no device of a measured matrix is refused, and comments tell its unit", "[apps]") {
+  const Folder folder;
+  const auto refused = [&](const std::string& text, const std::string& what) {
+    folder.write("m.csv", text);
+    check_error(folder, "--conductances m.csv", what);
+  };
+  refused("\"8,073\",\"8,386\"\n\"7,185\",\"20,952\"\n", "no row of numbers");
+  refused("1u,2u\n3u,4u\n", "no row of numbers");
+  refused(",BL1,BL2,Mean\nWL1,8.1,9.2,8.65\nWL2,7.1,6.2,6.65\n", "\"Mean\" is of the others");
+  refused(",BL1,BL2\nWL1,8.1,9.2\nWL2,7.1,6.2\nStd,0.7,2.1\n", "m.csv:4: \"Std\"");
+  refused("temperature (K),B1,B2\n300,8.1,9.2\n300,7.1,6.2\n", "is in K, no conductance");
+  refused("V_row,B1,B2\n0.2,8.1,9.2\n0.2,7.1,6.2\n", "\"V_row\" has another name than the others");
+  refused("0,1,2\n8.1,9.2,3.3\n7.1,6.2,4.4\n", "the first row counts the columns");
+  refused("8.1,9.2\n7.1,6.2\n\n3.1,4.2\n5.1,6.2\n", "m.csv:4: rows follow an empty line");
+  refused("input,output,G (uS)\n0,0,8.1\n0,1,9.2\n1,0,7.1\n1,1,6.2\n", "count through 2 rows and 2 columns");
+  folder.write("c.csv", "# G in nS\n8100,9200\n7100,6200\n");
+  folder.write("u.csv", "8.1,9.2\n7.1,6.2\n");
+  const auto currents = [&](const std::string& name) {
+    return currents_of(json_of(folder, fmt::format("--conductances {0}.csv --spice {0}.cir", name)));
+  };
+  const std::vector<double> expected = currents("u");
+  CHECK(currents("c").at(1) == Approx(expected.at(1)).epsilon(1e-14));  // 1e-9 and 1e-6 are rounded
+  // Places in pairs, rows by their number, and labels that are no counts.
+  folder.write("ij.csv", "i,j,G (uS)\n1,0,7.1\n0,0,8.1\n1,1,6.2\n0,1,9.2\n");
+  CHECK(currents("ij") == expected);
+  folder.write("wl.csv", "WL,BL,G (uS)\nWL10,BL0,7.1\nWL2,BL0,8.1\nWL10,BL1,6.2\nWL2,BL1,9.2\n");
+  CHECK(currents("wl") == expected);
+  folder.write("label.csv", "WL,B1,B2\n4,8.1,9.2\n8,7.1,6.2\n");
+  CHECK(currents("label") == expected);
+}

@@ -206,3 +206,70 @@ TEST_CASE("the first large step of a device is no failed reading, and a reversed
   CHECK_THROWS_WITH(read(table), Contains("against their direction") && Contains("polarity=reversed"));
   CHECK(read(table, "polarity=reversed")[0].pulses.pulses() == 2 * pulses);
 }
+
+TEST_CASE("titles above titles tell tables apart, with words for directions in them", "[devices]") {
+  const auto half = [](bool up, double top) {
+    return "Pulse,G (uS)\n" +
+           rows([&](int n) { return fmt::format("{},{:.6f}", n, up ? up_uS(n, top) : down_uS(n, top)); }, up ? 0 : 1);
+  };
+  // What is said of all tables tells none apart.
+  const std::vector<LabRecord> meta =
+      read("Device 1\nVread: 0.1 V\n" + ramp(names, 50) + "Device 2\nVread: 0.1 V\n" + ramp(names, 80));
+  REQUIRE(meta.size() == 2);
+  CHECK(meta[1].device == "Device 2");
+  for (const char* sub : {"", "Device 1 "}) {  // "Device 1", "LTP", ..., "LTD"; or "Device 1 LTP", ...
+    const std::string first = *sub == 0 ? "Device 1\n" : "", second = *sub == 0 ? "Device 2\n" : "";
+    const std::string other = *sub == 0 ? "" : "Device 2 ";
+    const std::vector<LabRecord> one =
+        read(first + sub + "LTP\n" + half(true, 50) + sub + "LTD\n" + half(false, 50) + second + other + "LTP\n" +
+             half(true, 80) + other + "LTD\n" + half(false, 80));
+    REQUIRE(one.size() == 2);
+    CHECK(one[1].device == "Device 2");
+    CHECK(one[1].pulses.direction.back() == Direction::down);
+  }
+  // Devices that have the same numbers below another title.
+  const std::string numbered = "device,pulse,direction,G (uS)\n";
+  const auto wafer = [&](double top) {
+    std::string out = numbered;
+    for (int device = 1; device < 3; ++device) {
+      out += fmt::format("{},0,,4\n", device) +
+             rows([&](int n) { return fmt::format("{},{},up,{:.6f}", device, n, up_uS(n, top)); });
+    }
+    return out;
+  };
+  const std::string wafers = "Wafer 1\n" + wafer(50) + "Wafer 2\n" + wafer(80);
+  CHECK_THROWS_WITH(read(wafers), Contains("\"device=device+Wafer\""));
+  CHECK(read(wafers, "device=device+Wafer").size() == 4);
+}
+
+TEST_CASE("no device and no row is left out in silence", "[devices]") {
+  const auto two = [](const std::string& head) {
+    return head + "\n" + rows([](int n) { return fmt::format("{},up,{:.6f},{:.6f}", n, up_uS(n), up_uS(n, 80)); }, 0);
+  };
+  CHECK_THROWS_WITH(read(two("pulse,direction,G (uS),G (uS).1")), Contains("\"conductance=G (uS)+G (uS).1 uS\""));
+  CHECK(read(two("pulse,direction,G (uS),G2 (uS)"), "conductance=G (uS)+G2 (uS) uS").size() == 2);
+  const std::vector<LabRecord> same = read(two("pulse,direction,x (uS),x (uS)"), "conductance=COL3+COL4 uS");
+  REQUIRE(same.size() == 2);
+  CHECK(same[0].device != same[1].device);
+  std::string joined = ramp(names, 50);
+  for (int n = 0; n < 5; ++n) joined += fmt::format("{};up;{}\n", n, up_uS(n));
+  CHECK_THROWS_WITH(read(joined), Contains("5 lines from here on are rows of numbers with another separator"));
+  // Rows are counted where nothing counts pulses.
+  const std::vector<LabRecord> uncounted =
+      read("LTP1 (uS),LTD1 (uS),LTP2 (uS),LTD2 (uS)\n" + rows([](int n) {
+             return fmt::format("{:.6f},{:.6f},{:.6f},{:.6f}", up_uS(n), down_uS(n), up_uS(n), down_uS(n));
+           }));
+  CHECK(uncounted.size() == 4);  // two directions of two cycles
+  CHECK(read("LTD (kOhm),LTP (kOhm)\n" +
+             rows([](int n) { return fmt::format("{:.6f},{:.6f}", 1e3 / down_uS(n), 1e3 / up_uS(n)); }))[0]
+            .pulses.conductance_S[1] == Approx(1e-6 * up_uS(2)));
+}
+
+TEST_CASE("one reversed device among others is named", "[devices]") {
+  std::string text = "device,pulse,V (V),G (uS)\n";
+  for (int device = 0; device < 4; ++device) {
+    text += fmt::format("{},0,0,4\n", device) +
+            rows([&](int n) { return fmt::format("{},{},{},{:.6f}", device, n, device == 2 ? -1 : 1, up_uS(n)); });
+  }
+  CHECK_THROWS_WITH(read(text), Contains("device 2") && Contains("against their direction"));
+}
