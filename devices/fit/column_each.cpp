@@ -8,6 +8,7 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <regex>
 #include <string_view>
 
 #include "devices/fit/column_words.hpp"
@@ -107,16 +108,19 @@ std::optional<EachName> each_name(const MeasuredText& text, std::size_t c, const
 
 namespace {
 
-/// Seconds that a column's name tells: "10 s", "t = 10 s (uS)"; nothing: it tells none. Sets the unit of its readings.
+/// Seconds that a column's name tells: "10 s", "t = 10 s (uS)", "G_10s (uS)", "G(10s) [uS]"; nothing: it tells none. Sets the unit of its
+/// readings.
 std::optional<double> seconds_of(const std::string& name, std::string& unit) {
-  const auto seconds = [](std::string of) -> std::optional<double> {
-    if (boost::istarts_with(of, "t")) {
-      boost::trim_left_if(of, boost::is_any_of("tT"));
-      boost::trim_left_if(of, boost::is_any_of(" ="));
-    }
+  static const std::regex form(
+      "(?:t|time|after|at|g|r|conductance|resistance)?[ _=(]*([0-9.]+(?:e[+-]?[0-9]+)? *[a-z]*)[ )]*",
+      std::regex::icase);
+  const auto seconds = [&](const std::string& text) -> std::optional<double> {
+    std::smatch parts;
+    if (!std::regex_match(text, parts, form)) return {};
+    const std::string of = parts[1];
     const bool zero = of == "0";
     const Quantity q = read_quantity(zero ? "0 s" : of, Unit::second);
-    const bool told = zero || (!of.empty() && std::isalpha(static_cast<unsigned char>(of.back())) != 0);
+    const bool told = zero || std::isalpha(static_cast<unsigned char>(of.back())) != 0;
     return told && q.problem.empty() && q.value >= 0 ? std::optional(q.value) : std::nullopt;
   };
   if (const auto whole = seconds(name)) return whole;

@@ -181,7 +181,8 @@ TEST_CASE("retention may have a row for each cell and a column for each time", "
     const std::string text = "cell," + names + "\n1,20.1,20.0,19.7\n2,10.1,10.0,9.7\n";
     return parse_long_table(text, "r.csv", known, {}, look);
   };
-  for (const char* each : {"1 s (uS),10 s (uS),1 h (uS)", "t=1s (uS),t = 10 s (uS),t=60 min (uS)"}) {
+  for (const char* each : {"1 s (uS),10 s (uS),1 h (uS)", "t=1s (uS),t = 10 s (uS),t=60 min (uS)",
+                           "G_1s (uS),G_10s (uS),G_1h (uS)", "G(1s) [uS],G(10s) [uS],G(1h) [uS]"}) {
     const LongTable out = table(each);
     REQUIRE(out.lines == std::vector<int>{2, 3, 2, 3, 2, 3});
     CHECK(out.columns[1] == std::vector<double>{1, 1, 10, 10, 3600, 3600});
