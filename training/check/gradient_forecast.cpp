@@ -184,7 +184,7 @@ void look_at(const std::string& name, const Config& ideal, const RunParts& run, 
   if (std::isnan(left.cosine)) return;  // nothing is known without it
   const double share = all.noise > 0 ? std::max(0.0, 1 - std::pow(left.noise / all.noise, 2)) : 0;
   if (left.cosine > all.cosine + kTold || share > kTold || (std::isnan(all.cosine) && !std::isnan(left.cosine))) {
-    parts.push_back({name, left.cosine, all.cosine, share});
+    parts.push_back({name, left.cosine, share});
   }
 }
 
@@ -235,7 +235,7 @@ double first_cosine(const Config& config, const RunParts& run) { return measure(
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what) {
   const Compared all = measure(config, run);
   GradientForecast out;
-  out.cosine = all.cosine;
+  out.cosine = out.first = all.cosine;
   out.noise_V = all.noise * circuit_spec(config).read_voltage_V;
   out.steps = all.steps;
   take_more_batches(config, run, all, what, out);
@@ -268,9 +268,11 @@ std::string forecast_text(const GradientForecast& forecast) {
           : fmt::format("the gradients of the first {} batches have a mean cosine of {:.3f} with the exact ones",
                         forecast.batches, forecast.cosine);
   const auto& parts = forecast.parts;
-  const bool raised = !parts.empty() && (!(parts.front().cosine < forecast.cosine + kTold));
-  if (raised) text += fmt::format("; without {} it is {:.3f}", parts.front().name, parts.front().cosine);
-  return text;
+  if (parts.empty() || parts.front().cosine < forecast.first + kTold) return text;
+  text += fmt::format("; without {} ", parts.front().name);
+  return text + (forecast.batches == 1
+                     ? fmt::format("it is {:.3f}", parts.front().cosine)
+                     : fmt::format("the first has {:.3f} instead of {:.3f}", parts.front().cosine, forecast.first));
 }
 
 std::string noise_text(const GradientForecast& forecast) {

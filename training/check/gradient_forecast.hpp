@@ -14,9 +14,7 @@ struct ErrorPart {
   std::string name;
   double cosine =
       std::numeric_limits<double>::quiet_NaN();  ///< cosine of the gradient without the part with its own exact
-                                                 ///< gradient
-  double with_it =
-      std::numeric_limits<double>::quiet_NaN();  ///< the same cosine with the part, on the same batch, the first
+                                                 ///< gradient on the first batch
   double noise_share =
       0;  ///< 1 − s²/s₀²: share of the variance s₀² of the nudged states that goes with the part; 0: none
 };
@@ -26,6 +24,7 @@ struct ErrorPart {
 struct GradientForecast {
   /// Cosine over all parameters of the equilibrium as one vector; NaN: not known, the phases do not settle.
   double cosine = std::numeric_limits<double>::quiet_NaN();
+  double first = std::numeric_limits<double>::quiet_NaN();  ///< cosine of the first batch, which parts compare with
   double noise_V = 0;   ///< standard deviation of the nudged states, root mean square; 0: none
   int batches = 1;      ///< number of batches that the cosine is the mean of
   double steps = 0;     ///< cost without its parts, in training steps; 0: not known
