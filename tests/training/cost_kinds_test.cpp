@@ -7,6 +7,7 @@
 #include "tests/training/network_kinds.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/learning/cost_kinds.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -22,6 +23,21 @@ class Quartic final : public NodeCost {
   Matrix<double> gradient(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
     return (y - target).array().cube().matrix();
   }
+};
+
+/// c ½ Σ (y − t)².
+class Scaled final : public NodeCost {
+ public:
+  explicit Scaled(double scale) : scale_(scale) {}
+  double value(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    return scale_ * (y - target).squaredNorm() / 2;
+  }
+  Matrix<double> gradient(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    return scale_ * (y - target);
+  }
+
+ private:
+  double scale_;
 };
 
 /// Three rows of which the second does not count.
@@ -86,4 +102,30 @@ TEST_CASE("costs: a file of before there was a key has the cost that it names", 
            "\"\"\n") == "auto");
   CHECK(of("[network]\nkind = \"hopfield\"\n\n[task]\nkind = \"classification\"\n\n[own]\ncost = \"\"\n\n[cost]\nnode "
            "= \"32 nm\"\n") == "auto");
+}
+
+TEST_CASE("costs: whether a run failed does not depend on the unit of its cost", "[costs]") {
+  const auto failure = [](double scale, const std::vector<std::string>& more) {
+    const LentCost lent(std::make_shared<const Scaled>(scale));
+    std::vector<std::string> all{"network.kind=hopfield",
+                                 "task.kind=classification",
+                                 "hopfield.hidden=[16]",
+                                 "hopfield.feedback=none",
+                                 "network.cost=own",
+                                 "estimator=implicit",
+                                 "precision=double",
+                                 "relaxation.step=1",
+                                 "relaxation.free_steps=10",
+                                 "train.steps=20",
+                                 "threads=1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return train(parse_program_config("c", "", all), std::nullopt).failure;
+  };
+  for (const double scale : {1e-9, 1.0, 1e9}) {
+    CAPTURE(scale);
+    CHECK(failure(scale, {}).empty());
+    // Outputs of some 100 targets from the first step to the last.
+    CHECK_THAT(failure(scale, {"hopfield.gain=200", "train.learning_rate=1e-9"}),
+               Catch::StartsWith("the loss ends at") && Catch::Contains("times that of a constant answer"));
+  }
 }

@@ -174,7 +174,7 @@ std::optional<ConstantGain> constant_gain(const TrainingLoop& loop) {
   const SampleLosses constant = constant_on(loop, part);
   if (constant.count() == 0 || run.losses(part).count() != constant.count()) return std::nullopt;
   const Index each = loop.task().samples_that_overlap(part == "test");
-  return ConstantGain{part, loss_gain(run.losses(part).joined(each), constant.joined(each))};
+  return ConstantGain{part, loss_gain(run.losses(part).joined(each), constant.joined(each)), constant.mean()};
 }
 
 void write_null(const NullResult& result, H5Document& document) {

@@ -72,6 +72,7 @@ std::optional<NullResult> null_result(const TrainingLoop& loop, const NetworkPla
 struct ConstantGain {
   std::string part;
   LossGain gain;
+  double loss = 0;  ///< mean loss of the constant answer
 };
 std::optional<ConstantGain> constant_gain(const TrainingLoop& loop);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "sim/base/softmax.hpp"
@@ -65,6 +66,10 @@ SampleLosses SampleLosses::read(const std::string& prefix, const H5Reader& file)
   all.loss = file.reals<double>(prefix + "/loss");
   all.rows = file.reals<double>(prefix + "/rows", H5Shape{static_cast<Index>(all.loss.size())});
   return all;
+}
+
+double SampleLosses::mean() const {
+  return std::accumulate(loss.begin(), loss.end(), 0.0) / std::accumulate(rows.begin(), rows.end(), 0.0);
 }
 
 SampleLosses SampleLosses::joined(Index each) const {

@@ -31,6 +31,7 @@ struct SampleLosses {
   template <class S>
   void add_rows(const RowCost& cost, const Batch& batch, Index example, const Matrix<S>& outputs);
   std::size_t count() const { return loss.size(); }
+  double mean() const;  ///< Σ loss/Σ rows; NaN without a row
   /// The losses with every `each` samples in a row as one, which has their rows (Task::samples_that_overlap).
   SampleLosses joined(Index each) const;
 

@@ -36,7 +36,7 @@ std::vector<GroupCosine> last_cosines(const NetworkPlan* plan, const std::vector
   return out;
 }
 
-constexpr const char* kRose = "the loss rose";
+constexpr const char *kRose = "the loss rose", *kEnds = "the loss ends";
 
 /// True where the last check of the free phases found nothing to learn from. A run that beats a constant answer has learnt: it takes the
 /// last three, or all, and units that saturate are no failure, since samples that are right ask nothing of them.
@@ -71,9 +71,29 @@ bool never_rested(const TrainLog& log) {
   return true;
 }
 
+/// Text on a run that ended where its loss tells of nothing learnt; empty: it does not. Ten times its start or more, and above every constant
+/// answer, surely, or by ten times as well: a mean that single samples made so large has no significance. Or a thousand times that of the
+/// constant answer, whatever the start. A squared error is then of outputs that are √1000 = 32 standard deviations of the targets off.
+/// A cross-entropy of two classes is 693 nat, a probability of 1e-301 of what is right: nothing, in double. Where no constant answer is
+/// known it is a thousand times the start.
+std::string lost_by(const TrainLog& log, const std::optional<ConstantGain>& constant, double own) {
+  constexpr double kTimes = 10, kFar = 1000;
+  const std::vector<double>& losses = losses_over_run(log);
+  if (losses.empty()) return "";
+  const double start = losses.front(), end = constant ? own : losses.back();
+  const double worse = constant && constant->loss > 0 ? end / constant->loss : 0;
+  const bool above = !constant || constant->gain.high < 0 || worse > kTimes;
+  if (start > 0 && above && end > (constant ? kTimes : kFar) * start)
+    return fmt::format("{} from {:.4g} to {:.4g}{}", kRose, start, end,
+                       constant ? ", above that of a constant answer" : "");
+  return worse > kFar ? fmt::format("{} at {:.4g}, {:.2g} times that of a constant answer", kEnds, end, worse) : "";
+}
+
 /// Text of a run's failure, by which it is no result; empty: it is one. A constant answer that is better is no failure alone, nor are states
 /// that do not settle.
-std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::optional<ConstantGain>& constant) {
+std::string failure_of(const TrainSummary& s, const TrainingLoop& loop, const std::optional<ConstantGain>& constant) {
+  if (!loop.stuck().empty()) return "stopped: " + loop.stuck();
+  const TrainLog& log = loop.main_run().log();
   const double nonfinite = s.of("nonfinite"), steps = static_cast<double>(s.done);
   if (s.done > 0 && nonfinite + s.of("skipped") == steps) return "no step was accepted";
   if (nonfinite > 0.5 * steps) return fmt::format("{:.0f} of {} steps were not finite", nonfinite, s.done);
@@ -83,32 +103,9 @@ std::string failure_of(const TrainSummary& s, const TrainLog& log, const std::op
     return "the loss is not finite";
   }
   const bool restless = never_rested(log) && constant && constant->gain.high < 0 && has_not_fallen(log);
-  return restless || unsound(log, constant && constant->gain.low > 0) ? finding(s.equilibrium) : "";
-}
-
-/// Text on a run that ended at ten times its start or more, and above every constant answer, by which it is no result: surely, or by ten
-/// times as well. A mean that single samples made so large has no significance. own: loss of the part that answers were compared on.
-std::string unlearnt(const TrainLog& log, const ConstantGain& constant, double own) {
-  constexpr double kTimes = 10;
-  const std::vector<double>& validation = log.values("train/validation_loss");
-  const std::vector<double>& losses = losses_over_run(log);
-  if (losses.empty() || validation.empty() || !(losses.front() > 0)) return "";
-  const double start = losses.front(), end = validation.back();
-  // The constant answer's loss is own + won, which rounding swallows where own is huge.
-  const bool far = own > kTimes * start && -constant.gain.won > (1 - 1 / kTimes) * own;
-  if (!far && !(constant.gain.high < 0 && end > kTimes * start)) return "";
-  return fmt::format("{} from {:.4g} to {:.4g}, above that of a constant answer", kRose, start, far ? own : end);
-}
-
-/// Text on a run of classes whose loss ends above a thousand: their targets are 0 and 1. Else on one that no constant answer is known for
-/// (`known` false) and whose loss ends a thousand times as large as it began.
-std::string exploded(const TrainLog& log, const std::string& metric, bool known) {
-  constexpr double kTimes = 1000;
-  const std::vector<double>& losses = losses_over_run(log);
-  if (losses.empty()) return "";
-  const double start = losses.front(), end = losses.back();
-  if (!known && start > 0 && end > kTimes * start) return fmt::format("{} from {:.4g} to {:.4g}", kRose, start, end);
-  return metric == "accuracy" && end > kTimes ? fmt::format("the loss ends at {:.4g}", end) : "";
+  if (restless || unsound(log, constant && constant->gain.low > 0)) return finding(s.equilibrium);
+  if (!loop.finished()) return "";
+  return lost_by(log, constant, s.of(constant && constant->part == "test" ? "test_loss" : "validation_loss"));
 }
 
 /// Note on a run that a constant answer beats.
@@ -125,7 +122,7 @@ std::string below_constant_note(const ConstantGain& constant, const std::string&
 std::string failure_advice(const Config& config, bool circuit, const Equilibrium& equilibrium,
                            const std::string& failure) {
   std::string rate = "a smaller train.learning_rate";
-  if (!circuit || failure.starts_with(kRose)) return rate;
+  if (!circuit || failure.starts_with(kRose) || failure.starts_with(kEnds)) return rate;
   if (!equilibrium.sound() || failure == finding(equilibrium)) return remedy(equilibrium);
   const char* transposed = "aep_transposed";
   const bool fits = run_options(config).estimator != transposed && estimator_misfit(config, transposed).empty();
@@ -175,10 +172,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.equilibrium = logged_verdict(log);
   s.equilibrium.keys = advisable_keys(config);
   if (!s.equilibrium.clean()) s.notes.push_back(sentence(s.equilibrium));
-  s.failure = loop.stuck().empty() ? failure_of(s, log, constant) : "stopped: " + loop.stuck();
-  if (s.failure.empty() && loop.finished() && constant)
-    s.failure = unlearnt(log, *constant, s.of(constant->part == "test" ? "test_loss" : "validation_loss"));
-  if (s.failure.empty() && loop.finished()) s.failure = exploded(log, s.metric, constant.has_value());
+  s.failure = failure_of(s, loop, constant);
   // Of a text counting letters says the same (TrainSummary::lines).
   if (!s.metric.empty() && s.failure.empty() && loop.finished() && constant && constant->gain.high < 0)
     s.notes.push_back(below_constant_note(*constant, s.plateau ? s.plateau->unit : ""));
