@@ -247,6 +247,7 @@ void Equilibrium::add(const Equilibrium& other) {
   unstable = mean(unstable, other.unstable);
   dead = std::isnan(dead) ? other.dead : std::isnan(other.dead) ? dead : mean(dead, other.dead);
   abscissa = std::isnan(abscissa) ? other.abscissa : std::max(abscissa, other.abscissa);
+  if (!known() || !(other.residual <= residual)) ended = other.ended;
   residual = std::max(residual, other.residual);
   decay = std::max(decay, other.decay);
   steps = std::max(steps, other.steps);
@@ -260,11 +261,13 @@ Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, boo
   const Samples samples(z, coupled);
   out.samples = static_cast<int>(samples.count);
   out.residual = phase.residual;
+  out.ended = phase.status;
   out.decay = phase.decay;
   out.steps = phase.steps;
   out.settled = out.unstable = 0;
   out.lost = out.none = out.distance = 1;
   if (!z.allFinite()) return out;
+  if (!motion.first_order()) step = 0;
   Matrix<double> rest = z, d;
   std::vector<double> there = distances(dynamics, z, z, samples, d), off = there;
   for (double& one : off) one = std::isfinite(one) ? one : left_to_go(phase);

@@ -23,14 +23,15 @@ struct Equilibrium {
   /// Share at an unstable equilibrium, which a circuit leaves: an eigenvalue has a positive real part. Also counted: Newton's method
   /// finds such an equilibrium from where the phase ends, with a complex pair (past a Hopf point).
   double unstable = unknown;
-  double dead = unknown;      ///< share of the units, columns of parameters, whose gradient is exactly 0
-  double abscissa = unknown;  ///< largest real part of an eigenvalue that was found, 1/τ
-  double residual = 0;        ///< largest ‖F‖/‖z‖ where the phases end
-  double decay = 0;           ///< largest factor of the residual per step
-  int steps = 0;              ///< of the free phase
-  int missing_steps = 0;      ///< more steps that would settle it; 0: none, or no stable equilibrium was found
+  double dead = unknown;             ///< share of the units, columns of parameters, whose gradient is exactly 0
+  double abscissa = unknown;         ///< largest real part of an eigenvalue that was found, 1/τ
+  double residual = 0;               ///< largest ‖F‖/‖z‖ where the phases end
+  double decay = 0;                  ///< largest factor of the residual per step
+  Status ended = Status::max_steps;  ///< what ended the phase of that residual; converged: its tolerance, if it has one
+  int steps = 0;                     ///< of the free phase
+  int missing_steps = 0;             ///< more steps that would settle it; 0: none, or no stable equilibrium was found
   /// Keys that what was judged reads, of mending_keys(): advice names no other.
-  std::vector<std::string> keys = {"relaxation.free_steps", "relaxation.step"};
+  std::vector<std::string> keys = {"relaxation.free_steps", "relaxation.step", "relaxation.tolerance"};
   bool may_name(const std::string& key) const;
 
   /// Limits of the distance ‖J⁻¹F‖ to the equilibrium, relative to ‖z‖ or to the norm of the equilibrium, whichever is larger.
@@ -62,16 +63,24 @@ const std::vector<std::string>& mending_keys();
 std::string finding(const Equilibrium& verdict);
 std::string remedy(const Equilibrium& verdict);
 
+/// Text on the end of the phase: "residual 0.2 after 30 steps, where it no longer falls".
+std::string ended_text(const Equilibrium& verdict);
+
 /// Both in a sentence, the same wherever a verdict is told.
 std::string sentence(const Equilibrium& verdict);
 
 /// Advice for a circuit where perturbations grow: "raise model.damping, or start elsewhere".
 std::string steadying(const Equilibrium& verdict);
 
+/// ε of a phase whose steps in time move all nodes at once, which alone has the rates |1 + ε λ|; 0 of others.
+inline double parallel_step(const SettleOptions& phase) {
+  return steps_in_time(phase.solver) && phase.schedule == RelaxationSchedule::parallel ? phase.step : 0;
+}
+
 /// Judges z (rows, cols), where a free phase of so many steps ended, by products with J alone. GMRES gives the distance, Arnoldi's method
 /// the eigenvalues of each sample. A sample that has not settled is judged at the equilibrium to which at most six steps of Newton's
-/// method lead. `coupled`: the rows are one sample, not one each. `motion`: of the nodes (sim/moving.hpp). `step`: ε of a phase of
-/// Euler steps of all nodes at once, 0 of others. Where it is known, decay is the largest |1 + ε λ| at a stable equilibrium that the phase
+/// method lead. `coupled`: the rows are one sample, not one each. `motion`: of the nodes (sim/moving.hpp). `step`: its
+/// parallel_step(). Where that is known and nodes have no speed, decay is the largest |1 + ε λ| at a stable equilibrium that the phase
 /// has not reached. Noise-free reads; `dead` stays unknown.
 Equilibrium judge_point(Dynamics<double>& dynamics, const Matrix<double>& z, bool coupled, const SettleResult& phase,
                         const Motion& motion = {}, double step = 0);

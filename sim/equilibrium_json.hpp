@@ -7,10 +7,15 @@
 
 namespace nudge {
 
-/// {settled, lost, unstable, dead, verdict}; shares are null and the verdict is empty where there is none.
+/// {settled, lost, unstable, dead, ended, verdict}; shares and `ended`, to_string(Status), are null and the verdict is empty where there
+/// is none.
 inline nlohmann::json json_of(const Equilibrium& e) {
-  return {
-      {"settled", e.settled}, {"lost", e.lost}, {"unstable", e.unstable}, {"dead", e.dead}, {"verdict", sentence(e)}};
+  return {{"settled", e.settled},
+          {"lost", e.lost},
+          {"unstable", e.unstable},
+          {"dead", e.dead},
+          {"ended", e.known() ? nlohmann::json(to_string(e.ended)) : nlohmann::json()},
+          {"verdict", sentence(e)}};
 }
 
 }  // namespace nudge

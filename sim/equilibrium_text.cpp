@@ -21,6 +21,26 @@ namespace {
 /// True if more steps of the phase may bring its states to equilibria.
 bool too_short(const Equilibrium& e) { return e.decay < 1 && (e.stable() || !(e.none > 0.5)); }
 
+/// True if its tolerance ended the phase of a state that is not there yet.
+bool stopped_early(const Equilibrium& e) { return e.ended == Status::converged && e.settled < 1; }
+
+/// What ended the phase, where it was not that its steps were taken.
+std::string end_of(Status ended) {
+  switch (ended) {
+    case Status::converged: return ", where its tolerance ended it";
+    case Status::stalled: return ", where it no longer falls";
+    case Status::oscillating: return ", where it goes up and down";
+    case Status::diverged: return ", where it diverged";
+    case Status::max_steps: break;
+  }
+  return "";
+}
+
+std::string reached_text(const Equilibrium& e) {
+  return std::isfinite(e.residual) ? fmt::format("residual {:.2g} after {} steps", e.residual, e.steps)
+                                   : fmt::format("states that are not finite after {} steps", e.steps);
+}
+
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 }  // namespace
@@ -33,23 +53,24 @@ std::string finding(const Equilibrium& e) {
         "unstable: {} of the samples end at or around an equilibrium where perturbations grow ({:+.3g} per tau)",
         percent(e.unstable), e.abscissa);
   }
-  const std::string away =
-      e.distance > Equilibrium::settled_within ? fmt::format(", {:.2g} % from equilibrium", 100 * e.distance) : "";
-  const std::string residual = std::isfinite(e.residual)
-                                   ? fmt::format("residual {:.2g} after {} steps", e.residual, e.steps)
-                                   : fmt::format("states that are not finite after {} steps", e.steps);
-  if (e.settled == 1) return "settled: " + residual;
+  const bool near = e.distance > Equilibrium::settled_within && e.distance < 1 && !(e.none > 0);
+  const std::string away = near ? fmt::format(", {:.2g} % from equilibrium", 100 * e.distance) : "";
+  if (e.settled == 1) return "settled: " + reached_text(e);
   return fmt::format("{}: {}{}, {} of the samples settle",
-                     too_short(e) ? "free phase too short"
-                     : e.stable() ? "the steps overshoot a stable equilibrium"
-                                  : "no equilibrium found",
-                     residual, e.none > 0 ? "" : away, percent(e.settled));
+                     stopped_early(e) ? "free phase stopped early"
+                     : too_short(e)   ? "free phase too short"
+                     : e.stable()     ? "the steps overshoot a stable equilibrium"
+                                      : "no equilibrium found",
+                     ended_text(e), away, percent(e.settled));
 }
 
+std::string ended_text(const Equilibrium& e) { return reached_text(e) + end_of(e.ended); }
+
 const std::vector<std::string>& mending_keys() {
-  static const std::vector<std::string> all = {
-      "relaxation.free_steps",       "relaxation.step",     "model.damping",      "circuit.gain_bandwidth",
-      "circuit.amplifier_bandwidth", "hopfield.activation", "train.learning_rate"};
+  static const std::vector<std::string> all = {"relaxation.free_steps",  "relaxation.step",
+                                               "relaxation.tolerance",   "model.damping",
+                                               "circuit.gain_bandwidth", "circuit.amplifier_bandwidth",
+                                               "hopfield.activation",    "train.learning_rate"};
   return all;
 }
 
@@ -77,6 +98,12 @@ std::string remedy(const Equilibrium& e) {
     const bool strides = e.settled < 1 && e.may_name("relaxation.step");
     return steadying(e) + (strides ? ", or lower relaxation.step" : "") +
            (e.may_name("train.learning_rate") ? ", or lower train.learning_rate if training lost it" : "");
+  }
+  if (stopped_early(e)) {
+    const std::string key = e.may_name("relaxation.tolerance") ? "relaxation.tolerance" : "its tolerance";
+    const std::string reached =
+        e.missing_steps > 0 ? fmt::format("; {} steps reach it", e.steps + e.missing_steps) : "";
+    return fmt::format("lower {} to {:.0e}{}", key, e.aim(), reached);
   }
   if (e.may_name("relaxation.free_steps")) {
     if (e.missing_steps > 0)

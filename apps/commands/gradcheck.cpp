@@ -20,6 +20,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
@@ -91,8 +92,8 @@ std::string phases_text(const GradcheckReport& report) {
     const bool nudged = e.beta > 0;
     table.push_back({e.name, nudged ? fmt::format("{:.1e}", e.beta) : "-", fmt::format("{:.1e}", e.free_residual),
                      residual_text(e.nudged_residual), nudged ? fmt::format("{:.1e}", e.nudge_ratio) : "-",
-                     std::isfinite(e.signal.snr()) ? fmt::format("{:.2g}", e.signal.snr()) : "-",
-                     nudged ? fmt::format("{:.2g} %", 100 * e.flipped_gates) : "-", std::to_string(e.diverged)});
+                     snr_text(e.signal.snr()), nudged ? fmt::format("{:.2g} %", 100 * e.flipped_gates) : "-",
+                     std::to_string(e.diverged)});
   }
   return text_table(table, 1);
 }
@@ -149,11 +150,14 @@ std::string diagnostics_text(const GradcheckReport& report, const Config& config
       report.loss_unit == "nat" ? " nat" : "");
   const StabilityReport& s = report.stability;
   if (s.sequences == 0) return out;
-  out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences,
-                     s.asymmetry);
-  for (const Eigenvalue& e : s.leading) out += fmt::format(" {:.4f}{:+.4f}i", e.value.real(), e.value.imag());
-  out += fmt::format(" 1/tau{}; abscissa {:.4f}; rho = max|1 + eps lambda| = {:.4f} per step\n",
-                     s.converged ? "" : " (not all converged)", s.abscissa, s.decay);
+  out += fmt::format("Jacobian at {}, {} sequence{}: |Jv - J'v|/|Jv| = {:.3g}", s.at_rest() ? "z*" : "no equilibrium",
+                     s.sequences, s.sequences == 1 ? "" : "s", s.asymmetry);
+  if (!s.leading.empty()) {
+    out += "; leading eigenvalues";
+    for (const Eigenvalue& e : s.leading) out += fmt::format(" {:.4f}{:+.4f}i", e.value.real(), e.value.imag());
+    out += fmt::format(" 1/tau{}; abscissa {:.4f}", s.converged ? "" : " (not all converged)", s.abscissa);
+  }
+  out += std::isfinite(s.decay) ? fmt::format("; rho = {:.4f} per step\n", s.decay) : "\n";
   const MultistabilityReport& m = report.multistability;
   if (m.starts == 0) return out;
   return out +
@@ -171,7 +175,7 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   const Config config = load_config(options.arguments);
   const std::string out = options.out.empty() ? run_options(config).output_file : options.out;
   if (!out.empty() && leads) check_output_path(out, Overwrite::must_not_exist);
-  if (leads) warn_of_numbers(config);
+  if (leads) warn_of_keys(config);
   const std::string started = now_utc();
   GradcheckReport report;
   {

@@ -121,10 +121,14 @@ nlohmann::json stability_json(const ChipYield& found) {
           {"chips", chips}};
 }
 
-std::string stability_text(const ChipYield& found) {
+/// How the equilibria are lost; empty where there are none.
+std::string margin_text(const ChipYield& found) {
+  if (found.report.leading.empty()) return "";
+  const int looked = found.report.sequences;
   std::string out =
-      fmt::format("Jacobian at z*, {} sequences: abscissa {:.4f} 1/tau, margin {:.4f}, asymmetry {:.3g}\n",
-                  found.report.sequences, found.chips.front().abscissa, found.margin, found.report.asymmetry);
+      fmt::format("Jacobian at z*, {} sequence{}: abscissa {:.4f} 1/tau, margin {:.4f}, asymmetry {:.3g}\n", looked,
+                  looked == 1 ? "" : "s", found.chips.front().abscissa, found.margin, found.report.asymmetry);
+  if (found.report.feed_forward) return out;
   out += found.hopf_frequency > 0
              ? fmt::format(
                    "leading pair turns at {:.4f} radians per tau: beyond the margin follows a Hopf "
@@ -141,17 +145,20 @@ std::string stability_text(const ChipYield& found) {
                        : l1 < 0 ? "a small oscillation replaces the lost equilibrium (soft)"
                                 : "no small oscillation exists, the state leaves (hard)");
   }
-  out += found.verdict + "\n";
+  return out;
+}
+
+std::string stability_text(const ChipYield& found) {
   int settled = 0;
   double worst = -std::numeric_limits<double>::infinity();
   for (const ChipStability& chip : found.chips) {
     settled += chip.settles ? 1 : 0;
     worst = std::isfinite(chip.abscissa) ? std::max(worst, chip.abscissa) : worst;
   }
-  return out + fmt::format(
-                   "yield: {} of {} chips settle, {:.1f} % [{:.1f}, {:.1f}] (95 %, Wilson); largest abscissa {:.4f}\n",
-                   settled, found.chips.size(), 100 * found.yield, 100 * found.interval.low, 100 * found.interval.high,
-                   worst);
+  return fmt::format("{}{}\nyield: {} of {} chips settle, {:.1f} % [{:.1f}, {:.1f}] (95 %, Wilson){}\n",
+                     margin_text(found), found.verdict, settled, found.chips.size(), 100 * found.yield,
+                     100 * found.interval.low, 100 * found.interval.high,
+                     std::isfinite(worst) ? fmt::format("; largest abscissa {:.4f}", worst) : "");
 }
 
 ExitCode run_stability(const StabilityArguments& options) {
@@ -162,6 +169,7 @@ ExitCode run_stability(const StabilityArguments& options) {
     throw UserError(fmt::format("--points {} (must be in [1, {}])", options.points, kMostPoints));
   }
   const Config config = config_of(options);
+  warn_of_keys(config);
   ChipYield found;
   {
     ProgressLine progress;

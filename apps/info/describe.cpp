@@ -163,6 +163,13 @@ Json equilibrium_facts(const H5Reader& file) {
     }
     out[share] = finite_or_null(value);
   }
+  const std::string ended = "equilibrium_ended";
+  if (file.has("train/" + ended)) {
+    const std::vector<double> all = file.reals<double>("train/" + ended);
+    if (!all.empty()) out["ended"] = to_string(static_cast<Status>(static_cast<int>(all.back())));
+  } else if (file.has("diagnostics") && file.has_attribute(ended, "diagnostics")) {
+    out["ended"] = file.text_attribute(ended, "diagnostics");
+  }
   out["verdict"] = verdict;
   return out;
 }

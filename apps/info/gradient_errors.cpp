@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "training/check/choices.hpp"
+
 namespace nudge {
 namespace {
 
@@ -46,8 +48,8 @@ std::vector<GradientError> gradient_errors(const GradcheckReport& report) {
   for (const EstimatorFacts& facts : report.estimators) {
     GradientError* one = find_error(errors, facts.name);
     if (one == nullptr) continue;
-    *one = {one->estimator,      one->cosine,           facts.beta, facts.signal.snr(),
-            facts.free_residual, facts.nudged_residual, facts.cause};
+    *one = {one->estimator,      one->cosine,           facts.beta,  facts.signal.snr(),
+            facts.free_residual, facts.nudged_residual, facts.cause, facts.signal.cosine()};
   }
   return errors;
 }
@@ -76,6 +78,7 @@ std::vector<GradientError> gradient_errors(const H5Reader& file) {
   };
   fill("beta", &GradientError::beta);
   fill("snr", &GradientError::snr);
+  fill("noise_cosine", &GradientError::noise_cosine);
   fill("free_residual", &GradientError::free_residual);
   fill("nudged_residual", &GradientError::nudged_residual);
   if (file.has("diagnostics/cause")) {
@@ -115,8 +118,10 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
   if (one.estimator == "bptt" || one.estimator.starts_with("implicit")) return free;
   if (implicit != all.end() && std::isfinite(implicit->cosine)) parts.emplace_back(1 - implicit->cosine, free);
   if (std::isfinite(one.snr)) {
-    parts.emplace_back(1 - one.snr / std::sqrt(1 + one.snr * one.snr),
-                       fmt::format("noise: signal-to-noise {:.2g}", one.snr));
+    // Files of earlier versions have the ratio alone: of nudges ±beta.
+    const double kept =
+        std::isfinite(one.noise_cosine) ? one.noise_cosine : one.snr / std::hypot(one.snr, std::sqrt(0.5));
+    parts.emplace_back(1 - kept, "noise: signal-to-noise " + snr_text(one.snr));
   }
   if (one.nudged_residual > 0 && !std::isfinite(one.snr)) {  // noise moves nodes as a transient does
     parts.emplace_back(one.nudged_residual * one.nudged_residual / 2,

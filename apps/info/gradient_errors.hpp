@@ -2,6 +2,7 @@
 // Why gradient estimators are wrong, as far as a gradient check tells.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct GradientError {
   double beta = 0, snr = 0;
   double free_residual = 0, nudged_residual = 0;  ///< |F|/|z|, |f|/|z − z*|
   std::string cause = {};                         ///< EstimatorFacts::cause
+  double noise_cosine =
+      std::numeric_limits<double>::quiet_NaN();  ///< factor of the noise on the cosine (NudgeSignal::cosine)
 
   /// Finite differences check the reference: they are no competitor.
   bool checks_reference() const { return estimator == "finite_difference"; }

@@ -9,6 +9,7 @@
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
 #include "sim/base/errors.hpp"
+#include "training/check/choices.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
 
@@ -102,7 +103,8 @@ std::string why_table(const RunFile& run) {
     const auto shown = [](double value) { return std::isfinite(value) && value > 0 ? number(value) : "–"; };
     const std::string part = main_error(one, run.errors);
     cells.push_back({words(one.estimator), short_cosine(one.cosine), part.empty() ? "–" : part, shown(one.beta),
-                     shown(one.snr), shown(one.free_residual), shown(one.nudged_residual)});
+                     std::isfinite(one.snr) ? snr_text(one.snr) : shown(one.snr), shown(one.free_residual),
+                     shown(one.nudged_residual)});
   }
   if (cells.size() == 1) return "";
   return "<h3>Why</h3>\n" + paragraph(schedule_text(run)) + table(cells) +

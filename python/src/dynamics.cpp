@@ -78,11 +78,9 @@ std::unique_ptr<GradientEstimator<double>> estimator_of(const nb::object& estima
 Equilibrium judged(PythonDynamics& dynamics, const Matrix<double>& state, const SettleResult& phase,
                    const SettleOptions& free, const Gradient<double>& gradient, double loss) {
   Equilibrium out;
-  const bool euler = steps_in_time(free.solver) && free.schedule == RelaxationSchedule::parallel;
   try {
     out = compute([&] {
-      Equilibrium found =
-          judge_point(dynamics, state, true, phase, free.motion, euler && free.motion.first_order() ? free.step : 0);
+      Equilibrium found = judge_point(dynamics, state, true, phase, free.motion, parallel_step(free));
       confirm_steps(found, [&](double residual, int most) {
         SettleOptions on = free;
         on.tolerance = residual;

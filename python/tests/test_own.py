@@ -94,7 +94,8 @@ def test_an_unstable_force_is_said(system):
     dynamics, cost = system
     check = nudge.gradcheck(Tanh(3, 6, {"w": dynamics.parameters["w"], "b": dynamics.parameters["b"]}), cost=cost,
                             estimators=["implicit"], finite_difference_entries=0, step=2.5, free_steps=1)
-    assert check.diagnostics["verdict"].startswith("the step is too large")
+    assert check.diagnostics["verdict"].startswith("the steps overshoot a stable equilibrium")
+    assert "abscissa" not in check.diagnostics and check.diagnostics["equilibrium"]["ended"] == "max_steps"  # one step reaches none
 
 
 def test_sweep(system):

@@ -261,3 +261,44 @@ TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") 
   CHECK(e.settled == 0.25);
   CHECK(e.samples == 16);
 }
+
+TEST_CASE("the verdict says what ended the phase, and what its tolerance ended is not told to take more steps",
+          "[equilibrium]") {
+  Equilibrium e;
+  e.samples = 4;
+  e.settled = 0.25;
+  e.lost = e.none = e.unstable = e.dead = 0;
+  e.residual = 0.2;
+  e.decay = 0.5;
+  e.steps = 3;
+  e.abscissa = -1;
+  e.ended = Status::converged;
+  e.missing_steps = 8;
+  CHECK(
+      sentence(e) ==
+      "free phase stopped early: residual 0.2 after 3 steps, where its tolerance ended it, 25 % of the samples settle; "
+      "lower relaxation.tolerance to 1e-03; 11 steps reach it");
+  e.missing_steps = 0;
+  e.keys = {};
+  CHECK_THAT(sentence(e), Catch::EndsWith("lower its tolerance to 1e-03"));
+  for (const auto& [ended, words] : {std::pair(Status::stalled, "where it no longer falls"),
+                                     {Status::oscillating, "where it goes up and down"},
+                                     {Status::diverged, "where it diverged"}}) {
+    e.ended = ended;
+    CHECK_THAT(sentence(e), Catch::Contains(words));
+  }
+  // That of the phase whose residual is told.
+  Equilibrium worse = e;
+  worse.residual = 0.5;
+  worse.ended = Status::stalled;
+  e.add(worse);
+  CHECK(e.ended == Status::stalled);
+  worse.residual = 0.1;
+  worse.ended = Status::converged;
+  e.add(worse);
+  CHECK(e.ended == Status::stalled);
+  auto spiral = two_samples(turning(-1, 0.5), turning(-1, 0.5));
+  SettleResult phase;
+  phase.status = Status::converged;
+  CHECK(judge_point(spiral, Matrix<double>::Ones(2, 2), false, phase).ended == Status::converged);
+}

@@ -98,6 +98,27 @@ TEST_CASE("a node that its clamp holds has the noise kT/C, and its mean that of 
   CHECK(measured_noise(bare_clamps("4"), std::sqrt(2.0) * s) == Approx(s * std::sqrt(0.515625)).epsilon(0.1));
 }
 
+TEST_CASE("a ratio that reads do not resolve is not printed", "[nudge]") {
+  // 62 entries of noise alone, two nudges: of 200 draws the ratio exceeds 0.3, one standard error of its square, in 16 %, not in half.
+  // D = (a − b)²/4 − (a − a')²/8 − (b − b')²/8 of normal numbers has the variance 2 tr M² = 1/2.
+  int above = 0;
+  for (std::uint64_t draw = 0; draw < 200; ++draw) {
+    NudgeSignal signal;
+    Matrix<double> v;
+    const Matrix<double> z = Matrix<double>::Zero(1, 62);
+    add_displacement<double>(random_matrix<double>(2, 62, 2 * draw), z, {0.1, -0.1}, 0.1, v, signal);
+    add_noise<double>(random_matrix<double>(2, 62, 2 * draw), random_matrix<double>(2, 62, 2 * draw + 1), {0.1, -0.1},
+                      0.1, signal);
+    above += signal.snr() > NudgeSignal::resolved ? 1 : 0;
+  }
+  CHECK(above > 16);  // 32 ± 5.2, three standard deviations
+  CHECK(above < 48);
+  CHECK(snr_text(0.08) == "below 0.3");
+  CHECK(snr_text(0) == "below 0.3");
+  CHECK(snr_text(4.84) == "4.8");
+  CHECK(snr_text(std::numeric_limits<double>::quiet_NaN()) == "-");
+}
+
 TEST_CASE("signal and noise of several sequences add up", "[nudge]") {
   NudgeSignal one{4, 1, 1, 2, 1}, other{2, 1};  // v² = 4 and 2, of which noise 2; s² = 1
   one += other;
@@ -148,6 +169,10 @@ TEST_CASE("a beta that no phase survives has a largest one below it that all of 
                 return options;
               }(),
               batch) == beta);
+    // Not that no phase has diverged yet: in a tenth as many steps a larger one would pass for settled.
+    BatchGradientOptions brief = options;
+    brief.phases.nudged_steps /= 10;
+    CHECK(largest_settling_beta(*network, brief, batch) <= beta);
     options.phases.beta = 1.1 * beta;  // beyond the next step of the bisection, 2^(1/8) = 1.09
     CHECK(largest_settling_beta(*network, options, batch) < options.phases.beta);
   }

@@ -61,8 +61,8 @@ double largest_nudge(const Config& config, const std::string& estimator);
 template <class S>
 NudgeChoice measured_nudge(const Network<S>& network, BatchGradientOptions options, const Batch& batch);
 
-/// Returns the largest beta, to 9 %, at which all phases of a batch settle. It is not above the beta of `options`.
-/// 0: none of 10 halves does. For costs whose curvature is not known; of one with a curvature c the bound is (2/ε − D)/c.
+/// Returns the largest beta, to 9 %, at which all nudged phases of a batch end settled (SequenceReport::nudged). It is not above the
+/// beta of `options`. 0: none of 10 halves does, as where phases are too short to tell, or their estimator does not measure it. For costs whose curvature is not known; of one with a curvature c the bound is (2/ε − D)/c.
 double largest_settling_beta(const Network<double>& network, BatchGradientOptions options, const Batch& batch);
 
 /// Chooses beta: the config's, where set. For auto on physical hardware it is the smallest beta, from default_beta to
@@ -88,6 +88,8 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice);
 
 /// Warning text for a run whose nudge has ended below the noise of its nodes.
 std::string drowned_note(double snr);
+/// Text of a signal-to-noise ratio: "below 0.3" where reads do not resolve it, "-" where there is none.
+std::string snr_text(double snr);
 
 /// True if the estimator has the key nudge.below_noise, which an estimator of one's own may leave out.
 bool reads_below_noise(const Config& config);

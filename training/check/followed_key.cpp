@@ -122,14 +122,16 @@ FollowedKey follow_key(const Config& asked, const Config& there, const std::stri
   const Batch batch = parts.task->training(0);
   const auto network = exact_copy(*make_network<double>(config, parts.plan, Weights::configured), ExactSystem::circuit);
   const RunOptions run = run_options(config);
-  const double step = RelaxationStep(config).of(network->circuit());
-  const Motion motion = gradient_options<double>(config, "").phases.free.motion;
-  const std::vector<Matrix<double>> states = reference_gradient(config, *network, step, batch).states;
+  SettleOptions phase = gradient_options<double>(config, "").phases.free;
+  phase.step = RelaxationStep(config).of(network->circuit());
+  const Reference points = reference_gradient(config, *network, phase.step, batch);
+  const std::vector<Matrix<double>>& states = points.states;
   for (const Matrix<double>& z : states) {
     if (!z.allFinite()) return out;
   }
   if (!network->circuit().feed_forward()) {
-    out.sequence = measure_stability(*network, batch, states, {step, motion}, run.seed, run.threads).worst;
+    out.sequence =
+        measure_stability(*network, batch, states, points.report.sequences, phase, run.seed, run.threads).worst;
   }
   const Matrix<double>& start = states[static_cast<std::size_t>(out.sequence)];
   Config open = config;

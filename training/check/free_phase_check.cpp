@@ -49,14 +49,13 @@ Equilibrium judge_free_phase(const Config& config, const Network<double>& networ
   options.over_ranks = false;
   options.noise_every = 0;
   const Reference at = exact_gradient(network, options, part);
-  const bool euler = steps_in_time(phase.solver) && phase.schedule == RelaxationSchedule::parallel;
-  const double euler_step = euler && phase.motion.first_order() ? phase.step : 0;
   std::vector<Equilibrium> found(at.states.size());
   parallel_for(part.sequences, options.threads, [&](Index b, int /*thread*/) {
     const auto k = static_cast<std::size_t>(b);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     bind_ideally(network, part, b, dynamics);
-    found[k] = judge_point(dynamics, at.states[k], coupled, at.report.sequences[k].free, phase.motion, euler_step);
+    found[k] =
+        judge_point(dynamics, at.states[k], coupled, at.report.sequences[k].free, phase.motion, parallel_step(phase));
   });
   Equilibrium out;
   for (const Equilibrium& one : found) out.add(one);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "circuits/circuit_spec.hpp"
@@ -23,7 +24,7 @@ namespace {
 constexpr double kWanted = 10;  // signal-to-noise of an automatic beta
 constexpr double kDrowned = 1;  // a warning
 constexpr double kRefused = 0.1;
-constexpr double kSeen = 0.3;  // below, the displacement is too uncertain to go by
+constexpr double kSeen = NudgeSignal::resolved;
 constexpr double kClear = 3;   // where a nudge too small to be seen is measured, and scaled back
 constexpr double kNear = 1.3;  // two nudges as good as one
 constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
@@ -189,7 +190,9 @@ double largest_settling_beta(const Network<double>& network, BatchGradientOption
     BatchGradient<double> learner(network, options);
     Gradient<double> gradient(network.parameter_shapes());
     try {
-      return learner.compute(batch, 0, gradient).diverged == 0;
+      const std::vector<SequenceReport> all = learner.compute(batch, 0, gradient).sequences;
+      return std::all_of(all.begin(), all.end(),
+                         [](const SequenceReport& one) { return one.nudged == Status::converged; });
     } catch (const NumericalFailure&) {
       return false;
     }
@@ -268,13 +271,15 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
 }
 
 std::string drowned_note(double snr) {
-  // The difference of two noisy means has a floor of its own: below kSeen its size says nothing.
-  const std::string size =
-      snr < kSeen ? fmt::format("below {}, which its reads do not resolve", kSeen) : fmt::format("{:.2g}", snr);
   return fmt::format(
-      "the nudge ends below the noise of its nodes: signal-to-noise {}. Raise beta or average longer; `nudge config "
+      "the nudge ends below the noise of its nodes: signal-to-noise {}{}. Raise beta or average longer; `nudge config "
       "check` says which",
-      size);
+      snr_text(snr), snr < kSeen ? ", which its reads do not resolve" : "");
+}
+
+std::string snr_text(double snr) {
+  if (!std::isfinite(snr)) return "-";
+  return snr < kSeen ? fmt::format("below {}", kSeen) : fmt::format("{:.2g}", snr);
 }
 
 bool reads_below_noise(const Config& config) {

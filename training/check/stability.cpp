@@ -48,13 +48,12 @@ Spectrum spectrum_of(Dynamics<double>& dynamics, const Matrix<double>& z, const 
 
 /// Factor by which a mode of eigenvalue λ shrinks in a parallel Euler step ε: |1 + ελ|; with a mass (speeds kept k, gained g per step)
 /// of μ = λ (Γ + M λ), the larger root of m² − (1 + k + εgμ) m + k = 0. Where friction differs by node μ is not known: e^{ε Re λ}.
-double factor_of(std::complex<double> lambda, const CircuitStep& circuit) {
-  const Motion& motion = circuit.motion;
-  if (motion.first_order()) return std::abs(1.0 + circuit.step * lambda);
-  if (!motion.uniform()) return std::exp(circuit.step * lambda.real());
+double factor_of(std::complex<double> lambda, double step, const Motion& motion) {
+  if (motion.first_order()) return std::abs(1.0 + step * lambda);
+  if (!motion.uniform()) return std::exp(step * lambda.real());
   const double gamma = motion.friction.front();
-  const double kept = motion.kept(circuit.step, gamma), gained = motion.gained(circuit.step, gamma);
-  const std::complex<double> half = (1 + kept + circuit.step * gained * lambda * (gamma + motion.mass * lambda)) / 2.0;
+  const double kept = motion.kept(step, gamma), gained = motion.gained(step, gamma);
+  const std::complex<double> half = (1 + kept + step * gained * lambda * (gamma + motion.mass * lambda)) / 2.0;
   const std::complex<double> root = std::sqrt(half * half - kept);
   return std::max(std::abs(half + root), std::abs(half - root));
 }
@@ -78,43 +77,51 @@ void bind_ideally(const Network<double>& network, const Batch& batch, Index sequ
 }
 
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
-                                  const std::vector<Matrix<double>>& states, const CircuitStep& circuit,
-                                  std::uint64_t seed, int threads) {
+                                  const std::vector<Matrix<double>>& states, const std::vector<SequenceReport>& reports,
+                                  const SettleOptions& phase, std::uint64_t seed, int threads) {
   const Index count = std::min(kSpectra, batch.sequences);
   std::vector<Spectrum> spectra(static_cast<std::size_t>(count));
   std::vector<double> asymmetries(spectra.size());
+  std::vector<Equilibrium> verdicts(spectra.size());
+  StabilityReport out;
+  out.sequences = static_cast<int>(count);
+  out.feed_forward = network.circuit().feed_forward();
   parallel_for(count, threads, [&](Index b, int /*thread*/) {
     const auto at = static_cast<std::size_t>(b);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     bind_ideally(network, batch, b, dynamics);
-    Linearization<double>& here = dynamics.linearize(states[at]);
-    asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
-    if (dynamics.traits().feed_forward) return;
-    spectra[at] = spectrum_of(dynamics, states[at], circuit.motion, seed);
+    const bool finite = states[at].allFinite();
+    asymmetries[at] = finite
+                          ? asymmetry<double>(dynamics.linearize(states[at]), network.rows(), network.cols(), 8, seed)
+                          : std::numeric_limits<double>::quiet_NaN();
+    if (out.feed_forward) return;
+    verdicts[at] = judge_point(dynamics, states[at], network.plan().couples_rows(), reports[at].free, phase.motion);
+    if (!(verdicts[at].lost > 0)) spectra[at] = spectrum_of(dynamics, states[at], phase.motion, seed);
   });
-  StabilityReport out;
-  out.sequences = static_cast<int>(count);
-  out.converged = true;
-  out.feed_forward = network.circuit().feed_forward();
-  if (out.feed_forward) {
-    const std::complex<double> slowest = in_motion(network.circuit().least_leak(), circuit.motion);
-    spectra.front() = {};
-    spectra.front().leading = {{slowest, 0}};
-    spectra.front().abscissa = slowest.real();
-    spectra.front().converged = true;
-    for (auto& spectrum : spectra) spectrum = spectra.front();
-  }
   for (std::size_t b = 0; b < spectra.size(); ++b) {
     out.asymmetry += asymmetries[b] / static_cast<double>(count);
+    out.at.add(verdicts[b]);
+  }
+  if (out.feed_forward) {
+    const std::complex<double> slowest = in_motion(network.circuit().least_leak(), phase.motion);
+    for (auto& spectrum : spectra) spectrum = {{{slowest, 0}}, slowest.real(), true};
+  }
+  if (!out.at_rest()) return out;
+  out.converged = true;
+  const double step = parallel_step(phase);
+  for (std::size_t b = 0; b < spectra.size(); ++b) {
     out.converged = out.converged && spectra[b].converged;
-    if (b == 0 || spectra[b].abscissa > out.abscissa) {
+    if (spectra[b].leading.empty()) continue;
+    if (!(spectra[b].abscissa <= out.abscissa)) {
       out.worst = static_cast<int>(b);
       out.abscissa = spectra[b].abscissa;
       out.leading = spectra[b].leading;
     }
-    for (const Eigenvalue& e : spectra[b].leading) out.decay = std::max(out.decay, factor_of(e.value, circuit));
+    for (const Eigenvalue& e : spectra[b].leading) {
+      if (step > 0) out.decay = std::fmax(out.decay, factor_of(e.value, step, phase.motion));
+    }
   }
-  if (out.abscissa >= 0 && !circuit.motion.first_order() && !out.leading.empty()) {
+  if (out.abscissa >= 0 && !phase.motion.first_order()) {
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     bind_ideally(network, batch, out.worst, dynamics);
     out.slow_amplifiers = spectrum_of(dynamics, states[static_cast<std::size_t>(out.worst)], {}, seed).abscissa < 0;
@@ -136,9 +143,12 @@ HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index seque
 std::string stability_alarm(const StabilityReport& report, int free_steps) {
   if (report.feed_forward || report.leading.empty()) return "";
   const double left = std::pow(report.decay, free_steps);
-  if (left <= kForgotten && report.abscissa < 0) return "";
-  return fmt::format("margin {:.3g} per tau: {} free steps leave {:.2g} of a perturbation, above {:.0e}",
-                     -report.abscissa, free_steps, left, kForgotten);
+  const bool stays = left > kForgotten;
+  if (!stays && report.abscissa < 0) return "";
+  return fmt::format(
+      "margin {:.3g} per tau: {}", -report.abscissa,
+      stays ? fmt::format("{} free steps leave {:.2g} of a perturbation, above {:.0e}", free_steps, left, kForgotten)
+            : "perturbations of the equilibrium grow");
 }
 
 std::string decay_forecast(const std::vector<double>& steps, const std::vector<double>& decays, int free_steps) {
@@ -162,7 +172,7 @@ std::string decay_forecast(const std::vector<double>& steps, const std::vector<d
 }
 
 double measured_decay(const Equilibrium& phases) {
-  return phases.known() && phases.steps > 0 ? std::pow(phases.residual, 1.0 / phases.steps) : 0;
+  return phases.known() && phases.steps > 0 ? std::pow(phases.residual, 1.0 / phases.steps) : Equilibrium::unknown;
 }
 
 namespace {
@@ -184,6 +194,8 @@ std::string stability_verdict(const StabilityReport& report, const Equilibrium& 
            "; stable for any weights, because J is lower triangular. One sweep, or one unit step per node, settles "
            "it exactly";
   }
+  if (!report.at_rest())
+    return out + "; nothing is known of stability: longer phases end at no equilibrium, " + ended_text(report.at);
   if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed; " + out;
   if (report.abscissa >= 0) {
     out = fmt::format("unstable: perturbations of the equilibrium grow ({:+.3g} per tau); {}", report.abscissa,
@@ -237,10 +249,7 @@ ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& b
   out.chip.seed = run.seed;
   out.chip.residual = points.facts.residual;
   out.chip.abscissa = std::numeric_limits<double>::quiet_NaN();
-  const bool finite =
-      std::all_of(points.states.begin(), points.states.end(), [](const Matrix<double>& z) { return z.allFinite(); });
-  if (!finite) return out;
-  out.report = measure_stability(*exact, batch, points.states, {phase.step, phase.motion}, run.seed, run.threads);
+  out.report = measure_stability(*exact, batch, points.states, points.report.sequences, phase, run.seed, run.threads);
   if (first) out.phases = judge_free_phase(config, *exact, phase, batch);
   if (out.report.leading.empty()) return out;
   out.chip.abscissa = out.report.abscissa;

@@ -18,21 +18,23 @@
 namespace nudge {
 
 /// Stability of the equilibria of a circuit over the first sequences of a batch: the asymmetry of J_F(z*), and the leading
-/// eigenvalues. The eigenvalues belong to the Jacobian of the units with their speeds, as amplifiers or a mass give them (sim/moving.hpp).
+/// eigenvalues. There are none where a state is no equilibrium (Equilibrium::lost). The eigenvalues belong to the Jacobian of the units with their speeds, as amplifiers or a mass give them (sim/moving.hpp).
 /// Holds and delays (circuit.hold_*, correction.delay, netlist.delay) move none of them: they act after a free phase or in
 /// nudged ones.
 struct StabilityReport {
   int sequences = 0;
-  int worst = 0;                    ///< sequence with the largest real part
-  double asymmetry = 0;             ///< mean ‖Jv − Jᵀv‖/‖Jv‖
-  std::vector<Eigenvalue> leading;  ///< leading eigenvalues of sequence `worst`, 1/τ
-  double abscissa = 0;              ///< largest real part of all, 1/τ
-  /// ρ of a parallel Euler step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with a mass the roots of
-  /// sim/mover.hpp's step. For steps of another kind measured_decay(). 0: unknown.
-  double decay = 0;
+  int worst = 0;                           ///< sequence with the largest real part
+  double asymmetry = 0;                    ///< mean ‖Jv − Jᵀv‖/‖Jv‖
+  std::vector<Eigenvalue> leading;         ///< leading eigenvalues of sequence `worst`, 1/τ
+  double abscissa = Equilibrium::unknown;  ///< largest real part of all, 1/τ; NaN: no equilibrium, or not found
+  /// ρ of a parallel step, over the leading eigenvalues of all sequences: max |1 + ε λ|, with a mass the roots of
+  /// sim/mover.hpp's step. NaN of steps of another kind, which measured_decay() tells.
+  double decay = Equilibrium::unknown;
+  Equilibrium at;  ///< verdict on the states that were looked at; known where their eigenvalues were asked for
   bool slow_amplifiers = false;  ///< without its amplifiers' lag the least stable one would be stable, and is not
   bool feed_forward = false;     ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
   bool converged = false;        ///< true if the eigenvalues of all sequences converged
+  bool at_rest() const { return !(at.lost > 0); }
 };
 
 /// Options of eigenvalues that suffice for a verdict. T·C may be large, and the eigenvalues, T blocks of a causal
@@ -46,17 +48,11 @@ void bind_ideally(const Network<double>& network, const Batch& batch, Index sequ
 /// UserError for a config whose inputs change in time.
 void expect_equilibrium(const Config& config);
 
-/// Step ε of a relaxation and the motion of the circuit that takes it.
-struct CircuitStep {
-  double step = 0;
-  Motion motion = {};
-};
-
-/// Measures the stability of at most four sequences. `states`: fixed points (rows, cols) of the batch's sequences;
-/// `seed`: of the start vectors.
+/// Measures the stability of at most four sequences. `states`: fixed points (rows, cols) of the batch's sequences, where the phases of
+/// `reports` ended. `phase`: of the circuit, with its step and motion; `seed`: of the start vectors.
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
-                                  const std::vector<Matrix<double>>& states, const CircuitStep& circuit,
-                                  std::uint64_t seed, int threads);
+                                  const std::vector<Matrix<double>>& states, const std::vector<SequenceReport>& reports,
+                                  const SettleOptions& phase, std::uint64_t seed, int threads);
 
 /// Computes how sequence `sequence` of the batch, at its fixed point `state`, loses its equilibrium if it turns
 /// (hopf_normal_form()), under the motion.
@@ -73,11 +69,12 @@ std::string stability_alarm(const StabilityReport& report, int free_steps);
 std::string decay_forecast(const std::vector<double>& steps, const std::vector<double>& decays, int free_steps);
 
 /// Mean factor per step of a noise-free free phase, from |F|/|z| of about 1 to its end. Sweeps and solvers shrink a perturbation
-/// by this factor; no eigenvalue tells it. 0: unknown.
+/// by this factor; no eigenvalue tells it. NaN: unknown.
 double measured_decay(const Equilibrium& phases);
 
 /// Verdict in one sentence: sentence(Equilibrium) of the free phases, unless the eigenvalues of the equilibrium say that
-/// no circuit stays there. Also says how the leading pair turns.
+/// no circuit stays there. Also says how the leading pair turns. Where the longer phases to a fixed point end at none, it says how
+/// far and why, and nothing of stability.
 std::string stability_verdict(const StabilityReport& report, const Equilibrium& phases);
 
 /// Count of the equilibria of a network with an energy: where it settles from random starts.

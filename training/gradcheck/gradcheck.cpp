@@ -276,7 +276,7 @@ class Check {
     }
     if (!scope_.stability) return;
     tell("leading eigenvalues");
-    out_.stability = measure_stability(*exact_, batch, reference.states, {phase.step, phase.motion},
+    out_.stability = measure_stability(*exact_, batch, reference.states, reference.report.sequences, phase,
                                        run_options(config_).seed, run_options(config_).threads);
     out_.verdict = stability_verdict(out_.stability, out_.equilibrium);
   }
@@ -352,6 +352,11 @@ std::string gradcheck_failure(const Config& config, const GradcheckReport& repor
   const std::vector<std::string> keys = advisable_keys(config);
   const auto has = [&keys](const char* key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); };
   const std::string damping = has("model.damping") ? "model.damping" : "";
+  if (report.finite() && !report.stability.at_rest()) {
+    const std::string mends = remedy(report.equilibrium);
+    return "no fixed point was reached, so the table compares with no exact gradient" +
+           (mends.empty() ? "" : ". What helps: " + mends);
+  }
   if (report.finite()) {
     return fmt::format(
         "the exact adjoint did not converge everywhere, so the table compares with its best estimate. Raise "

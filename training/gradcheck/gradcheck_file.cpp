@@ -42,8 +42,11 @@ void write_estimators(const GradcheckReport& r, H5Document& d) {
   to.add("nudge_ratio", "mean |z - z*|/|z*| of the nudged states", &Facts::nudge_ratio);
   to.add(
       "snr",
-      "displacement of the nodes by the nudge over the standard deviation of their noise; NaN without noise or nudge",
+      "displacement of the nodes by the nudge over the standard deviation of their noise, not resolved below 0.3; NaN "
+      "without noise or nudge",
       [](const Facts& f) { return f.signal.snr(); });
+  to.add("noise_cosine", "factor of that noise on the cosine, if it is independent between nodes",
+         [](const Facts& f) { return f.signal.cosine(); });
   to.add("flipped_gates",
          "share of the memory's ReLU gates that differ between the nudged states, to first order in beta",
          &Facts::flipped_gates);
@@ -100,6 +103,7 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
     fact("equilibrium_lost", r.equilibrium.lost);
     fact("equilibrium_unstable", r.equilibrium.unstable);
     fact("equilibrium_dead", r.equilibrium.dead);
+    fact("equilibrium_ended", std::string(to_string(r.equilibrium.ended)));
   }
   if (r.stability.sequences == 0) return;
   write_stability(r.stability, d);

@@ -63,7 +63,9 @@ void run_gradcheck(const Config& config, const std::vector<Measure>& metrics, Tr
 void run_stability(const Config& config, SweepPoint& point) {
   const ChipYield found = chip_yield(config, 1);
   point.metrics = stability_results(found);
-  point.status = std::isfinite(found.margin) ? "ok" : "no equilibrium whose eigenvalues could be computed";
+  point.status = !found.report.at_rest()       ? finding(found.report.at)
+                 : std::isfinite(found.margin) ? "ok"
+                                               : "no equilibrium whose eigenvalues could be computed";
 }
 
 /// Runs one point. Errors in it are its result; only our own bugs end the sweep. kept: the file that holds a training

@@ -147,16 +147,19 @@ void EquilibriumRun<S>::record_nudge(std::uint64_t step, const NudgeSignal& sign
 
 /// Logs statistics of the settled states of a step, before the weights move; states on other ranks are left out.
 template <class S>
-void EquilibriumRun<S>::record_margin(std::uint64_t step, const Batch& batch, double epsilon) {
+void EquilibriumRun<S>::record_margin(std::uint64_t step, const Batch& batch,
+                                      const std::vector<SequenceReport>& reports, double epsilon) {
   std::vector<Matrix<double>> states;
   for (const Matrix<S>& z : learner_->states()) states.push_back(z.template cast<double>());
   const auto finite = [](const Matrix<double>& z) { return z.size() > 0 && z.allFinite(); };
   if (!std::all_of(states.begin(), states.end(), finite)) return;
   const RunOptions run = run_options(config_);
   const auto copy = exact_copy(*network_, ExactSystem::circuit);
-  StabilityReport found = measure_stability(*copy, batch, states, {epsilon, phase_.motion}, run.seed, run.threads);
+  SettleOptions phase = phase_;
+  phase.step = epsilon;
+  StabilityReport found = measure_stability(*copy, batch, states, reports, phase, run.seed, run.threads);
   int steps = phase_options(config_).phases.free.max_steps;
-  if (!steps_in_time(phase_.solver) || phase_.schedule != RelaxationSchedule::parallel) {
+  if (parallel_step(phase) == 0) {
     const Equilibrium phases = verdict(batch);
     found.decay = measured_decay(phases);
     steps = std::max(phases.steps, 1);
@@ -165,10 +168,11 @@ void EquilibriumRun<S>::record_margin(std::uint64_t step, const Batch& batch, do
   log_.add("train/margin_step", static_cast<double>(step), "1", "steps at whose end the stability was measured");
   log_.add("train/margin", -found.abscissa, "1",
            "minus the largest real part of an eigenvalue of J at the batch's first equilibria, per tau");
-  log_.add("train/margin_frequency", turning_rate(found), "1", "of the leading pair, radians per tau; 0: real");
+  log_.add("train/margin_frequency", turning_rate(found), "1",
+           "of the leading pair, radians per tau; 0: real, or none known");
   log_.add("train/margin_decay", found.decay, "1",
            "factor of a perturbation per free step: from these eigenvalues for parallel Euler steps, else the mean "
-           "of a noise-free phase of the run; 0: unknown");
+           "of a noise-free phase of the run; NaN: unknown");
   const std::string alarm = stability_alarm(found, steps);
   const std::string warning =
       decay_forecast(log_.values("train/margin_step"), log_.values("train/margin_decay"), steps);
@@ -244,9 +248,10 @@ void EquilibriumRun<S>::record_statistics() {
   }
 }
 
-#define NUDGE_TRAINEE_LOG(S)                                                                        \
-  template void EquilibriumRun<S>::record(std::uint64_t, const BatchReport&, double, StepDecision); \
-  template void EquilibriumRun<S>::record_margin(std::uint64_t, const Batch&, double);              \
+#define NUDGE_TRAINEE_LOG(S)                                                                                      \
+  template void EquilibriumRun<S>::record(std::uint64_t, const BatchReport&, double, StepDecision);               \
+  template void EquilibriumRun<S>::record_margin(std::uint64_t, const Batch&, const std::vector<SequenceReport>&, \
+                                                 double);                                                         \
   template void EquilibriumRun<S>::record_statistics();
 NUDGE_BOTH_PRECISIONS(NUDGE_TRAINEE_LOG)
 

@@ -122,7 +122,7 @@ void EquilibriumRun<S>::step(std::uint64_t step, const Batch& batch) {
   if (compares) record_cosines(step, *cosines);
   if (renews) expect_cosine(step, cosines->all);
   if (options_.margin_every > 0 && !moves_input(config_) && step % options_.margin_every == 0)
-    record_margin(step, batch, epsilon);
+    record_margin(step, batch, report.sequences, epsilon);
   judge(step, batch);
   adjoint_guard_.observe(report.adjoint);
   // Where every sequence is left out the growth penalty is all there is, and what brings an equilibrium back.

@@ -108,7 +108,8 @@ class EquilibriumRun final : public LearningRun {
     double all = 0;
   };
   Cosines measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
-  void record_margin(std::uint64_t step, const Batch& batch, double epsilon);
+  void record_margin(std::uint64_t step, const Batch& batch, const std::vector<SequenceReport>& reports,
+                     double epsilon);
   void record_cosines(std::uint64_t step, const Cosines& cosines);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_nudge(std::uint64_t step, const NudgeSignal& signal);

@@ -59,6 +59,7 @@ Equilibrium logged_verdict(const TrainLog& log, std::size_t before) {
   out.abscissa = at("abscissa");
   out.residual = at("residual");
   out.decay = at("decay");
+  if (!log.values("train/equilibrium_ended").empty()) out.ended = static_cast<Status>(static_cast<int>(at("ended")));
   out.steps = static_cast<int>(at("free_steps"));
   out.missing_steps = static_cast<int>(at("missing_steps"));
   return out;
@@ -79,6 +80,10 @@ void log_verdict(std::uint64_t step, const Equilibrium& verdict, TrainLog& log) 
   add("dead", verdict.dead, "1", "share of the units, columns of parameters, whose gradient is exactly 0");
   add("abscissa", verdict.abscissa, "1", "largest real part of an eigenvalue of J that was found, per tau");
   add("residual", verdict.residual, "1", "largest |F|/|z| where these phases end");
+  add("ended", static_cast<int>(verdict.ended), "1",
+      "what ended the phase of this residual; 0: its tolerance, 1: all steps were taken, 2: it diverged, 3: it "
+      "stalled, "
+      "4: it oscillates");
   add("decay", verdict.decay, "1", "largest factor of the residual per free step");
   add("free_steps", verdict.steps, "1", "free steps that were taken");
   add("missing_steps", verdict.missing_steps, "1", "free steps that are missing to settle them; 0: none, or not known");

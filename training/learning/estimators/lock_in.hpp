@@ -84,6 +84,9 @@ struct NudgeSignal {
   double node = 0;      ///< Σ s², mean over the entries of a state
   double in_moved = 0;  ///< Σ of the share of noise in the mean square of v
   double measured = 0;  ///< sequences in these two
+  /// Ratio below which the displacement is too uncertain to go by. v̄² is a difference of two mean squares. Of nudges ±β, and n entries of
+  /// independent noise in each state, its standard error is s²/√(2n): 0.3² s² at n = 62.
+  static constexpr double resolved = 0.3;
 
   NudgeSignal& operator+=(const NudgeSignal& other);
   bool known() const { return counted > 0 && measured > 0; }
