@@ -273,14 +273,22 @@ bool is_local(const Config& config) {
   return on_devices(config) && hardware_section().read(config).level == HardwareLevel::local;
 }
 
-std::string level_values(const Config& asked) {
-  const HardwareLevel level = hardware_section().read(asked).level;
-  if (!on_devices(asked)) return "";
-  std::string text;
+namespace {
+
+/// Lists of the values of a level, each with those before it.
+std::vector<const std::vector<PhysicalValue>*> lists_of(HardwareLevel level) {
   std::vector<const std::vector<PhysicalValue>*> lists = {&device_values(), &amplifier_values(), &amplifier_use()};
   if (level != HardwareLevel::ideal) lists.insert(lists.end(), {&circuit_values(), &recipe()});
   if (level == HardwareLevel::local) lists.push_back(&local_values());
-  for (const auto* list : lists) {
+  return lists;
+}
+
+}  // namespace
+
+std::string level_values(const Config& asked) {
+  if (!on_devices(asked)) return "";
+  std::string text;
+  for (const auto* list : lists_of(hardware_section().read(asked).level)) {
     for (const PhysicalValue& one : *list) {
       if (!network_reads(asked, one.key)) continue;
       const std::string value = one.value(asked);
@@ -291,8 +299,7 @@ std::string level_values(const Config& asked) {
 }
 
 bool level_may_set(const std::string& key) {
-  for (const auto* list :
-       {&device_values(), &amplifier_values(), &amplifier_use(), &circuit_values(), &recipe(), &local_values()}) {
+  for (const auto* list : lists_of(HardwareLevel::local)) {
     if (std::any_of(list->begin(), list->end(), [&](const PhysicalValue& one) { return key == one.key; })) return true;
   }
   return false;
