@@ -5,41 +5,13 @@
 
 #include <cmath>
 
-#include "circuits/netlist/memristor_devices.hpp"
-#include "netlist/operating_point.hpp"
-#include "tests/circuits/ngspice.hpp"
+#include "tests/circuits/drawn_devices.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
 using Catch::Contains;
 
 namespace {
-
-Netlist drawn_curves(const std::string& text) {
-  const auto no_files = [](const auto&, const auto&, auto&) { return std::string(); };
-  return parse_netlist("t.cir", text, no_files, {}, device_memristors());
-}
-
-std::vector<double> solved_volts(const Netlist& netlist) {
-  const NodalEquations equations(netlist);
-  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
-  REQUIRE(OperatingPointSolver(equations).solve(equations.values(), {}, x).status == Status::converged);
-  x.resize(netlist.nodes.size());
-  return x;
-}
-
-/// Voltage of a node in ngspice.
-double spice_volts(const std::string& text, const std::string& node) {
-  const TemporaryDirectory folder;
-  std::string with = text.substr(0, text.rfind(".end"));
-  with += fmt::format(
-      ".options reltol=1e-9 abstol=1e-18 vntol=1e-15\n.control\nset numdgt=15\nop\nprint v({})\nquit 0\n.endc\n.end\n",
-      node);
-  const std::string log = run_ngspice(folder.path(), with);
-  const auto at = log.find(fmt::format("v({}) = ", node));
-  REQUIRE(at != std::string::npos);
-  return std::stod(log.substr(at + 6 + node.size()));
-}
 
 const std::vector<std::string> kCurved = {"iv_sinh=0.2", "iv_cubic=0.7", "iv_sinh=0.15 iv_cubic=0.4",
                                           "selector=transistor selector_resistance=30k",
@@ -50,7 +22,7 @@ const std::vector<std::string> kCurved = {"iv_sinh=0.2", "iv_cubic=0.7", "iv_sin
 TEST_CASE("memristor curves: slopes and energies are differences and integrals", "[netlist][memristor]") {
   for (const std::string& settings : kCurved) {
     CAPTURE(settings);
-    const Netlist netlist = drawn_curves("t\nV1 a 0 1\nY1 a 0 preset=ecram " + settings + "\n");
+    const Netlist netlist = drawn_devices("t\nV1 a 0 1\nY1 a 0 preset=ecram " + settings + "\n");
     const Element& e = netlist.elements.back();
     REQUIRE(e.kind == ElementKind::curved_resistor);
     const ConductorLaw& law = *e.memristor->curve;
@@ -81,8 +53,8 @@ TEST_CASE("memristor curves: a bridge of them is ngspice's with sources written 
   if (!ngspice_installed()) return;
   const std::string rest = "V1 a 0 0.8\nR1 b c 200k\nD1 c 0 dd\n.model dd d(is=1n)\n";
   const auto ours = [&](const std::string& settings) {
-    const Netlist netlist = drawn_curves("bridge\n" + rest + "Y1 a b ec g=4u\nY2 b 0 ec g=9u\nY3 a c ec g=20u\n" +
-                                         ".model ec memristor(preset=ecram " + settings + ")\n");
+    const Netlist netlist = drawn_devices("bridge\n" + rest + "Y1 a b ec g=4u\nY2 b 0 ec g=9u\nY3 a c ec g=20u\n" +
+                                          ".model ec memristor(preset=ecram " + settings + ")\n");
     const std::vector<double> v = solved_volts(netlist);
     // What is written is the same circuit.
     const std::string text = netlist_text(netlist, "written");
@@ -112,12 +84,12 @@ TEST_CASE("memristor curves: a bridge of them is ngspice's with sources written 
 
 TEST_CASE("memristor curves: a steep curve behind a resistor is found from far away", "[netlist][memristor]") {
   // 100 V over 1 kOhm into g V₀ sinh(v/V₀): i = (100 − v)/1k, and v = V₀ asinh(i/(g V₀)).
-  const Netlist netlist = drawn_curves("t\nV1 a 0 100\nR1 a b 1k\nY1 b 0 preset=ecram g=10u iv_sinh=0.05\n");
+  const Netlist netlist = drawn_devices("t\nV1 a 0 100\nR1 a b 1k\nY1 b 0 preset=ecram g=10u iv_sinh=0.05\n");
   double v = 1;
   for (int n = 0; n < 50; ++n) v = 0.05 * std::asinh((100 - v) / 1e3 / (10e-6 * 0.05));
   CHECK(solved_volts(netlist)[1] == Approx(v).epsilon(1e-9));  // a step of Newton's method is small at 1e-6 of 1 V
   // One whose current is beyond all numbers is not found, always in the same way: KLU leaves lengths of columns alone in their block unset.
-  const NodalEquations far(drawn_curves("t\nV1 a 0 100\nY1 a 0 preset=ecram iv_sinh=0.05\n"));
+  const NodalEquations far(drawn_devices("t\nV1 a 0 100\nY1 a 0 preset=ecram iv_sinh=0.05\n"));
   std::string first;
   for (int n = 0; n < 20; ++n) {
     const std::vector<char> other(static_cast<std::size_t>(64 << n % 8),

@@ -7,6 +7,7 @@
 #include "tests/support/data_files.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/training/weighing.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/train/train_run.hpp"
@@ -23,42 +24,16 @@ constexpr double kA = 0.5, kB = 0.2, kShift = 0.1;
 class Mean {
  public:
   Mean() {
-    std::string csv = "a,b,y\n";
-    for (int i = 0; i < 60; ++i) {
-      const double a = std::sin(1.3 * i), b = std::cos(2.1 * i);
-      csv += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(kA * a + kB * b + kShift) + "\n";
-    }
-    table_ = write_bytes(folder_ / "mean.csv", csv);
+    table_ = write_bytes(folder_ / "mean.csv", mean_csv(kA, kB, kShift));
     netlist_ = write_bytes(folder_ / "mean.cir",
                            "mean\nVa a 0 0\nVb b 0 0\nVc c 0 0.5\nR1 a x 100k\nR2 b x 100k\nR3 x 0 1meg\nR4 c x "
                            "500k\nR5 x y 100k\nR6 y 0 1meg\n");
   }
 
   Config config(Settings more) const {
-    Settings all{"network.kind=netlist",
-                 "task.kind=regression",
-                 "precision=double",
-                 "seed=1",
-                 "threads=1",
-                 "netlist.file=" + netlist_,
-                 "netlist.inputs=['va', 'vb']",
-                 "netlist.outputs=['y']",
-                 "netlist.learn=['r*', 'vc']",
-                 "netlist.conductance=10 uS",
-                 "circuit.read_voltage=1 V",
-                 "circuit.time_constant=1 us",
-                 "data.file=" + table_,
-                 "data.labels=y",
-                 "data.scaling=none",
-                 "relaxation.solver=direct",
-                 "estimator=coupled_learning",
-                 "beta=0.1",
-                 "gradcheck.estimators=['ep']",
-                 "task.references=off",
-                 "train.batch=8",
-                 "train.steps=120",
-                 "train.learning_rate=3e-2",
-                 "train.evaluate_every=0"};
+    Settings all = mean_settings(netlist_, table_);
+    all.insert(all.end(), {"netlist.learn=['r*', 'vc']", "estimator=coupled_learning", "beta=0.1", "train.steps=120",
+                           "train.learning_rate=3e-2"});
     all.insert(all.end(), more.begin(), more.end());
     return parse_program_config("t", "", all);
   }
