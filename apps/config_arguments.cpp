@@ -2,6 +2,7 @@
 #include "apps/config_arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unistd.h>
 
@@ -61,7 +62,11 @@ std::string help_of(const CLI::App& app) {
   return wrapped(app.help(), columns > 0 ? columns : usual_columns);
 }
 
-void warn_of_numbers(const Config& config) {
+void warn_of_keys(const Config& config) {
+  if (const auto idle = idle_keys(config); !idle.empty()) {
+    say("nudge: warning: no effect while device.model = \"digital\": {}. Set device.preset or device.model\n",
+        fmt::join(idle, ", "));
+  }
   for (const std::string& warning : {rounding_warning(config), stale_pulses(config)}) {
     if (!warning.empty()) say("nudge: warning: {}\n", warning);
   }

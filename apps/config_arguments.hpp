@@ -40,8 +40,9 @@ std::string sections_text();
 /// Help of the command that was asked for, wrapped to the terminal behind standard output, or the usual width.
 std::string help_of(const CLI::App& app);
 
-/// Warns where rounding takes a part of what the nudge measures (training/config/rounding.hpp), and of stale_pulses().
-void warn_of_numbers(const Config& config);
+/// Warns of keys without an effect (idle_keys()), where rounding takes a part of what the nudge measures
+/// (training/config/rounding.hpp), and of stale_pulses().
+void warn_of_keys(const Config& config);
 
 /// Loads the resolved config; UserError with every problem.
 Config load_config(const ConfigArguments& arguments);

@@ -87,8 +87,11 @@ std::vector<GivenValue> begin(const ConfigArguments& arguments, const Config& co
   }
   const RunParts parts = run_parts(config, Work::learns);
   const Config chosen = parts.plan == nullptr ? config : circuit_choices(config, parts);
-  if (changes_section(changes, "sweep")) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
+  const bool sweeps = changes_section(changes, "sweep");
+  if (sweeps) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
+  if (sweeps || changes_section(changes, "compare"))
+    return study_given(read_config_source(arguments.file, arguments.settings));
   return given_values(config, chosen, &parts);
 }
 
@@ -103,11 +106,7 @@ ExitCode check(const ConfigArguments& arguments) {
            set_by(config, change.key));
   }
   answer("{}", auto_text(given));
-  if (const auto idle = idle_keys(config); !idle.empty()) {
-    say("nudge: warning: {}: no effect while device.model = \"digital\": {}. Set device.preset or device.model\n",
-        arguments.file, fmt::join(idle, ", "));
-  }
-  warn_of_numbers(config);
+  warn_of_keys(config);
   return ExitCode::ok;
 }
 

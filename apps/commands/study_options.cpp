@@ -18,6 +18,7 @@
 #include "training/config/set_by.hpp"
 #include "training/sweep/estimate.hpp"
 #include "training/sweep/sweep_file.hpp"
+#include "training/sweep/sweep_grid.hpp"
 
 namespace nudge {
 
@@ -80,8 +81,8 @@ SweepFiles study_files(const std::string& command, const StudyOptions& options, 
 
 StudyLog::StudyLog(const std::string& format, const ConfigSource& source) : json_(format == "json") {
   if (json_ || !is_leader()) return;
-  const Config config = parse_program_config(source.name, source.text, source.settings);
-  choices_ = given_text(given_values(config));
+  warn_of_keys(parse_program_config(source.name, source.text, source.settings));
+  choices_ = given_text(study_given(source));
 }
 
 void StudyLog::begin() { say("{}", std::exchange(choices_, {})); }

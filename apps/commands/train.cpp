@@ -250,7 +250,7 @@ ExitCode run_train(const TrainArguments& options) {
   }
   const Config config = load_program_config(options.config, options.settings);
   const std::uint64_t every = run_options(config).print_every;
-  if (leads_batches()) warn_of_numbers(config);
+  if (leads_batches()) warn_of_keys(config);
   if (!options.resume.empty()) {
     const TrainSummary summary = resume(options.resume, &config, printer(every, options.log));
     return finish(summary, options.resume, options.json);

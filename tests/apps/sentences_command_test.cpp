@@ -115,3 +115,66 @@ TEST_CASE("a run whose loss explodes fails with one evaluation too, one that sat
   INFO(learnt.errors);
   CHECK(learnt.exit_code == 0);
 }
+
+TEST_CASE("of stability nothing is said where there is no equilibrium, and the verdict says why", "[stability]") {
+  const Folder folder;
+  const std::string wild = kDigits + " --set relaxation.schedule=parallel --set relaxation.step=1.5";
+  for (const char* gain : {"1", "2", "4"}) {
+    CAPTURE(gain);
+    const Outcome lost = run_nudge(folder, "stability " + wild + " --chips 1 --set hopfield.gain=" + gain);
+    CHECK(lost.exit_code == 3);
+    CHECK_THAT(lost.output, Contains("nothing is known of stability") &&
+                                (Contains("goes up and down") || Contains("no longer falls")) &&
+                                !Contains("unstable") && !Contains("abscissa") && !Contains("leading"));
+  }
+  // What is fed forward is stable for any weights: there is no margin beyond which anything follows.
+  const Outcome forward =
+      run_nudge(folder, std::string("stability ") + NUDGE_SOURCE_DIR + "/examples/transformer.toml --chips 1");
+  CHECK_THAT(forward.output, Contains("stable for any weights") && !Contains("beyond the margin"));
+  const Outcome check = run_nudge(folder, "gradcheck " + wild + " --set hopfield.gain=2");
+  CHECK_THAT(check.output, Contains("Jacobian at no equilibrium") && !Contains("unstable") && !Contains("abscissa"));
+  // A sweep has no rate |1 + eps lambda|, parallel steps have.
+  CHECK_THAT(run_nudge(folder, "gradcheck " + kDigits).output, Contains("abscissa -0.36") && !Contains("rho ="));
+  const std::string calm = kDigits + " --set relaxation.schedule=parallel --set relaxation.step=0.5";
+  CHECK_THAT(run_nudge(folder, "gradcheck " + calm).output, Contains("rho = 0.8152 per step"));
+}
+
+TEST_CASE("a phase that its tolerance ended is told so by every command", "[equilibrium]") {
+  const Folder folder;
+  const std::string loose = kDigits +
+                            " --set relaxation.schedule=parallel --set relaxation.step=0.5 --set "
+                            "relaxation.tolerance=0.3 --set relaxation.free_steps=100";
+  const std::string words = "free phase stopped early: residual", help = "lower relaxation.tolerance to 1e-03";
+  CHECK_THAT(run_nudge(folder, "stability " + loose + " --chips 1").output, Contains(words) && Contains(help));
+  CHECK_THAT(run_nudge(folder, "gradcheck " + loose).output, Contains(words) && Contains(help));
+  const Outcome run = run_nudge(folder, "train " + loose + " --set train.steps=2 --out run.h5");
+  CHECK_THAT(run.errors, Contains(words) && Contains(help));
+  const auto told = nlohmann::json::parse(run_nudge(folder, "info run.h5 --json").output)["equilibrium"];
+  CHECK(told["ended"] == "converged");
+  CHECK_THAT(told["verdict"].get<std::string>(), Contains(words));
+  // So lowered it settles.
+  CHECK_THAT(run_nudge(folder, "stability " + loose + " --chips 1 --set relaxation.tolerance=1e-3").output,
+             Contains("settled: residual"));
+}
+
+TEST_CASE("keys without an effect are named by every command that would read them with devices", "[config]") {
+  const Folder folder;
+  const std::string warning = "no effect while device.model = \"digital\": ";
+  for (const std::string key :
+       {"device.g_max=20 uS", "crossbar.forward_noise=10 nV", "circuit.hold_offset=1 mV", "circuit.thermal_noise=true",
+        "reads.chopped=true", "reads.free=ideal", "hardware.level=local", "circuit.amplifier=opa847"}) {
+    CAPTURE(key);
+    const std::string set = " --set '" + key + "'", name = key.substr(0, key.find('='));
+    for (const std::string command : {"config check ", "train ", "gradcheck "}) {
+      CAPTURE(command);
+      const std::string more = command == "train " ? kShort + " --out " + name + ".h5" : "";
+      CHECK_THAT(run_nudge(folder, command + kDigits + more + set).errors, Contains(warning + name));
+    }
+    CHECK_THAT(run_nudge(folder, "config check " + kDigits + set + " --set device.preset=ecram").errors,
+               !Contains(warning));
+  }
+  CHECK_THAT(run_nudge(folder, "config check " + kDigits + " --set hardware.level=ideal").errors, !Contains(warning));
+  // A step that is set leaves no fraction to follow.
+  CHECK_THAT(run_nudge(folder, "config check " + kDigits + " --set relaxation.step_fraction=0.5").errors,
+             Contains("relaxation.step_fraction = 0.5 (nothing reads it: relaxation.step = 1; auto would)"));
+}

@@ -256,3 +256,22 @@ TEST_CASE("a swept preset brings its values along") {
   REQUIRE(sweep.count_ok() == 2);
   CHECK(sweep.points[0].metrics[2] != sweep.points[1].metrics[2]);
 }
+
+TEST_CASE("what is said of a study's choices holds in every one of its runs", "[sweep]") {
+  const auto given = [](const std::string& grid, const std::string& key, const std::string& more = "") {
+    const std::string text = "estimator = 'aep_transposed'\n[model]\nchannels = 8\nheads = 2\nmemories = 8\n" + more;
+    for (const GivenValue& one : study_given({"a.toml", text + grid, {}})) {
+      if (one.key == key) return one.value;
+    }
+    return std::string();
+  };
+  // The config alone has no devices, and beta = 0.0001; no run of the first sweep has it, one of the second.
+  CHECK_THAT(given("[sweep.grid]\n'device.preset' = ['ecram', 'capacitor']\n", "beta"), Contains("chosen by each run"));
+  CHECK(given("[sweep.grid]\n'device.preset' = ['', 'ecram']\n", "beta").empty());
+  CHECK(given("[sweep.grid]\n'precision' = ['double', 'float']\n", "beta").empty());
+  CHECK(given("[sweep.grid]\n'hardware.level' = ['ideal', 'mixed']\n", "beta", "[device]\npreset = 'ecram'\n").empty());
+  CHECK_FALSE(given("[sweep.grid]\n'train.learning_rate' = [0.1, 0.2]\n", "beta").empty());
+  const std::string methods =
+      "[compare]\nentrants = ['bptt', 'ecram: estimator=aep_transposed; device.preset=ecram']\n";
+  CHECK(given(methods, "beta").empty());
+}

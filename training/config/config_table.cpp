@@ -102,10 +102,20 @@ ParamTable circuit_rows() {
                                           {{&StabiliserOptions::memory, &MemoryBoundOptions::fraction}})));
   const Condition digital = {"device.model", [](const Config& c) { return !on_devices(c); }, digital_model};
   add_rows(rows, read_with(digital, hardware_aware_section().rows()));
-  add_rows(rows, hardware_section().rows());
+  // What asks for nothing fits every network.
+  Condition levelled = devices_or_warning();
+  levelled.holds = [](const Config& c) { return on_devices(c) || c.text("hardware.level") == "ideal"; };
+  add_rows(rows, read_with(levelled, hardware_section().rows_of({&HardwareOptions::level})));
+  add_rows(rows, read_with(devices_or_warning(), hardware_section().rows_of({&HardwareOptions::amplifier})));
   add_rows(rows, device_rows());
   add_rows(rows, read_with(devices_or_warning(), chip_section().rows()));
   add_rows(rows, rows_beside(read_policy_rows(), rows));
+  // Exact numbers have no noise that reads could average; terms of one's own may have some.
+  Condition noisy = devices_or_warning();
+  noisy.holds = [](const Config& c) { return on_devices(c) || c.text("network.kind") == "own"; };
+  for (ParamRow& row : rows) {
+    if (section_of(row.key) == "reads") row = read_with(noisy, std::move(row));
+  }
   using T = TrainOptions;
   add_rows(rows, train_section().rows_of({&T::step_time, &T::skip_ratio, &T::cosine_every}));
   const Condition with_readout = by_network([](const Config& c) { return !network_kind(c).bare; },

@@ -7,6 +7,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/reading.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/models/netlist/netlist_plan.hpp"
@@ -80,10 +81,20 @@ ParamTable device_rows() {
   }
   Section<CrossbarSpec> arrays = crossbar_section();
   arrays.where(with_edges(), at_edges());
+  using P = ProgrammingSpec;
+  arrays.where({"crossbar.update", pulses_multiply, "coincidence"},
+               {{&CrossbarSpec::programming, &P::train}, {&CrossbarSpec::programming, &P::order}});
   arrays.where(with_gain_bandwidth(), {{&CrossbarSpec::circuit, &CircuitSpec::gain_bandwidth_Hz}});
-  const std::vector<Member<CrossbarSpec>> circuit = {&CrossbarSpec::circuit, &CrossbarSpec::tokens};
-  add_rows(table, read_with(devices_or_warning(), arrays.rows_without(circuit)));
-  add_rows(table, arrays.rows_of(circuit));
+  // Nodes of exact numbers have a time constant, a pole and mismatch. Netlists have volts, diodes a temperature, and conductances C/tau.
+  using C = CrossbarSpec;
+  const ParamTable of_any = arrays.rows_of({{&C::circuit, &CircuitSpec::time_constant_s},
+                                            {&C::circuit, &CircuitSpec::amplifier_bandwidth_Hz},
+                                            {&C::circuit, &CircuitSpec::leak_spread},
+                                            {&C::circuit, &CircuitSpec::read_voltage_V},
+                                            {&C::circuit, &CircuitSpec::temperature_K},
+                                            {&C::circuit, &CircuitSpec::node_capacitance_F}});
+  add_rows(table, read_with(devices_or_warning(), rows_beside(arrays.rows(), of_any)));
+  add_rows(table, of_any);
   return table;
 }
 

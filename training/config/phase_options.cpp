@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/phase_options.hpp"
 
+#include "sim/config/reading.hpp"
 #include "sim/settle.hpp"
 #include "training/learning/estimators/estimator_keys.hpp"
 
@@ -49,11 +50,13 @@ const Section<PhaseOptions>& phase_section() {
         field(zero_is("auto", real("relaxation.step", "auto", at_least(0),
                                    "Step eps = dt/tau; auto: relaxation.step_fraction/(1 + s c).")),
               &PhaseOptions::fixed_step),
-        field(real("relaxation.step_fraction", "0.7", above_up_to(0, 2),
-                   "Fraction of eps = fraction/(1 + s c), which follows the damping c. Of second_order it is "
-                   "(eps/friction) tanh(friction eps/(2 mass)). Both are stable below 2.",
-                   "0.7 to 0.9 of 1/(1 + s c) settles 3 to 5 times faster than a fixed small step, measured"),
-              &PhaseOptions::step_fraction),
+        field(
+            read_with({"relaxation.step", [](const Config& c) { return c.real("relaxation.step") == 0; }, "auto"},
+                      real("relaxation.step_fraction", "0.7", above_up_to(0, 2),
+                           "Fraction of eps = fraction/(1 + s c), which follows the damping c. Of second_order it is "
+                           "(eps/friction) tanh(friction eps/(2 mass)). Both are stable below 2.",
+                           "0.7 to 0.9 of 1/(1 + s c) settles 3 to 5 times faster than a fixed small step, measured")),
+            &PhaseOptions::step_fraction),
         field(zero_is("off", real("relaxation.tolerance", "off", from_below(0, 1),
                                   "A sequence stops when |F|/|z| is at most this; off takes every step.")),
               &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::tolerance),

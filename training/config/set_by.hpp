@@ -23,6 +23,8 @@ struct GivenValue {
   std::string reason;  ///< reason for the value of auto; may be empty
   /// True if the value was measured on the network or its first batch.
   bool measured = false;
+
+  bool operator==(const GivenValue&) const = default;
 };
 
 /// Values that the user did not set, by what set them: presets and levels first, then auto. A sweep's axes are left

@@ -16,6 +16,7 @@
 #include "sim/base/ranks.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/entrants.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/train_options.hpp"
@@ -222,6 +223,52 @@ void GridBuilder::finish() {
   if (splits_.size() <= 1) return;  // each text, and each set of samples, has its own
   grid_.sweep.lines.reset();
   grid_.measured.reset();
+}
+
+namespace {
+
+/// Settings of the runs of a study that differ from its first in one axis or in their method.
+std::vector<Combination> runs_beside_the_first(const Config& base) {
+  std::vector<GridAxis> axes = base.grid("sweep.grid");
+  const std::vector<GridAxis>& compared = base.grid("compare.grid");
+  axes.insert(axes.end(), compared.begin(), compared.end());
+  std::erase_if(axes, [](const GridAxis& axis) { return axis.values.empty(); });
+  Combination first;
+  for (const GridAxis& axis : axes) first.push_back(axis.key + "=" + axis.values.front());
+  const bool around = base.text("sweep.mode") == "one_at_a_time" && compared.empty();
+  std::vector<Combination> runs = {around ? Combination{} : first};
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    for (const std::string& value : axes[a].values) {
+      runs.push_back(around ? Combination{""} : first);
+      runs.back()[around ? 0 : a] = axes[a].key + "=" + value;
+    }
+  }
+  if (base.origin("compare.entrants").layer == Layer::standard) return runs;
+  for (const Entrant& one : read_entrants(base)) {
+    runs.push_back(first);
+    runs.back().insert(runs.back().end(), one.settings.begin(), one.settings.end());
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::vector<GivenValue> study_given(const ConfigSource& source) {
+  const Config base = parse_program_config(source.name, source.text, source.settings);
+  std::optional<std::vector<GivenValue>> common;
+  for (const Combination& run : runs_beside_the_first(base)) {
+    std::vector<std::string> all = source.settings;
+    all.insert(all.end(), run.begin(), run.end());
+    try {
+      const std::vector<GivenValue> here = given_values(parse_program_config(source.name, source.text, all));
+      if (!common) common = here;
+      std::erase_if(*common,
+                    [&here](const GivenValue& one) { return std::find(here.begin(), here.end(), one) == here.end(); });
+    } catch (const UserError&) {  // sweep.invalid decides on it
+      continue;
+    }
+  }
+  return common.value_or(given_values(base));
 }
 
 SweepGrid make_sweep_grid(const ConfigSource& source) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "training/config/combinations.hpp"
+#include "training/config/set_by.hpp"
 #include "training/data/task.hpp"
 #include "training/sweep/sweep.hpp"
 
@@ -29,6 +30,10 @@ struct SweepGrid {
 /// have ended: it reads the data again and fits (train_run.hpp). Nothing where the points share no samples, on ranks
 /// other than the first, and where the observer stops.
 std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer);
+
+/// Values that the user did not set and that are the same in every run of a study (given_values): of all values of each axis of sweep.grid and
+/// compare.grid beside the first of the others, and of all entrants. Runs that break a rule are left out.
+std::vector<GivenValue> study_given(const ConfigSource& source);
 
 /// True if the values of a key of the config are numbers.
 bool is_numeric_key(const std::string& key);
