@@ -104,7 +104,9 @@ ParamTable circuit_rows() {
   add_rows(rows, read_with(digital, hardware_aware_section().rows()));
   // What asks for nothing fits every network.
   Condition levelled = devices_or_warning();
-  levelled.holds = [](const Config& c) { return on_devices(c) || c.text("hardware.level") == "ideal"; };
+  levelled.holds = [](const Config& c) {
+    return on_devices(c) || hardware_section().read(c).level == HardwareLevel::ideal;
+  };
   add_rows(rows, read_with(levelled, hardware_section().rows_of({&HardwareOptions::level})));
   add_rows(rows, read_with(devices_or_warning(), hardware_section().rows_of({&HardwareOptions::amplifier})));
   add_rows(rows, device_rows());
@@ -112,7 +114,7 @@ ParamTable circuit_rows() {
   add_rows(rows, rows_beside(read_policy_rows(), rows));
   // Exact numbers have no noise that reads could average; terms of one's own may have some.
   Condition noisy = devices_or_warning();
-  noisy.holds = [](const Config& c) { return on_devices(c) || c.text("network.kind") == "own"; };
+  noisy.holds = [](const Config& c) { return on_devices(c) || network_kind(c).name == "own"; };
   for (ParamRow& row : rows) {
     if (section_of(row.key) == "reads") row = read_with(noisy, std::move(row));
   }

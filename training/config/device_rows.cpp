@@ -93,8 +93,9 @@ ParamTable device_rows() {
                                             {&C::circuit, &CircuitSpec::read_voltage_V},
                                             {&C::circuit, &CircuitSpec::temperature_K},
                                             {&C::circuit, &CircuitSpec::node_capacitance_F}});
-  add_rows(table, read_with(devices_or_warning(), rows_beside(arrays.rows(), of_any)));
-  add_rows(table, of_any);
+  for (const ParamRow& row : arrays.rows()) {
+    table.push_back(find_row(of_any, row.key) != nullptr ? row : read_with(devices_or_warning(), row));
+  }
   return table;
 }
 

@@ -51,7 +51,7 @@ const Section<PhaseOptions>& phase_section() {
                                    "Step eps = dt/tau; auto: relaxation.step_fraction/(1 + s c).")),
               &PhaseOptions::fixed_step),
         field(
-            read_with({"relaxation.step", [](const Config& c) { return c.real("relaxation.step") == 0; }, "auto"},
+            read_with({"relaxation.step", [](const Config& c) { return phase_options(c).fixed_step == 0; }, "auto"},
                       real("relaxation.step_fraction", "0.7", above_up_to(0, 2),
                            "Fraction of eps = fraction/(1 + s c), which follows the damping c. Of second_order it is "
                            "(eps/friction) tanh(friction eps/(2 mass)). Both are stable below 2.",

@@ -229,13 +229,15 @@ namespace {
 
 /// Settings of the runs of a study that differ from its first in one axis or in their method.
 std::vector<Combination> runs_beside_the_first(const Config& base) {
-  std::vector<GridAxis> axes = base.grid("sweep.grid");
-  const std::vector<GridAxis>& compared = base.grid("compare.grid");
-  axes.insert(axes.end(), compared.begin(), compared.end());
+  std::vector<GridAxis> axes;
+  for (const char* grid : {"sweep.grid", "compare.grid"}) {
+    const std::vector<GridAxis>& its = base.grid(grid);
+    axes.insert(axes.end(), its.begin(), its.end());
+  }
   std::erase_if(axes, [](const GridAxis& axis) { return axis.values.empty(); });
   Combination first;
   for (const GridAxis& axis : axes) first.push_back(axis.key + "=" + axis.values.front());
-  const bool around = base.text("sweep.mode") == "one_at_a_time" && compared.empty();
+  const bool around = base.as_text("sweep.mode") == "one_at_a_time";
   std::vector<Combination> runs = {around ? Combination{} : first};
   for (std::size_t a = 0; a < axes.size(); ++a) {
     for (const std::string& value : axes[a].values) {

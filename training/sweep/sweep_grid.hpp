@@ -31,8 +31,8 @@ struct SweepGrid {
 /// other than the first, and where the observer stops.
 std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer);
 
-/// Values that the user did not set and that are the same in every run of a study (given_values): of all values of each axis of sweep.grid and
-/// compare.grid beside the first of the others, and of all entrants. Runs that break a rule are left out.
+/// Values that the user did not set (given_values) and that are the same in every run of a study. Its runs have every value of each axis,
+/// beside the first values of the others, and every method of a comparison. Runs that break a rule are left out.
 std::vector<GivenValue> study_given(const ConfigSource& source);
 
 /// True if the values of a key of the config are numbers.
