@@ -137,7 +137,8 @@ ToldUnit unit_in(const MeasuredText& text, bool told) {
   }
   for (const int line : text.comment_lines()) {
     const std::string comment = boost::trim_left_copy_if(text.line_text(line), boost::is_any_of("#%/ \t"));
-    if (boost::icontains(comment, "unit") || !named_unit(comment).unit.empty()) take(comment, line);
+    const bool tells = boost::icontains(comment, "unit") || boost::icontains(comment, " in ") || comment.ends_with(')');
+    if (tells && !told_unit(comment).empty()) take(comment, line);
   }
   for (const std::string& name : text.header.cells) take(name, text.header.line);
   for (const std::string& unit : text.units.cells) take(unit, text.units.line);

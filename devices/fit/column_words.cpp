@@ -150,7 +150,17 @@ void take_commented_names(MeasuredText& text, const std::vector<LongColumn>& kno
   CsvRow names = text.commented_names();
   if (names.cells.empty()) return;
   text.header = std::move(names);
-  if (!names_columns(text, known)) text.header = {};
+  if (!names_columns(text, known)) {
+    text.header = {};
+    return;
+  }
+  const std::string own = text.line_text(text.header.line);
+  for (const int line : text.comment_lines()) {
+    if (line <= text.line(0) || text.line_text(line) != own) continue;
+    csv_fail(text.place(line),
+             "names of columns in a comment, again: tables below each other need their names and titles "
+             "without a mark for comments");
+  }
 }
 
 void name_by_place(MeasuredText& text) {

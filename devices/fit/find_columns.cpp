@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of a table of measurements by what people call them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -114,6 +115,8 @@ void ColumnFinder::refuse_numbered() const {
   for (const char* reading : {"conductance", "resistance"}) {
     const std::size_t k = known_at(reading);
     if (k == known_.size() || !found_.has(k)) continue;
+    std::vector<std::string> all{names_[found_.place[k]]}, others;
+    std::string unit;
     for (std::size_t c = 0; c < names_.size(); ++c) {
       if (taken_[c] || aside_[c]) continue;
       std::string name = names_[c].substr(0, names_[c].find_last_not_of("0123456789") + 1);  // G (uS).1
@@ -121,12 +124,14 @@ void ColumnFinder::refuse_numbered() const {
       std::string own = named_unit(name).name;
       own = own.substr(0, own.find_last_not_of("0123456789_#. ") + 1);  // G2 (uS)
       if (named_unit(name).unit.empty() || !rank_of(own, known_[k])) continue;
-      csv_fail(
-          where_,
-          fmt::format(
-              "column \"{0}\" is one more {1}: of another device? Say --columns \"{1}={2}+{0} {3}\" or \"aside={0}\"",
-              names_[c], reading, names_[found_.place[k]], named_unit(name).unit));
+      unit = named_unit(name).unit;
+      all.push_back(names_[c]);
+      others.push_back("aside=" + names_[c]);
     }
+    if (others.empty()) continue;
+    csv_fail(where_,
+             fmt::format("column \"{}\" is one more {}: of another device? Say --columns \"{}={} {}\" or \"{}\"",
+                         all[1], reading, reading, fmt::join(all, "+"), unit, fmt::join(others, ",")));
   }
 }
 

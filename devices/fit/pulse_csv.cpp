@@ -84,13 +84,13 @@ void note_turns(const RowsOfRecords& rows, std::vector<std::string>& notes) {
 }
 
 /// Refuses records whose pulses change the conductance against their direction: a voltage whose sign has the other meaning. Changes count by
-/// their size: at the end of a saturated ramp half of them are noise.
+/// their size: at the end of a saturated ramp half of them are noise. None counts more than nine in ten others, so no single reading decides.
 void refuse_reversed(const std::string& file, const RowsOfRecords& rows) {
   constexpr std::size_t least = 10;  // pulses
   constexpr double most = 0.8;       // of all changes; noise alone makes a half
   struct Changes {
-    std::size_t moved = 0;
-    double against = 0, way = 0, range = 0;
+    std::vector<double> along;
+    double range = 0;
   };
   std::map<std::string, Changes> devices;
   for (const LabRecord& one : rows.records) {
@@ -99,21 +99,30 @@ void refuse_reversed(const std::string& file, const RowsOfRecords& rows) {
     const auto [low, high] = std::minmax_element(r.conductance_S.begin(), r.conductance_S.end());
     own.range = std::max(own.range, *high - *low);
     for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
-      const double along = (r.direction[i] == Direction::up ? 1 : -1) * (r.conductance_S[i] - r.conductance_S[i - 1]);
-      own.moved += along != 0 ? 1 : 0;
-      own.against += std::max(-along, 0.0);
-      own.way += std::abs(along);
+      const double change = r.conductance_S[i] - r.conductance_S[i - 1];
+      if (change != 0) own.along.push_back(r.direction[i] == Direction::up ? change : -change);
     }
   }
   for (const auto& [name, own] : devices) {
-    if (own.moved < least || own.against < most * own.way || 2 * own.against - own.way < 0.5 * own.range) continue;
-    csv_fail(
-        devices.size() > 1 ? fmt::format("{}: device {}", file, name) : file,
-        fmt::format("{:.0f} % of what the pulses change goes against their direction: is the sign of the voltage "
-                    "the other one, or 1 for down? {}",
-                    100 * own.against / own.way,
-                    devices.size() > 1 ? "\"polarity=reversed\" in --columns turns all devices; else correct this one"
-                                       : "Say --columns \"polarity=reversed\""));
+    if (own.along.size() < least) continue;
+    std::vector<double> sizes;
+    for (const double change : own.along) sizes.push_back(std::abs(change));
+    const auto tenth = sizes.begin() + static_cast<std::ptrdiff_t>(9 * sizes.size() / 10);
+    std::nth_element(sizes.begin(), tenth, sizes.end());
+    double against = 0, way = 0;
+    for (const double change : own.along) {
+      const double size = std::min(std::abs(change), *tenth);
+      way += size;
+      against += change < 0 ? size : 0;
+    }
+    if (against < most * way || 2 * against - way < 0.5 * own.range) continue;
+    const bool several = devices.size() > 1;
+    csv_fail(several ? fmt::format("{}: device {}", file, name) : file,
+             fmt::format("{:.0f} % of what the pulses change goes against their direction: is the sign of the voltage "
+                         "the other one, or 1 for down? {}",
+                         100 * against / way,
+                         several ? "\"polarity=reversed\" in --columns turns all devices; else correct this one"
+                                 : "Say --columns \"polarity=reversed\""));
   }
 }
 

@@ -59,9 +59,10 @@ void MeasuredText::find_trailing() {
   if (units.cells.size() == width) units.cells.pop_back();
 }
 
-/// Refuses lines behind the table that are rows of numbers by another separator: files that were put together.
+/// Refuses lines above or behind the table that are rows of numbers by another separator: files that were put together. Of a matrix one is
+/// a row; beside a table with names it may be an instrument's.
 void MeasuredText::refuse_other_rows(const std::vector<int>& behind) const {
-  constexpr std::size_t least = 3;
+  const std::size_t least = header.cells.empty() ? 1 : 3;
   std::vector<int> rows;
   for (const int line : behind) {
     const std::string text = boost::trim_copy_if(line_text(line), boost::is_any_of(" \t\""));
@@ -72,8 +73,8 @@ void MeasuredText::refuse_other_rows(const std::vector<int>& behind) const {
   }
   if (rows.size() < least) return;
   throw UserError(place(rows[0]) +
-                  fmt::format(": {} lines from here on are rows of numbers with another separator, or in "
-                              "quotes: one separator for a file",
+                  fmt::format(": rows of numbers with another separator than the table's, or in quotes "
+                              "({} lines): one separator for a file",
                               rows.size()));
 }
 

@@ -111,6 +111,12 @@ bool stands_above(const std::vector<CsvRow>& rows, std::size_t i, char separator
   return false;
 }
 
+/// True of a line that begins with #, or with % or // and a blank, as of MATLAB: %2 may be a device.
+bool is_comment(std::string_view line) {
+  const auto blank = [&](std::size_t at) { return at >= line.size() || line[at] == ' ' || line[at] == '\t'; };
+  return line[0] == '#' || (line[0] == '%' && blank(1)) || (line.starts_with("//") && blank(2));
+}
+
 bool is_empty(const CsvRow& row) {
   return std::all_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return cell.empty(); });
 }
@@ -205,8 +211,7 @@ void MeasuredText::find_records() {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
     const std::size_t first = line.find_first_not_of(" \t");
-    const bool skipped = first == std::string_view::npos || line[first] == '#' || line[first] == '%' ||
-                         line.substr(first).starts_with("//");
+    const bool skipped = first == std::string_view::npos || is_comment(line.substr(first));
     std::size_t length = line.size();
     if (!skipped && line.find('"') != std::string_view::npos) {  // a cell in quotes may go on in the next line
       for (const char by : {',', ';', '\t'}) {
@@ -311,6 +316,7 @@ void MeasuredText::find_table() {
     end = i - 1;
   }
   refuse_other_rows(behind);
+  refuse_other_rows(aside);
   aside.insert(aside.end(), behind.begin(), behind.end());
   spans_ = std::vector<Span>(spans_.begin() + static_cast<std::ptrdiff_t>(begin),
                              spans_.begin() + static_cast<std::ptrdiff_t>(end));

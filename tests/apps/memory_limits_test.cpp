@@ -29,8 +29,10 @@ Outcome limited(const Folder& folder, const std::string& what, const std::string
 }
 
 /// Below this the loader of shared libraries ends a program before any of it runs, with 127 and a sentence of its own. In the next 200 kB it is
-/// the start of oneDNN that has no memory for an exception, before main() begins; from there on the program speaks (end_without_memory).
+/// the start of oneDNN that has no memory for an exception, before main() begins, or those of GnuTLS and of OpenMP; from there on the program
+/// speaks (end_without_memory).
 bool was_loaded(const Outcome& run) {
+  if (run.errors.find("Error in GnuTLS initialization") == 0) return false;
   if (run.errors.find("terminate called without an active exception") == 0) return false;
   return run.exit_code != 127 || run.errors.find("error while loading shared libraries") == std::string::npos;
 }

@@ -30,8 +30,9 @@ TEST_CASE("a step below one rounding unit of the precision leaves the state wher
   CHECK_THAT(error_of({"relaxation.step=1e-8"}), Contains("the state never moves"));
   CHECK(error_of({"relaxation.step=1e-8", "precision=double", "correction.delay=0"}).empty());
   CHECK(error_of({"relaxation.step=1e-7"}).empty());
-  CHECK(error_of({"relaxation.step=0.5", "damping.control=false", "relaxation.step_fraction=1e-30"})
-            .empty());  // without effect
+  // Beside a step it has no effect, which is another error.
+  CHECK_THAT(error_of({"relaxation.step=0.5", "damping.control=false", "relaxation.step_fraction=1e-30"}),
+             Contains("relaxation.step_fraction") && !Contains("rounding unit"));
 }
 
 TEST_CASE("a learning rate that moves no weight is refused") {

@@ -73,10 +73,11 @@ bool never_rested(const TrainLog& log) {
 
 /// Text on a run that ended where its loss tells of nothing learnt; empty: it does not. Ten times its start or more, and above every constant
 /// answer, surely, or by ten times as well: a mean that single samples made so large has no significance. Or a thousand times that of the
-/// constant answer, whatever the start. A squared error is then of outputs that are √1000 = 32 standard deviations of the targets off.
+/// constant answer, of classes whatever the start: values may begin so far off. A squared error is then of outputs that are √1000 = 32
+/// standard deviations of the targets off.
 /// A cross-entropy of two classes is 693 nat, a probability of 1e-301 of what is right: nothing, in double. Where no constant answer is
 /// known it is a thousand times the start.
-std::string lost_by(const TrainLog& log, const std::optional<ConstantGain>& constant, double own) {
+std::string lost_by(const TrainLog& log, const std::optional<ConstantGain>& constant, double own, bool classes) {
   constexpr double kTimes = 10, kFar = 1000;
   const std::vector<double>& losses = losses_over_run(log);
   if (losses.empty()) return "";
@@ -86,7 +87,9 @@ std::string lost_by(const TrainLog& log, const std::optional<ConstantGain>& cons
   if (start > 0 && above && end > (constant ? kTimes : kFar) * start)
     return fmt::format("{} from {:.4g} to {:.4g}{}", kRose, start, end,
                        constant ? ", above that of a constant answer" : "");
-  return worse > kFar ? fmt::format("{} at {:.4g}, {:.2g} times that of a constant answer", kEnds, end, worse) : "";
+  return worse > kFar && classes
+             ? fmt::format("{} at {:.4g}, {:.2g} times that of a constant answer", kEnds, end, worse)
+             : "";
 }
 
 /// Text of a run's failure, by which it is no result; empty: it is one. A constant answer that is better is no failure alone, nor are states
@@ -105,7 +108,8 @@ std::string failure_of(const TrainSummary& s, const TrainingLoop& loop, const st
   const bool restless = never_rested(log) && constant && constant->gain.high < 0 && has_not_fallen(log);
   if (restless || unsound(log, constant && constant->gain.low > 0)) return finding(s.equilibrium);
   if (!loop.finished()) return "";
-  return lost_by(log, constant, s.of(constant && constant->part == "test" ? "test_loss" : "validation_loss"));
+  return lost_by(log, constant, s.of(constant && constant->part == "test" ? "test_loss" : "validation_loss"),
+                 s.metric == "accuracy");
 }
 
 /// Note on a run that a constant answer beats.
