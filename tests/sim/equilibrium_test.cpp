@@ -217,14 +217,24 @@ TEST_CASE("as many steps as the sentence names bring a phase to its equilibrium,
   CHECK_THAT(sentence(judge_point(drifting, z, false, phase, {}, step)), !Catch::Contains("reach"));
 }
 
-TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") {
+namespace {
+
+/// Four samples of which one has settled; the residual halves in a step.
+Equilibrium a_quarter_settled() {
   Equilibrium e;
-  CHECK(sentence(e).empty());
   e.samples = 4;
   e.settled = 0.25;
   e.lost = e.none = e.unstable = e.dead = 0;
   e.residual = 0.2;
   e.decay = 0.5;
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") {
+  CHECK(sentence({}).empty());
+  Equilibrium e = a_quarter_settled();
   e.steps = 1;
   CHECK(
       sentence(e) ==
@@ -264,12 +274,7 @@ TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") 
 
 TEST_CASE("the verdict says what ended the phase, and what its tolerance ended is not told to take more steps",
           "[equilibrium]") {
-  Equilibrium e;
-  e.samples = 4;
-  e.settled = 0.25;
-  e.lost = e.none = e.unstable = e.dead = 0;
-  e.residual = 0.2;
-  e.decay = 0.5;
+  Equilibrium e = a_quarter_settled();
   e.steps = 3;
   e.abscissa = -1;
   e.ended = Status::converged;
