@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -198,14 +197,9 @@ bool holds_places(const MeasuredText& text) {
 
 /// Refuses what stands in a matrix beside its devices: sums, other quantities, a row that counts the columns, a second matrix.
 void refuse_no_devices(const MeasuredText& text) {
-  const auto sums_up = [](const std::string& cell) {
-    constexpr std::array words = {"mean", "average", "avg", "std", "stdev", "sd",
-                                  "sum",  "total",   "min", "max", "median"};
-    return std::any_of(words.begin(), words.end(), [&](const char* word) { return boost::iequals(cell, word); });
-  };
   const auto refuse_sum = [&](const std::string& name, int line) {
     if (sums_up(named_unit(name).name))
-      csv_fail(text.place(line), fmt::format("\"{}\" is of the others, no device: take it out", name));
+      csv_fail(text.place(line), fmt::format("\"{}\" sums up the others. Take it out", name));
   };
   for (const std::string& name : text.header.cells) {
     refuse_sum(name, text.header.line);

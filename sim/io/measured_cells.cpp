@@ -90,6 +90,12 @@ bool is_no_reading(const std::string& cell) {
          cell.find('-') == 0;
 }
 
+bool sums_up(const std::string& cell) {
+  constexpr std::array words = {"mean", "average", "avg",     "std",     "std dev", "stdev", "sd",    "sigma", "n",
+                                "min",  "max",     "minimum", "maximum", "median",  "sum",   "total", "count"};
+  return is_word_of(cell, words);
+}
+
 bool is_overflow(const std::string& cell) {
   if (cell.empty()) return false;
   const char first = cell[0];

@@ -82,11 +82,7 @@ bool is_row_of_units(const CsvRow& row) {
 
 /// True of a row behind a table that sums it up, "Mean,,25.3,", where the first cell of the others is a number.
 bool is_summary(const CsvRow& row, const CsvRow& first, char separator) {
-  static const std::array words = {"mean", "average", "avg",     "std",    "std dev", "stdev", "sd",    "sigma", "min",
-                                   "max",  "minimum", "maximum", "median", "sum",     "total", "count", "n"};
-  const auto named = [&](const char* word) { return boost::iequals(row.cells.at(0), word); };
-  return !first.cells.empty() && !row.cells.empty() && is_number(first.cells[0], separator) &&
-         std::any_of(words.begin(), words.end(), named);
+  return !first.cells.empty() && !row.cells.empty() && is_number(first.cells[0], separator) && sums_up(row.cells[0]);
 }
 
 /// True where most rows begin with a number.

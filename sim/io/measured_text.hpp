@@ -152,6 +152,9 @@ bool is_overflow(const std::string& cell);
 /// True of the marks of is_overflow() that tell no size: ---, NaN, #N/A, and an empty cell.
 bool is_no_reading(const std::string& cell);
 
+/// True of a name of what sums others up: "Mean", "Std dev", "N".
+bool sums_up(const std::string& cell);
+
 /// True of a unit as people write it: "uS", "(kOhm)", "Ohms", "sec".
 bool is_unit_name(const std::string& cell);
 

@@ -257,7 +257,7 @@ TEST_CASE("what is no device of a measured matrix is refused, and comments tell 
   };
   refused("\"8,073\",\"8,386\"\n\"7,185\",\"20,952\"\n", "no row of numbers");
   refused("1u,2u\n3u,4u\n", "no row of numbers");
-  refused(",BL1,BL2,Mean\nWL1,8.1,9.2,8.65\nWL2,7.1,6.2,6.65\n", "\"Mean\" is of the others");
+  refused(",BL1,BL2,Mean\nWL1,8.1,9.2,8.65\nWL2,7.1,6.2,6.65\n", "\"Mean\" sums up the others");
   refused(",BL1,BL2\nWL1,8.1,9.2\nWL2,7.1,6.2\nStd,0.7,2.1\n", "m.csv:4: \"Std\"");
   refused("temperature (K),B1,B2\n300,8.1,9.2\n300,7.1,6.2\n", "is in K, no conductance");
   refused("V_row,B1,B2\n0.2,8.1,9.2\n0.2,7.1,6.2\n", "\"V_row\" has another name than the others");
