@@ -63,6 +63,14 @@ TEST_CASE("a circuit gets of the level what it has a place for", "[hardware]") {
   CHECK(resistive.flag("circuit.thermal_noise"));
   CHECK(resistive.real("crossbar.forward_noise") == 0);
   CHECK(resistive.text("nudge.cost_current") == "live");
+  // Phases of oscillators have no clamp that could differ: a mismatch pulled them to 0.
+  const std::vector<std::string> oscillators = {"device.preset=ecram", "network.kind=oscillator",
+                                                "task.kind=classification", "estimator=ep"};
+  CHECK(of(oscillators).real("circuit.leak_spread") == 0);
+  std::vector<std::string> unequal = oscillators;
+  unequal.push_back("circuit.leak_spread=0.05");
+  CHECK_THROWS_WITH(of(unequal), Contains("circuit.leak_spread = 0.05 (nothing reads it: network.kind = oscillator; a "
+                                          "network whose nodes have a clamp, a leak of their own would"));
   CHECK_THROWS_WITH(
       of({"device.preset=ecram", "relaxation.solver=anderson"}),
       Contains("relaxation.solver = anderson (does not fit: hardware.level must be ideal on devices: it does not "

@@ -32,6 +32,11 @@ Condition with_curves() {
   return condition;
 }
 
+Condition with_clamps() {
+  return {"network.kind", [](const Config& c) { return network_kind(c).leak(c).at(1) > 0; },
+          "a network whose nodes have a clamp, a leak of their own", Unread::refused_always};
+}
+
 std::vector<Member<CrossbarSpec>> at_edges() {
   using C = CrossbarSpec;
   using W = WireSpec;
@@ -45,7 +50,6 @@ std::vector<Member<CrossbarSpec>> at_edges() {
           {&C::circuit, &CircuitSpec::amplifier_bandwidth_Hz},
           {&C::circuit, &CircuitSpec::auto_zero},
           {&C::circuit, &CircuitSpec::zero_capacitance_F},
-          {&C::circuit, &CircuitSpec::leak_spread},
           {&C::circuit, &CircuitSpec::shot_noise},
           {&C::circuit, &CircuitSpec::phase_adc},
           {&C::mapping, &MappingSpec::kind}};
@@ -85,11 +89,11 @@ ParamTable device_rows() {
   arrays.where({"crossbar.update", pulses_multiply, "coincidence"},
                {{&CrossbarSpec::programming, &P::train}, {&CrossbarSpec::programming, &P::order}});
   arrays.where(with_gain_bandwidth(), {{&CrossbarSpec::circuit, &CircuitSpec::gain_bandwidth_Hz}});
-  // Nodes of exact numbers have a time constant, a pole and mismatch. Netlists have volts, diodes a temperature, and conductances C/tau.
+  // Nodes of exact numbers have a time constant and a pole. Netlists have volts, diodes a temperature, and conductances C/tau.
   using C = CrossbarSpec;
+  arrays.where(with_clamps(), {{&C::circuit, &CircuitSpec::leak_spread}});
   const ParamTable of_any = arrays.rows_of({{&C::circuit, &CircuitSpec::time_constant_s},
                                             {&C::circuit, &CircuitSpec::amplifier_bandwidth_Hz},
-                                            {&C::circuit, &CircuitSpec::leak_spread},
                                             {&C::circuit, &CircuitSpec::read_voltage_V},
                                             {&C::circuit, &CircuitSpec::temperature_K},
                                             {&C::circuit, &CircuitSpec::node_capacitance_F}});
