@@ -73,13 +73,14 @@ std::string rows_text(const GradcheckReport& report) {
 /// The answer first: which estimator is closest, the verdict on the equilibrium, and why the others are wrong.
 std::string answer_of(const GradcheckReport& report) {
   const std::vector<GradientError> errors = gradient_errors(report);
-  const GradcheckAnswer found = gradcheck_answer(errors);
+  const bool exact = report.reference_converged();
+  const GradcheckAnswer found = gradcheck_answer(errors, exact ? "" : report.failure);
   const std::string text = fmt::format("{}\n{}\nequilibrium: {}\n", found.title, found.sentence, report.verdict);
   std::string out = wrapped(text, terminal_columns(STDOUT_FILENO));
   std::vector<std::vector<std::string>> why = {{"below 0.99", "cosine", "largest part of the error"}};
   for (const GradientError& one : errors) {
     const std::string part = main_error(one, errors);
-    if (one.cosine < 0.99 && !part.empty()) why.push_back({one.estimator, short_cosine(one.cosine), part});
+    if (exact && one.cosine < 0.99 && !part.empty()) why.push_back({one.estimator, short_cosine(one.cosine), part});
   }
   if (why.size() > 1) out += text_table(why, 3);
   return out + "\n";

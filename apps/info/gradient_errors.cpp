@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "apps/report/page_text.hpp"
 #include "training/check/choices.hpp"
 
 namespace nudge {
@@ -133,7 +134,15 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
          (one.beta > 0 ? fmt::format(" (beta = {:.2g})", one.beta) : "");
 }
 
-GradcheckAnswer gradcheck_answer(const std::vector<GradientError>& all) {
+std::string reference_failure(const H5Reader& file) {
+  const auto has = [&](const char* name) { return file.has("diagnostics") && file.has_attribute(name, "diagnostics"); };
+  if (has("reference_failure")) return file.text_attribute("reference_failure", "diagnostics");
+  const bool failed = has("reference_converged") && file.integer_attribute("reference_converged", "diagnostics") == 0;
+  return failed ? "the exact gradient did not converge" : "";  // files of earlier versions
+}
+
+GradcheckAnswer gradcheck_answer(const std::vector<GradientError>& all, const std::string& failure) {
+  if (!failure.empty()) return {"No exact gradient to compare with", report::capitalised(failure) + "."};
   std::vector<const GradientError*> ranked;
   const GradientError* check = nullptr;
   for (const GradientError& one : all) {

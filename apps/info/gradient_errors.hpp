@@ -41,11 +41,14 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
 /// Text of a cosine: "0.9712", "1-3.1e-05" where it is closer to 1, "1", "-".
 std::string short_cosine(double cosine);
 
+/// Why a file of kind gradcheck has no exact gradient to compare with; empty where it has one.
+std::string reference_failure(const H5Reader& file);
+
 /// Answer of a gradient check. title: the closest estimator; sentence: how many reach 0.99, the farthest, and what
-/// finite differences say of the reference.
+/// finite differences say of the reference. Without an exact gradient nothing is closest to it: `failure` says why.
 struct GradcheckAnswer {
   std::string title, sentence;
 };
-GradcheckAnswer gradcheck_answer(const std::vector<GradientError>& all);
+GradcheckAnswer gradcheck_answer(const std::vector<GradientError>& all, const std::string& failure);
 
 }  // namespace nudge

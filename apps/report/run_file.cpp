@@ -372,6 +372,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   run.points = load_table_with(file, "points", {}, {});
   run.steps = load_steps(file);
   run.equilibrium = equilibrium_of(file);
+  run.reference_failure = reference_failure(file);
   if (run.kind == "gradcheck") run.errors = gradient_errors(file);
   run.arrays = load_table_with(file, "arrays", {}, {});
   run.tuning = load_table_with(file, "tuning", {"entrant", "status"}, {"seed", "validation_loss"});

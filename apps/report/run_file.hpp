@@ -106,6 +106,7 @@ struct RunFile {
   std::vector<GradientError> errors;  ///< what a gradcheck tells of every estimator
   /// Verdict on the equilibrium, as the command printed it; empty in earlier versions and without free phases.
   std::string equilibrium;
+  std::string reference_failure;  ///< of a gradient check
   std::vector<StepCurves> steps;  ///< gradients per step of a gradcheck that recorded some
   Table tuning, test, entrants;   ///< tables of a comparison
   std::string intervals_hold;  ///< sentence on what the intervals of its differences cover; empty in earlier versions

@@ -75,7 +75,7 @@ std::string agreement_table(const Agreement& agreement) {
 }
 
 Opening gradcheck_opening(const RunFile& run) {
-  const GradcheckAnswer found = gradcheck_answer(run.errors);
+  const GradcheckAnswer found = gradcheck_answer(run.errors, run.reference_failure);
   Opening out{found.title, found.sentence, ""};
   if (!run.equilibrium.empty()) out.sentence += fmt::format(" Equilibrium: {}.", run.equilibrium);
   return out;

@@ -9,6 +9,7 @@
 
 using namespace nudge::test;
 using Catch::Contains;
+using Catch::StartsWith;
 using nlohmann::json;
 
 namespace {
@@ -56,6 +57,19 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
     CHECK(parsed["rows"][0].contains(name));
   }
   CHECK(parsed["diagnostics"]["reference_converged"] == true);
+}
+
+TEST_CASE("gradcheck without a fixed point names no estimator the closest") {
+  const Folder folder;
+  const Outcome lost = run_nudge(folder, "gradcheck " NUDGE_SOURCE_DIR "/examples/digits.toml --out a.h5 " +
+                                             std::string("--set relaxation.schedule=parallel --set relaxation.step=1.5 "
+                                                         "--set hopfield.gain=2 --set gradcheck.estimators=['ep']"));
+  CHECK(lost.exit_code == 3);
+  CHECK_THAT(lost.output, StartsWith("No exact gradient to compare with\nNo fixed point was reached") &&
+                              !Contains("closest") && !Contains("largest part of the error"));
+  CHECK(run_nudge(folder, "report a.h5 -o a.html").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("a.html")),
+             Contains("No exact gradient to compare with") && !Contains("closest to"));
 }
 
 TEST_CASE("gradcheck exits 3 when its reference did not converge, and still prints the table") {

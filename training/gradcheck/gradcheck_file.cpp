@@ -82,6 +82,7 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
   fact("damping", r.damping);
   fact("finite_difference_entries", static_cast<std::int64_t>(r.difference_entries));
   fact("reference_converged", static_cast<std::int64_t>(r.reference_converged() ? 1 : 0));
+  if (!r.reference_converged()) fact("reference_failure", r.failure);
   double settled = 0;
   double solved = 0;
   for (const ReferenceFacts& one : r.references) {
