@@ -153,16 +153,20 @@ Rows noise_rows() {
       row<&Spec::pulse_up, &WritePulse::voltage_V>(
           "pulse_voltage_up", "V",
           "voltage of up pulses, for the energy of updates; 0: that of the model, else unknown and not counted", ours),
-      row<&Spec::pulse_up, &WritePulse::width_s>(
-          "pulse_width_up", "s",
-          "width of up pulses, for the energy of updates; 0: that of the model, else unknown and not counted", ours),
+      beside("pulse_voltage_up",
+             row<&Spec::pulse_up, &WritePulse::width_s>(
+                 "pulse_width_up", "s",
+                 "width of up pulses, for the energy of updates; 0: that of the model, else unknown and not counted",
+                 ours)),
       row<&Spec::pulse_down, &WritePulse::voltage_V>(
           "pulse_voltage_down", "V",
           "voltage of down pulses, for the energy of updates; 0: that of the model, else unknown and not counted",
           ours),
-      row<&Spec::pulse_down, &WritePulse::width_s>(
-          "pulse_width_down", "s",
-          "width of down pulses, for the energy of updates; 0: that of the model, else unknown and not counted", ours)};
+      beside("pulse_voltage_down",
+             row<&Spec::pulse_down, &WritePulse::width_s>(
+                 "pulse_width_down", "s",
+                 "width of down pulses, for the energy of updates; 0: that of the model, else unknown and not counted",
+                 ours))};
 }
 
 Rows selector_rows() {

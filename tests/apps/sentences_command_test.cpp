@@ -177,4 +177,9 @@ TEST_CASE("keys without an effect are named by every command that would read the
   // A step that is set leaves no fraction to follow.
   CHECK_THAT(run_nudge(folder, "config check " + kDigits + " --set relaxation.step_fraction=0.5").errors,
              Contains("relaxation.step_fraction = 0.5 (nothing reads it: relaxation.step = 1; auto would)"));
+  // A width alone gives no energy of a pulse.
+  CHECK_THAT(
+      run_nudge(folder, "config check " + kDigits + " --set device.preset=ecram --set device.pulse_width_up=1e-6")
+          .errors,
+      Contains("device.pulse_width_up = 1 us (nothing reads it: device.pulse_voltage_up = 0 V"));
 }
