@@ -130,6 +130,7 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
   }
   const auto largest = std::max_element(parts.begin(), parts.end());
   if (largest != parts.end() && largest->first >= lost / 2) return largest->second;
+  if (lost < 0.01) return "";  // nobody looked for a cause
   return "not explained: noise and residuals are less than half of it" +
          (one.beta > 0 ? fmt::format(" (beta = {:.2g})", one.beta) : "");
 }

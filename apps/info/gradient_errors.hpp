@@ -35,7 +35,7 @@ std::string equilibrium_of(const H5Reader& file);
 /// Largest part of 1 − cosine, in words with its number; empty below 1e-4, and without diagnostics. On devices it is what the check found by
 /// switching parts off, where it looked. Else parts are compared by the loss of cosine that each can explain: noise at most 1 − s/√(1 + s²) at the signal-to-noise s of the nodes; an unsettled free
 /// phase what `implicit` loses, which is exact at that state; an unsettled nudged phase r²/2 of its residual r. Where none
-/// of them explains half, the text says so.
+/// of them explains half, the text of a cosine below 0.99 says so.
 std::string main_error(const GradientError& one, const std::vector<GradientError>& all);
 
 /// Text of a cosine: "0.9712", "1-3.1e-05" where it is closer to 1, "1", "-".

@@ -159,6 +159,7 @@ TEST_CASE("advise says what every rule takes, and tunes transfer rates where the
     // sgd keeps its momentum; a rule its own numbers.
     if (rule == "pulses" || rule == "one_sided") CHECK(row["digital_numbers"] == 1);
     if (rule == "accumulate" || rule == "c_ttv2") CHECK(row["digital_numbers"] == 2);
+    if (rule == "write_verify") CHECK(row["digital_numbers"] == 3);  // its copy, and what was last written
     const double pulses = row["pulses"], most = row["most_pulses"], heat = row["learning_energy_J"];
     CHECK(most >= 1);  // of the first writing at least
     // Ohmic devices of 0 to 60 uS under pulses of 1 V and 100 ns; reads take far less than pulses.
