@@ -67,7 +67,7 @@ void warn_of_keys(const Config& config) {
     say("nudge: warning: no effect while device.model = \"digital\": {}. Set device.preset or device.model\n",
         fmt::join(idle, ", "));
   }
-  for (const std::string& warning : {rounding_warning(config), stale_pulses(config)}) {
+  for (const std::string& warning : {rounding_warning(config), stale_pulses(config), power_alone(config)}) {
     if (!warning.empty()) say("nudge: warning: {}\n", warning);
   }
 }

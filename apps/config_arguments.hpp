@@ -41,7 +41,7 @@ std::string sections_text();
 std::string help_of(const CLI::App& app);
 
 /// Warns of keys without an effect (idle_keys()), where rounding takes a part of what the nudge measures
-/// (training/config/rounding.hpp), and of stale_pulses().
+/// (training/config/rounding.hpp), of stale_pulses() and power_alone().
 void warn_of_keys(const Config& config);
 
 /// Loads the resolved config; UserError with every problem.

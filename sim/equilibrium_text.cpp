@@ -21,6 +21,9 @@ namespace {
 /// True if more steps of the phase may bring its states to equilibria.
 bool too_short(const Equilibrium& e) { return e.decay < 1 && (e.stable() || !(e.none > 0.5)); }
 
+/// True if all samples have a stable equilibrium near them, which smaller steps would reach.
+bool overshoots(const Equilibrium& e) { return e.stable() && !(e.none > 0); }
+
 /// True if its tolerance ended the phase of a state that is not there yet.
 bool stopped_early(const Equilibrium& e) { return e.ended == Status::converged && e.settled < 1; }
 
@@ -59,7 +62,7 @@ std::string finding(const Equilibrium& e) {
   return fmt::format("{}: {}{}, {} of the samples settle",
                      stopped_early(e) ? "free phase stopped early"
                      : too_short(e)   ? "free phase too short"
-                     : e.stable()     ? "the steps overshoot a stable equilibrium"
+                     : overshoots(e)  ? "the steps overshoot a stable equilibrium"
                                       : "no equilibrium found",
                      ended_text(e), away, percent(e.settled));
 }
@@ -113,7 +116,7 @@ std::string remedy(const Equilibrium& e) {
     if (too_short(e)) return "raise relaxation.free_steps: more steps tell whether there is an equilibrium";
   }
   const bool steps = e.may_name("relaxation.step");
-  if (e.stable() && steps) return "lower relaxation.step";
+  if (overshoots(e) && steps) return "lower relaxation.step";
   return std::string("lower ") + (steps ? "relaxation.step, " : "") + "the weights or train.learning_rate";
 }
 

@@ -49,9 +49,28 @@ std::string left_text(std::optional<double> growth) {
   if (!growth || !(*growth > 0)) return "";
   return fmt::format(
       "unstable: a perturbation of this operating point grows e-fold in {} with 1 pF at every node, so no circuit "
-      "stays "
-      "there; --tran TIME shows where it goes",
+      "stays there; --tran TIME shows where it goes if its nodes are unequal (--capacitance \"1 pF\" --capacitance "
+      "\"NODE=2 pF\")",
       format_quantity(1 / *growth, Unit::second, 3));
+}
+
+/// Warns where no circuit keeps an operating point.
+void warn_left(const NetlistCommand& options, std::optional<double> growth) {
+  if (const std::string left = left_text(growth); !left.empty()) say("nudge: warning: {}: {}\n", options.file, left);
+}
+
+/// The same of the operating point at the volts where a transient begins or ends. Equal nodes keep a balance that no circuit keeps.
+void warn_left_at(const NetlistCommand& options, const NodalEquations& equations, const std::vector<double>& volts) {
+  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  std::copy_n(volts.begin(), equations.nodes(), x.begin());
+  OperatingPointSolver solver(equations);
+  if (solver.solve(equations.values(), {}, x).status != Status::converged) return;
+  double moved = 0, largest = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(equations.nodes()); ++i) {
+    moved = std::max(moved, std::abs(x[i] - volts[i]));
+    largest = std::max(largest, std::abs(x[i]));
+  }
+  if (moved <= 1e-3 * largest) warn_left(options, growth_rate(equations, x));
 }
 
 nlohmann::json json_of(const NodalEquations& equations, const OperatingPoint& found, const std::vector<double>& x,
@@ -201,6 +220,7 @@ ExitCode print_transient(NetlistCommand options, const NodalEquations& at_rest) 
                                        format_quantity(how.stop_s, Unit::second, 4), why));
   }
   const bool settled = !options.waves && found.status == Status::converged, rests = found.turning < 0;
+  if (options.waves || settled) warn_left_at(options, at_rest, options.waves ? found.volts.front() : found.end_V);
   if (!rests) say_turning(options, equations.netlist().elements[static_cast<std::size_t>(found.turning)]);
   if (options.json) {
     nlohmann::json nodes = nlohmann::json::object(), ends;
@@ -318,7 +338,7 @@ ExitCode run_netlist(const NetlistCommand& options) {
   const std::optional<double> growth = growth_rate(equations, x);
   answer("{}",
          options.json ? json_text(json_of(equations, found, x, growth), 2) + "\n" : table_of(equations, found, x));
-  if (const std::string left = left_text(growth); !left.empty()) say("nudge: warning: {}: {}\n", options.file, left);
+  warn_left(options, growth);
   return ExitCode::ok;
 }
 

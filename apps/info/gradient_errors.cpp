@@ -131,8 +131,10 @@ std::string main_error(const GradientError& one, const std::vector<GradientError
   const auto largest = std::max_element(parts.begin(), parts.end());
   if (largest != parts.end() && largest->first >= lost / 2) return largest->second;
   if (lost < 0.01) return "";  // nobody looked for a cause
-  return "not explained: noise and residuals are less than half of it" +
-         (one.beta > 0 ? fmt::format(" (beta = {:.2g})", one.beta) : "");
+  std::string known = fmt::format("residual {:.1e} of the free phase", one.free_residual);
+  if (one.nudged_residual > 0) known += fmt::format(", {:.1e} of the nudged one", one.nudged_residual);
+  if (one.beta > 0) known += fmt::format(", beta = {:.2g}", one.beta);
+  return "not explained (" + known + ")";
 }
 
 std::string reference_failure(const H5Reader& file) {

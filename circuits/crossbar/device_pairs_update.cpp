@@ -153,7 +153,8 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
     all.push_back(std::move(reading));
   }
   if (spec_.programming.update == UpdateScheme::write_verify) {
-    all.push_back({"digital_numbers", "1", "digital numbers kept for each weight: the copy, and what was last written", 2});
+    all.push_back(
+        {"digital_numbers", "1", "digital numbers kept for each weight: the copy, and what was last written", 2});
   }
 }
 

@@ -162,7 +162,8 @@ TEST_CASE("keys without an effect are named by every command that would read the
   const std::string warning = "no effect while device.model = \"digital\": ";
   for (const std::string key :
        {"device.g_max=20 uS", "crossbar.forward_noise=10 nV", "circuit.hold_offset=1 mV", "circuit.thermal_noise=true",
-        "reads.chopped=true", "reads.free=ideal", "hardware.level=local", "circuit.amplifier=opa847"}) {
+        "circuit.temperature=350", "circuit.node_capacitance=1 pF", "reads.chopped=true", "reads.free=ideal",
+        "hardware.level=local", "circuit.amplifier=opa847"}) {
     CAPTURE(key);
     const std::string set = " --set '" + key + "'", name = key.substr(0, key.find('='));
     for (const std::string command : {"config check ", "train ", "gradcheck "}) {
@@ -177,6 +178,11 @@ TEST_CASE("keys without an effect are named by every command that would read the
   // A step that is set leaves no fraction to follow.
   CHECK_THAT(run_nudge(folder, "config check " + kDigits + " --set relaxation.step_fraction=0.5").errors,
              Contains("relaxation.step_fraction = 0.5 (nothing reads it: relaxation.step = 1; auto would)"));
+  // Sweeps have no time for a lag, but amplifiers have a power.
+  CHECK_THAT(
+      run_nudge(folder, "config check " + kDigits + " --set device.preset=ecram --set circuit.gain_bandwidth=1e3")
+          .errors,
+      Contains("circuit.gain_bandwidth sets the power of amplifiers alone"));
   // A width alone gives no energy of a pulse.
   CHECK_THAT(
       run_nudge(folder, "config check " + kDigits + " --set device.preset=ecram --set device.pulse_width_up=1e-6")

@@ -59,6 +59,17 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
   CHECK(parsed["diagnostics"]["reference_converged"] == true);
 }
 
+TEST_CASE("gradcheck names phases of one step and a large nudge as causes") {
+  const Folder folder;
+  const std::string digits = "gradcheck " NUDGE_SOURCE_DIR
+                             "/examples/digits.toml --set gradcheck.estimators=['ep'] "
+                             "--set gradcheck.finite_difference_entries=0 ";
+  CHECK_THAT(run_nudge(folder, digits + "--set hopfield.gain=1.2 --set relaxation.free_steps=1").output,
+             Contains("short phases: ") && !Contains("not explained"));
+  CHECK_THAT(run_nudge(folder, digits + "--set beta=5").output,
+             Contains("too large a beta = 5: ") && Contains("at a tenth of it"));
+}
+
 TEST_CASE("gradcheck without a fixed point names no estimator the closest") {
   const Folder folder;
   const Outcome lost = run_nudge(folder, "gradcheck " NUDGE_SOURCE_DIR "/examples/digits.toml --out a.h5 " +

@@ -194,6 +194,33 @@ TEST_CASE("the verdict is that of the measured phases, unless no circuit stays a
   CHECK_THAT(stability_verdict(report, phases), Catch::Contains("raise circuit.amplifier_bandwidth"));
 }
 
+TEST_CASE("what longer phases show is no contradiction of the verdict on the phases") {
+  Equilibrium
+      phases;  // three of four samples rest; the fourth circles about an equilibrium that Newton's method finds stable
+  phases.samples = 4;
+  phases.settled = 0.75;
+  phases.lost = phases.none = phases.unstable = phases.dead = 0;
+  phases.residual = 0.08;
+  phases.steps = 2000;
+  phases.decay = 0.9;
+  phases.abscissa = -0.25;
+  StabilityReport report;
+  report.at.samples = 4;
+  report.at.lost = 0.25;
+  report.at.residual = 0.12;
+  report.at.steps = 6000;
+  report.at.ended = Status::oscillating;
+  CHECK_THAT(stability_verdict(report, phases), Catch::StartsWith("no equilibrium found: residual 0.08") &&
+                                                    Catch::Contains("where it goes up and down") &&
+                                                    !Catch::Contains("raise relaxation.free_steps"));
+  // Longer phases at an equilibrium whose Jacobian is singular, as of phases that all may turn.
+  phases.settled = 1;
+  report.at.ended = Status::converged;
+  CHECK_THAT(stability_verdict(report, phases), Catch::StartsWith("settled: ") &&
+                                                    Catch::Contains("the Jacobian is nearly singular") &&
+                                                    !Catch::Contains("no equilibrium"));
+}
+
 TEST_CASE("a phase that has settled by sweeps is not called short for what parallel steps would do") {
   // Units that load each other: parallel steps of 1 tau leave a hundredth of the slowest mode after ten, sweeps 1e-6.
   const GradcheckReport found = gradcheck(parse_program_config(

@@ -100,11 +100,12 @@ struct Compared {
 
 /// Exact gradient of the circuit at its fixed points. Throws NumericalFailure where it is not known: to 1e-3, a tenth of what is told.
 template <class S>
-Reference circuit_gradient(const Config& config, const Network<S>& network, const Batch& batch, double step) {
+Reference circuit_gradient(const Config& config, const Network<S>& network, const Batch& batch, double step,
+                           int longest) {
   BatchGradientOptions options = exact_options<double>(config);
   options.phases.step = options.phases.free.step = step;
   if (moves_input(config)) return exact_gradient(*exact_copy<S>(network, ExactSystem::circuit), options, batch);
-  options.phases.free.max_steps *= static_cast<int>(kStretched);
+  options.phases.free.max_steps *= longest;
   options.phases.free.tolerance = kFixed;
   options.phases.free.average_last = 1;
   options.phases.adjoint_tolerance = 1e-4;
@@ -126,7 +127,7 @@ double weights_of(const Network<S>& network) {
 }
 
 template <class S>
-Compared measure_as(const Config& config, const RunParts& run, std::uint64_t number) {
+Compared measure_as(const Config& config, const RunParts& run, int longest, std::uint64_t number) {
   const auto network = make_network<S>(config, run.plan, Weights::configured);
   const double step = RelaxationStep(config).of(network->circuit());
   const Batch batch = run.task->training(number);
@@ -142,7 +143,7 @@ Compared measure_as(const Config& config, const RunParts& run, std::uint64_t num
     BatchGradient<S> learner(*network, options);
     const BatchReport report = learner.compute(batch, number, estimate);
     if (report.signal.known() && std::isfinite(report.signal.noise())) out.noise = report.signal.noise();
-    const Reference exact = circuit_gradient<S>(config, *network, batch, step);
+    const Reference exact = circuit_gradient<S>(config, *network, batch, step, longest);
     out.cosine = agreement<double>(in_double(estimate), exact.gradient, equilibrium_groups(network->plan())).cosine;
     const double nudged = std::max(0.0, report.cost_in_forces - report.steps);
     const double forces = report.steps * once / options.phases.free.max_steps + nudged;  // of a step of training
@@ -157,9 +158,9 @@ Compared measure_as(const Config& config, const RunParts& run, std::uint64_t num
   return out;
 }
 
-Compared measure(const Config& config, const RunParts& run, std::uint64_t number = 0) {
-  return run_options(config).double_precision() ? measure_as<double>(config, run, number)
-                                                : measure_as<float>(config, run, number);
+Compared measure(const Config& config, const RunParts& run, int longest, std::uint64_t number = 0) {
+  return run_options(config).double_precision() ? measure_as<double>(config, run, longest, number)
+                                                : measure_as<float>(config, run, longest, number);
 }
 
 /// Takes the mean over further batches, of cosines that are no good.
@@ -169,7 +170,7 @@ void take_more_batches(const Config& config, const RunParts& run, const Compared
   for (std::uint64_t b = 1; b < kBatches && out.cosine < fair_cosine; ++b) {
     const bool free = first.products <= what.products || static_cast<double>(b + 1) * first.steps <= what.steps;
     if (!free && !(out.cosine < kNothing)) return;
-    const Compared more = measure(config, run, b);
+    const Compared more = measure(config, run, what.longest, b);
     if (std::isnan(more.cosine)) continue;
     sum += more.cosine;
     ++out.batches;
@@ -178,9 +179,9 @@ void take_more_batches(const Config& config, const RunParts& run, const Compared
 }
 
 /// Adds what is left without a part.
-void look_at(const std::string& name, const Config& ideal, const RunParts& run, const Compared& all,
+void look_at(const std::string& name, const Config& ideal, const RunParts& run, const Compared& all, int longest,
              std::vector<ErrorPart>& parts) {
-  const Compared left = measure(ideal, run);
+  const Compared left = measure(ideal, run, longest);
   if (std::isnan(left.cosine)) return;  // nothing is known without it
   const double share = all.noise > 0 ? std::max(0.0, 1 - std::pow(left.noise / all.noise, 2)) : 0;
   if (left.cosine > all.cosine + kTold || share > kTold || (std::isnan(all.cosine) && !std::isnan(left.cosine))) {
@@ -230,10 +231,12 @@ std::string forecast_warning(const Config& config, const GradientForecast& forec
          (forecast.looked ? "" : " (`nudge config check` examines every part of the circuit)");
 }
 
-double first_cosine(const Config& config, const RunParts& run) { return measure(config, run).cosine; }
+double first_cosine(const Config& config, const RunParts& run) {
+  return measure(config, run, LookAt::quick_parts.longest).cosine;
+}
 
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what) {
-  const Compared all = measure(config, run);
+  const Compared all = measure(config, run, what.longest);
   GradientForecast out;
   out.cosine = out.first = all.cosine;
   out.noise_V = all.noise * circuit_spec(config).read_voltage_V;
@@ -251,7 +254,7 @@ GradientForecast forecast_gradient(const Config& config, const RunParts& run, Lo
   }
   out.looked = cost <= what.steps || all.products <= what.products;
   if (!out.looked) return out;
-  for (const auto& [name, ideal] : parts) look_at(name, ideal, run, all, out.parts);
+  for (const auto& [name, ideal] : parts) look_at(name, ideal, run, all, what.longest, out.parts);
   std::stable_sort(out.parts.begin(), out.parts.end(),
                    [](const ErrorPart& a, const ErrorPart& b) { return a.cosine > b.cosine; });
   return out;

@@ -37,13 +37,14 @@ struct GradientForecast {
 struct LookAt {
   double steps = 0;     ///< steps of training, for all parts together
   double products = 0;  ///< products of a weight and a state, for one gradient of the run
+  int longest = 4;      ///< most steps of the exact free phase over those of the run; it ends where it has settled
   static const LookAt whole, quick_parts, parts;
   /// Limit of a run: a twentieth of its steps.
   static LookAt of_run(const Config& config);
 };
 inline const LookAt LookAt::whole{};
-inline const LookAt LookAt::quick_parts{0, 2e9};  // some tenths of a second each
-inline const LookAt LookAt::parts{std::numeric_limits<double>::infinity()};
+inline const LookAt LookAt::quick_parts{0, 2e9, 64};  // some tenths of a second each
+inline const LookAt LookAt::parts{std::numeric_limits<double>::infinity(), 0, 64};
 
 /// True if the run has a forecast: it learns all by an estimator that nudges a circuit on devices, or by a program's
 /// own.
@@ -57,7 +58,7 @@ std::string no_forecast_text(const Config& config);
 std::string forecast_warning(const Config& config, const GradientForecast& forecast);
 
 /// Measures the forecast of a config whose open settings are chosen (chosen_circuit, with_nudge). The network is made as the run makes
-/// it, with its devices and random numbers. The exact gradient belongs to a free phase of at most four times the steps in double, with
+/// it, with its devices and random numbers. The exact gradient belongs to a free phase of at most `longest` times the steps in double, with
 /// the adjoint solved for (exact_gradient). Below 0.9 the cosine of a batch scatters by 0.1 to 0.2. The mean of up to four batches is
 /// taken there, as many as `what` may cost, and of all four before a run is refused. The parts are measured one by one. Every part of the
 /// circuit that is not ideal gets its keys' defaults, one gradient and one exact gradient.

@@ -185,6 +185,19 @@ std::string quickening(const Equilibrium& phases) {
   return steadying(phases);
 }
 
+/// Verdict on phases whose longer ones do not come to rest.
+std::string restless_verdict(Equilibrium phases, const Equilibrium& longer) {
+  const std::string unknown = "; nothing is known of stability: longer phases end ";
+  if (longer.ended == Status::converged)
+    return sentence(phases) + unknown + "where the Jacobian is nearly singular, " + ended_text(longer);
+  if (phases.settled < 1 && longer.ended != Status::max_steps) {  // no number of steps settles them
+    phases.none = 1;
+    phases.abscissa = Equilibrium::unknown;
+    phases.missing_steps = 0;
+  }
+  return sentence(phases) + unknown + "at no equilibrium, " + ended_text(longer);
+}
+
 }  // namespace
 
 std::string stability_verdict(const StabilityReport& report, const Equilibrium& phases) {
@@ -194,8 +207,7 @@ std::string stability_verdict(const StabilityReport& report, const Equilibrium& 
            "; stable for any weights, because J is lower triangular. One sweep, or one unit step per node, settles "
            "it exactly";
   }
-  if (!report.at_rest())
-    return out + "; nothing is known of stability: longer phases end at no equilibrium, " + ended_text(report.at);
+  if (!report.at_rest()) return restless_verdict(phases, report.at);
   if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed; " + out;
   if (report.abscissa >= 0) {
     out = fmt::format("unstable: perturbations of the equilibrium grow ({:+.3g} per tau); {}", report.abscissa,

@@ -89,16 +89,19 @@ ParamTable device_rows() {
   arrays.where({"crossbar.update", pulses_multiply, "coincidence"},
                {{&CrossbarSpec::programming, &P::train}, {&CrossbarSpec::programming, &P::order}});
   arrays.where(with_gain_bandwidth(), {{&CrossbarSpec::circuit, &CircuitSpec::gain_bandwidth_Hz}});
-  // Nodes of exact numbers have a time constant and a pole. Netlists have volts, diodes a temperature, and conductances C/tau.
+  // Nodes of exact numbers have a time constant and a pole; where resistors join them, volts, a temperature and a capacitance too.
   using C = CrossbarSpec;
   arrays.where(with_clamps(), {{&C::circuit, &CircuitSpec::leak_spread}});
-  const ParamTable of_any = arrays.rows_of({{&C::circuit, &CircuitSpec::time_constant_s},
-                                            {&C::circuit, &CircuitSpec::amplifier_bandwidth_Hz},
-                                            {&C::circuit, &CircuitSpec::read_voltage_V},
-                                            {&C::circuit, &CircuitSpec::temperature_K},
-                                            {&C::circuit, &CircuitSpec::node_capacitance_F}});
+  const ParamTable of_any = arrays.rows_of(
+      {{&C::circuit, &CircuitSpec::time_constant_s}, {&C::circuit, &CircuitSpec::amplifier_bandwidth_Hz}});
+  const ParamTable of_bare = arrays.rows_of({{&C::circuit, &CircuitSpec::read_voltage_V},
+                                             {&C::circuit, &CircuitSpec::temperature_K},
+                                             {&C::circuit, &CircuitSpec::node_capacitance_F}});
+  const auto listed = [](const ParamTable& rows, const ParamRow& row) { return find_row(rows, row.key) != nullptr; };
+  Condition joined = devices_or_warning();
+  joined.holds = [devices = joined.holds](const Config& c) { return devices(c) || network_kind(c).bare; };
   for (const ParamRow& row : arrays.rows()) {
-    table.push_back(find_row(of_any, row.key) != nullptr ? row : read_with(devices_or_warning(), row));
+    table.push_back(listed(of_any, row) ? row : read_with(listed(of_bare, row) ? joined : devices_or_warning(), row));
   }
   return table;
 }

@@ -16,6 +16,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/reading.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
@@ -303,6 +304,14 @@ bool level_may_set(const std::string& key) {
     if (std::any_of(list->begin(), list->end(), [&](const PhysicalValue& one) { return key == one.key; })) return true;
   }
   return false;
+}
+
+std::string power_alone(const Config& config) {
+  const bool asked =
+      on_devices(config) && set_by_user(config, "circuit.gain_bandwidth") && config.real("circuit.gain_bandwidth") > 0;
+  if (!asked || leaves_bandwidth_open(config) || !phase_options(config).sweeps()) return "";
+  return "circuit.gain_bandwidth sets the power of amplifiers alone: with relaxation.schedule = sweep their lag is not "
+         "simulated; parallel would. `nudge crossbar` prints the lag";
 }
 
 std::string stale_pulses(const Config& config) {

@@ -36,6 +36,9 @@ std::vector<std::string> amplifier_keys();
 /// Warning that device.pulses is not what the tables of a memristor make of its volts and widths, by more than a factor of 2; empty: none.
 std::string stale_pulses(const Config& config);
 
+/// Warning text where a gain-bandwidth that was set makes no pole, since sweeps have no time; else empty.
+std::string power_alone(const Config& config);
+
 /// Deviations of a config on devices from its level, each as "key = value". They stand in the heading of every result.
 /// {"hardware.level = ideal"} if that was asked for; empty for digital matrices.
 std::vector<std::string> ideal_parts(const Config& config);

@@ -6,52 +6,70 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <tuple>
+#include <vector>
 
 #include "sim/base/errors.hpp"
 #include "training/check/gradient_forecast.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 
 namespace {
 
-constexpr const char *too_large = "too large a beta", *too_small = "too small a beta";
+/// A part of the error, and how its cosine was found: "without", "at half of it".
+struct Cause {
+  std::string name;
+  double cosine = 0;
+  const char* how = "without";
+};
 
-/// The parts of a forecast, and nudges of half and of ten times the size.
-GradientForecast error_parts(const Config& config, const RunParts& run, double beta) {
-  GradientForecast found = forecast_gradient(config, run, LookAt::quick_parts);
-  if (!(beta > 0) || !found.looked) return found;
-  for (const auto& [name, other] : {std::pair(too_large, beta / 2), std::pair(too_small, 10 * beta)}) {
-    Config moved = config;
-    moved.set_from_text("beta", fmt::format("{:.17g}", other));
-    found.parts.push_back({fmt::format("{} = {:.2g}", name, beta), first_cosine(moved, run), 0});
+/// The parts of a forecast, phases of sixteen times the steps, and nudges of other sizes. Nothing where the network is too large.
+std::vector<Cause> causes_of(const Config& config, const RunParts& run, double beta, const GradientForecast& found) {
+  std::vector<Cause> causes;
+  if (!found.looked) return causes;
+  for (const ErrorPart& part : found.parts) causes.push_back({part.name, part.cosine});
+  Config longer = config;
+  for (const char* key : {"relaxation.free_steps", "relaxation.nudged_steps"}) {
+    if (network_reads(config, key)) longer.set_from_text(key, std::to_string(16 * config.integer(key)));
   }
-  return found;
+  causes.push_back({"short phases", first_cosine(longer, run), "without"});
+  if (!(beta > 0)) return causes;
+  const std::string large = fmt::format("too large a beta = {:.2g}", beta);
+  const std::string small = fmt::format("too small a beta = {:.2g}", beta);
+  for (const auto& [name, factor, how] :
+       {std::tuple(large, 0.5, "at half of it"), std::tuple(large, 0.1, "at a tenth of it"),
+        std::tuple(small, 10.0, "at ten times")}) {
+    Config moved = config;
+    moved.set_from_text("beta", fmt::format("{:.17g}", factor * beta));
+    causes.push_back({name, first_cosine(moved, run), how});
+  }
+  return causes;
 }
 
 }  // namespace
 
-std::string error_cause(const Config& config, const RunParts& run, const std::string& estimator, double beta) {
+std::string error_cause(const Config& config, const RunParts& run, const std::string& estimator, double beta,
+                        double cosine) {
   Config one = config;
   try {
     one.set_from_text("estimator", estimator);
     if (beta > 0) one.set_from_text("beta", fmt::format("{:.17g}", beta));
-    const GradientForecast found = error_parts(one, run, beta);
-    const auto gain = [&found](const ErrorPart& part) {
-      const double won = part.cosine - found.first;
+    const GradientForecast found = forecast_gradient(one, run, LookAt::quick_parts);
+    const double with = std::isnan(found.first) ? cosine : found.first;
+    const std::vector<Cause> causes = causes_of(one, run, beta, found);
+    const auto gain = [with](const Cause& cause) {
+      const double won = cause.cosine - with;
       return std::isnan(won) ? -std::numeric_limits<double>::infinity() : won;  // its phases do not settle
     };
-    const auto first = std::max_element(found.parts.begin(), found.parts.end(),
-                                        [&](const ErrorPart& a, const ErrorPart& b) { return gain(a) < gain(b); });
-    if (first == found.parts.end() || std::isnan(found.first)) return "";
+    const auto first = std::max_element(causes.begin(), causes.end(),
+                                        [&](const Cause& a, const Cause& b) { return gain(a) < gain(b); });
+    if (first == causes.end()) return "";
     constexpr double most = 0.5, some = 0.1;  // of the error
-    const double share = gain(*first) / (1 - found.first);
+    const double share = gain(*first) / (1 - with);
     if (!(share > some)) return "nothing that was tried takes away a tenth of it";
-    const char* how = first->name.starts_with(too_large)   ? "at half of it"
-                      : first->name.starts_with(too_small) ? "at ten times"
-                                                           : "without";
     return fmt::format("{}{}: {:.3f} {}, {:.3f} with", share > most ? "" : "several parts, among them ", first->name,
-                       first->cosine, how, found.first);
+                       first->cosine, first->how, with);
   } catch (const NumericalFailure&) {  // a nudge beyond the minimum of a circuit without one of its parts
     return "";
   }

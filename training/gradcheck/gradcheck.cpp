@@ -88,7 +88,7 @@ class Check {
       const GradcheckRow* all = out_.find(one.name, "all");
       if (all == nullptr || !(all->agreement.cosine < kFair)) continue;
       tell("what makes the gradient of " + one.name + " wrong");
-      one.cause = error_cause(config_, parts_, one.name, one.beta);
+      one.cause = error_cause(config_, parts_, one.name, one.beta, all->agreement.cosine);
     }
   }
 
@@ -352,7 +352,9 @@ std::string gradcheck_failure(const Config& config, const GradcheckReport& repor
   const std::vector<std::string> keys = advisable_keys(config);
   const auto has = [&keys](const char* key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); };
   const std::string damping = has("model.damping") ? "model.damping" : "";
-  if (report.finite() && !report.stability.at_rest()) {
+  const bool fixed = std::all_of(report.references.begin(), report.references.end(),
+                                 [](const ReferenceFacts& r) { return r.settled == r.sequences; });
+  if (report.finite() && !fixed && !report.stability.at_rest()) {
     const std::string mends = remedy(report.equilibrium);
     return "no fixed point was reached, so the table compares with no exact gradient" +
            (mends.empty() ? "" : ". What helps: " + mends);
