@@ -6,9 +6,13 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 
 #include "devices/device_array.hpp"
 #include "devices/device_levels.hpp"
+#include "devices/memristor/pulsed_memristor.hpp"
+#include "devices/pulse_effects.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
@@ -49,7 +53,32 @@ Array at_bound(const Characterization& c, bool upper) {
   return array;
 }
 
-/// Pulses that take the mean device from a bound to the middle between its bounds, linearly between looks; 0: not within ten windows.
+/// Part of pulse k + 1 from a bound that takes the mean device to a conductance: of a law in time a shorter pulse does so. Nothing: the model has
+/// no such law.
+std::optional<double> part_of_pulse(const Characterization& c, bool up, std::uint64_t k, double conductance_S) {
+  constexpr int parts = 64;
+  if (!has_equation(c.spec)) return {};
+  Array array = at_bound(c, !up);
+  for (std::uint64_t sent = 1; sent <= k; ++sent) send(array, c, 1, up, sent);
+  std::vector<Index> all(static_cast<std::size_t>(c.options.devices));
+  std::iota(all.begin(), all.end(), Index{0});
+  const Matrix<double> one = Matrix<double>::Constant(1, c.options.devices, up ? 1 : -1);
+  PulseChange shorter;
+  shorter.longer = 1.0 / parts;
+  double before = mean_of(array.conductance());
+  for (int part = 0; part < parts; ++part) {
+    array.pulse(all, one, k + 1 + static_cast<std::uint64_t>(part), shorter);
+    const double now = mean_of(array.conductance());
+    if (up ? now >= conductance_S : now <= conductance_S) {
+      return (part + (conductance_S - before) / (now - before)) / parts;
+    }
+    before = now;
+  }
+  return {};
+}
+
+/// Pulses that take the mean device from a bound to the middle between its bounds, linearly between looks, and by parts of a pulse where
+/// that is known; 0: not within ten windows.
 double to_middle(const Characterization& c, bool up) {
   constexpr double most_windows = 10, looks_per_window = 1000;
   const double middle = 0.5 * (mean_of(at_bound(c, false).conductance()) + mean_of(at_bound(c, true).conductance()));
@@ -60,7 +89,8 @@ double to_middle(const Characterization& c, bool up) {
     send(array, c, pulses, up, k + 1);
     const double now = mean_of(array.conductance());
     if (up ? now >= middle : now <= middle) {
-      return pulses * (static_cast<double>(k) + (middle - before) / (now - before));
+      const auto part = pulses == 1 ? part_of_pulse(c, up, k, middle) : std::nullopt;
+      return pulses * (static_cast<double>(k) + part.value_or((middle - before) / (now - before)));
     }
     before = now;
   }
