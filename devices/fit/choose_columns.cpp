@@ -11,6 +11,7 @@
 #include "devices/fit/column_finder.hpp"
 #include "devices/fit/column_words.hpp"
 #include "devices/fit/device_columns.hpp"
+#include "devices/fit/labels.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -66,6 +67,7 @@ void ColumnFinder::take_part(const std::string& choice, const std::string& part)
   const bool ohms = k->name == "conductance" && is_unit_of(unit, Unit::ohm);
   if (ohms && known_at("resistance") < known_.size()) meaning = known_at("resistance");
   refuse_second(meaning, at);
+  chosen_ = chosen_ || k->name == "conductance" || k->name == "resistance" || k->name == "current";
   take(meaning, at, unit);
 }
 
@@ -110,36 +112,37 @@ void ColumnFinder::find_column_each() {
   }
   if (has_reading()) return;
   const ColumnEach each = column_each(text_, known_, taken_, aside_);
-  const std::size_t named = each.named ? told_by_names(each.of_cycles) : known_.size(), way = known_at("direction");
-  if (each.blocks.empty() || (each.named && named == known_.size())) return;
-  const std::size_t time = known_at("time");
-  if (each.timed && (time == known_.size() || found_.has(time))) return;
-  if (each.timed && each.units[0].empty()) {
+  if (each.blocks.empty()) return;
+  std::vector<std::size_t> told;  // known columns that the names tell
+  std::vector<std::string> tags;
+  for (const std::string& meaning : each.tells) {
+    told.push_back(meaning == "device" ? told_by_names() : known_at(meaning.c_str()));
+    if (told.back() == known_.size() || found_.has(told.back())) return;
+    tags.push_back((meaning == "device" ? "names" : meaning + "s") + " of columns");
+  }
+  if (each.is("time") && each.units[0].empty()) {
     csv_fail(where_,
              fmt::format("the names tell times, from \"{0}\" on: in which unit are the readings? Write \"{0} (uS)\"",
                          names_[each.blocks[0].columns[0]]));
   }
-  if (each.directed && (way == known_.size() || found_.has(way))) return;
-  std::vector<std::string> tags;
-  if (each.named) tags.emplace_back("names of columns");
-  if (each.directed) tags.emplace_back("directions of columns");
-  if (each.timed) tags.emplace_back("times of columns");
-  const std::vector<std::size_t> places = stacked(each.blocks, tags);
+  const std::vector<std::size_t> places =
+      stacked(each.blocks, tags, std::find(each.readings.begin(), each.readings.end(), "pulse") == each.readings.end());
   for (std::size_t k = 0; k < each.readings.size(); ++k)
     take(known_at(each.readings[k].c_str()), places[k], each.units[k]);
-  if (each.named) take(named, places[each.readings.size()], "");
-  if (each.directed) take(way, places.back(), "");
-  if (each.timed) take(time, places.back(), "s");
+  for (std::size_t k = 0; k < told.size(); ++k)
+    take(told[k], places[each.readings.size() + k], each.is("time") ? "s" : "");
+  if (told.size() != 1 || each.readings.size() != 1) return;
+  for (const ColumnBlock& block : each.blocks) each_.push_back(names_[block.columns[0]]);
 }
 
-std::size_t ColumnFinder::told_by_names(bool of_cycles) const {
-  std::size_t k = known_at("device") < known_.size() ? known_at("device") : known_at("cell");
-  if (of_cycles || (k < known_.size() && found_.has(k))) k = known_at("cycle");
+std::size_t ColumnFinder::told_by_names() const {
+  std::size_t k = device_at();
+  if (k < known_.size() && found_.has(k)) k = known_at("cycle");
   return k < known_.size() && !found_.has(k) ? k : known_.size();
 }
 
 std::vector<std::size_t> ColumnFinder::stacked(const std::vector<ColumnBlock>& blocks,
-                                               const std::vector<std::string>& tags) {
+                                               const std::vector<std::string>& tags, bool uncounted) {
   std::vector<std::string> names;
   std::vector<std::size_t> places;
   for (std::size_t k = 0; k < blocks.front().columns.size(); ++k) {
@@ -149,7 +152,7 @@ std::vector<std::size_t> ColumnFinder::stacked(const std::vector<ColumnBlock>& b
   }
   names.insert(names.end(), tags.begin(), tags.end());
   const std::size_t pulse = known_at("pulse");
-  const bool count = pulse < known_.size() && !found_.has(pulse) && !finds("pulse");
+  const bool count = uncounted && pulse < known_.size() && !found_.has(pulse) && !finds("pulse");
   if (count) names.emplace_back("numbers of rows");
   text_.stack(blocks, names, count);
   for (const std::string& name : names) places.push_back(added(name));
@@ -182,11 +185,11 @@ std::size_t ColumnFinder::added(const std::string& name) {
   return names_.size() - 1;
 }
 
-std::size_t ColumnFinder::joined(const std::vector<std::size_t>& columns) {
+std::size_t ColumnFinder::joined(const std::vector<std::size_t>& columns, const char* by) {
   std::vector<std::string> parts;
   for (const std::size_t c : columns) parts.push_back(names_[c]), taken_[c] = true;
   const std::string name = fmt::format("{}", fmt::join(parts, "+"));
-  text_.join(columns, name);
+  text_.join(columns, name, by);
   return added(name);
 }
 
@@ -203,15 +206,19 @@ std::size_t ColumnFinder::column_of(const std::string& column, std::size_t k, st
   const std::string& name = known_[k].name;
   if (name != "conductance" && name != "resistance" && name != "current") return joined(places);
   unit = shared_unit(places, k, unit);
-  const std::size_t told =
-      told_by_names(std::all_of(places.begin(), places.end(), [&](std::size_t c) { return counts_cycles(names_[c]); }));
-  if (told == known_.size()) return FoundColumns::absent;
+  std::vector<std::vector<std::string>> words;
+  for (const std::size_t c : places) words.push_back(label_words(named_unit(names_[c]).name));
+  const std::vector<Label> labels = labels_of(words);
+  const bool cycles = std::all_of(labels.begin(), labels.end(),
+                                  [](const Label& label) { return label.device.empty() && !label.cycle.empty(); });
+  const std::size_t told = cycles && known_at("cycle") < known_.size() ? known_at("cycle") : told_by_names();
+  if (told == known_.size() || found_.has(told)) return FoundColumns::absent;
   std::vector<ColumnBlock> blocks;
   for (const std::size_t c : places) {
     const bool once = std::count(names_.begin(), names_.end(), names_[c]) == 1;
     blocks.push_back({{c}, {once ? names_[c] : place_name(c)}});
   }
-  const std::vector<std::size_t> both = stacked(blocks, {"names of columns"});
+  const std::vector<std::size_t> both = stacked(blocks, {"names of columns"}, true);
   take(told, both[1], "");
   return both[0];
 }

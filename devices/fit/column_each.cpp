@@ -10,98 +10,76 @@
 #include <optional>
 #include <regex>
 #include <string_view>
+#include <utility>
 
 #include "devices/fit/column_words.hpp"
 #include "devices/fit/device_columns.hpp"
+#include "devices/fit/labels.hpp"
+#include "devices/fit/table_times.hpp"
 
 namespace nudge {
 
 namespace {
 
-/// Word before the number at the end of a column's name; empty: there is no number.
-std::string stem_of(const std::string& name) {
-  const std::string own = named_unit(name).name;
-  const std::size_t digits = own.find_last_not_of("0123456789") + 1;
-  return digits == own.size() ? "" : word_of(own.substr(0, digits));
-}
-
-}  // namespace
-
-bool counts_cycles(const std::string& name) {
-  const std::string stem = stem_of(name);
-  return !stem.empty() && rank_of(stem, {"cycle", Unit::none, false}).has_value();
-}
-
-namespace {
-
 /// Name of one of several columns alike.
 struct EachName {
-  std::string reading, unit, tag, stem;  ///< stem: of the tag, without its number or letter
-  std::optional<Direction> direction;
-  bool of_cycles = false;
+  std::size_t column = 0;
+  std::string reading = {}, unit = {};  ///< or another known column, of which each block has one: its pulses
+  bool reads = false;
+  std::vector<std::string> words = {};  ///< without that of the reading
+  Label label = {};
+  std::string stem = {};  ///< word before what tells devices apart
+
+  /// True of names that tell the same kinds of things.
+  bool is_like(const EachName& other) const {
+    return stem == other.stem && label.device.empty() == other.label.device.empty() &&
+           label.cycle.empty() == other.label.cycle.empty() &&
+           label.direction.has_value() == other.label.direction.has_value();
+  }
 };
 
 constexpr std::array<std::string_view, 6> kReadings = {"conductance", "resistance", "r_on", "r_off", "g_on", "g_off"};
 
-/// Known reading that a word names; empty: none.
-std::string reading_of(const std::string& word, const std::vector<LongColumn>& known) {
+/// Known reading that a word names; empty: none. `others`: another column of a table of pulses.
+std::string reading_of(const std::string& word, const std::vector<LongColumn>& known, bool others = false) {
   for (const LongColumn& one : known) {
     const bool reads = std::find(kReadings.begin(), kReadings.end(), one.name) != kReadings.end();
-    if (reads && rank_of(word, one)) return one.name;
+    const bool tells = one.name == "device" || one.name == "cell" || one.name == "cycle" || one.name == "direction";
+    if ((others ? !reads && !tells : reads) && rank_of(word, one)) return one.name;
   }
   return "";
 }
 
-/// Finds what a tag tells. False: neither a device nor a cycle.
-bool take_tag(EachName& own, const std::vector<LongColumn>& known) {
-  const std::size_t digits = own.tag.find_last_not_of("0123456789") + 1, blank = own.tag.rfind(' ');
-  if (digits == 0 && !own.tag.empty()) {  // a number alone: "G 1", "LTP 2"
-    own.of_cycles = own.direction.has_value();
-    return true;
-  }
-  if (digits < own.tag.size()) {
-    own.stem = word_of(own.tag.substr(0, digits));
-    own.of_cycles = counts_cycles(own.tag);
-    // One letter with a number and such a unit names a device: D1, S2.
-    return own.of_cycles || own.stem.size() == 1 || own.stem == "dev" || tells_devices(own.stem) ||
-           !reading_of(own.stem, known).empty();
-  }
-  if (blank == std::string::npos || blank + 2 != own.tag.size()) return own.tag.empty() && own.direction.has_value();
-  own.stem = word_of(own.tag.substr(0, blank));  // Device A
-  return tells_devices(own.stem);
-}
-
-/// Parts of a column's name; nothing: it is no reading.
+/// Parts of a column's name; nothing: it is no reading, and no column that each block may have.
 std::optional<EachName> each_name(const MeasuredText& text, std::size_t c, const std::vector<LongColumn>& known) {
   const NamedUnit named = named_unit(text.header.cells[c]);
-  EachName out{"", named.unit, "", "", {}, false};
-  if (out.unit.empty() && c < text.units.cells.size()) out.unit = named_unit("x (" + text.units.cells[c] + ")").unit;
-  std::vector<std::string> words;
-  boost::split(
-      words, named.name,
-      [](char x) { return static_cast<unsigned char>(x) < 128 && std::isalnum(static_cast<unsigned char>(x)) == 0; },
-      boost::token_compress_on);
-  for (const std::string& word : words) {
-    const std::string reading = out.reading.empty() ? reading_of(word, known) : "";
-    if (const auto direction = direction_word(word); direction && word.size() > 1 && !out.direction) {
-      out.direction = direction;
-      const std::size_t number = word.find_last_not_of("0123456789") + 1;
-      if (number < word.size()) out.tag += (out.tag.empty() ? "" : " ") + word.substr(number);
-    } else if (!reading.empty()) {
-      out.reading = reading;
-    } else if (!word.empty()) {
-      out.tag += (out.tag.empty() ? "" : " ") + word;
-    }
-  }
+  EachName out{c, "", unit_beside(text, c)};
   const auto is = [&](Unit of) { return !out.unit.empty() && read_quantity("1 " + out.unit, of).problem.empty(); };
   const bool ohms = is(Unit::ohm);
-  if (!ohms && !is(Unit::siemens)) return {};
+  out.reads = ohms || is(Unit::siemens);
+  for (const std::string& word : label_words(named.name)) {
+    const std::string reading = out.reading.empty() ? reading_of(word, known, !out.reads) : "";
+    (reading.empty() ? out.words.emplace_back(word) : out.reading = reading);
+  }
+  if (!out.reads) return out.reading.empty() || out.words.empty() ? std::nullopt : std::optional(out);
   const bool end = out.reading.starts_with("r_") || out.reading.starts_with("g_");  // LRS may be in siemens
   if (end) out.reading = (ohms ? "r_" : "g_") + out.reading.substr(2);
   if (!end) out.reading = ohms ? "resistance" : "conductance";
   const bool wanted =
       std::any_of(known.begin(), known.end(), [&](const LongColumn& one) { return one.name == out.reading; });
-  return wanted && (!out.tag.empty() || out.direction) ? std::optional(out) : std::nullopt;
+  return wanted && !out.words.empty() ? std::optional(out) : std::nullopt;
+}
+
+/// Finds the word before what tells a device. False: the label tells something else, or nothing.
+bool take_stem(EachName& own, const std::vector<LongColumn>& known) {
+  const std::string& device = own.label.device;
+  if (device.empty()) return !own.label.plain();
+  if (device.find_first_not_of("0123456789") == std::string::npos) return true;  // "G 1"
+  own.stem = word_of(device_word(device));
+  const std::string letters = device.substr(0, device.find_last_not_of("0123456789") + 1);  // "G1" of a conductance
+  if (own.stem.empty() && letters.size() < device.size() && !reading_of(letters, known).empty())
+    own.stem = word_of(letters);
+  return !own.stem.empty();
 }
 
 }  // namespace
@@ -137,7 +115,7 @@ ColumnEach times_each(const MeasuredText& text, const std::vector<LongColumn>& k
     std::string unit;
     const auto time = taken[c] || aside[c] ? std::nullopt : seconds_of(text.header.cells[c], unit);
     if (!time) continue;
-    if (unit.empty() && c < text.units.cells.size()) unit = named_unit("x (" + text.units.cells[c] + ")").unit;
+    if (unit.empty()) unit = unit_below(text, c);
     const bool ohms = !unit.empty() && read_quantity("1 " + unit, Unit::ohm).problem.empty();
     const std::string reading = ohms ? "resistance" : "conductance";
     if (out.blocks.empty()) out.readings = {reading}, out.units = {unit};
@@ -148,7 +126,65 @@ ColumnEach times_each(const MeasuredText& text, const std::vector<LongColumn>& k
     return std::any_of(known.begin(), known.end(), [&](const LongColumn& one) { return one.name == name; });
   };
   if (out.blocks.size() < 2 || wanted("pulse") || !wanted("time") || !wanted(out.readings[0])) return {};
-  out.timed = true;
+  out.tells = {"time"};
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+/// Columns that may be of blocks, with their labels; statistics are none.
+std::vector<EachName> names_each(const MeasuredText& text, const std::vector<LongColumn>& known,
+                                 const std::vector<bool>& taken, const std::vector<bool>& aside) {
+  const std::vector<bool> statistics = statistics_among(text.header.cells);
+  std::vector<EachName> names;
+  std::vector<std::vector<std::string>> words;
+  for (std::size_t c = 0; c < taken.size(); ++c) {
+    auto own = taken[c] || aside[c] || statistics[c] ? std::nullopt : each_name(text, c, known);
+    if (!own) continue;
+    words.push_back(own->words);
+    names.push_back(std::move(*own));
+  }
+  const std::vector<Label> labels = labels_of(words);
+  const bool cycles = place_among(known, "cycle") < known.size();
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    names[k].label = labels[k];
+    Label& own = names[k].label;
+    if (!cycles && !own.cycle.empty()) own = {boost::join(words[k], " "), "", {}};
+  }
+  return names;
+}
+
+/// Columns of blocks: of a device, a cycle and a direction, by what they hold.
+struct NamedBlocks {
+  using Tag = std::pair<std::string, std::string>;  ///< device and cycle
+  std::vector<Tag> tags = {};                       ///< in the order of the file
+  std::map<std::pair<Tag, int>, std::map<std::string, std::size_t>> columns = {};
+  std::map<std::string, std::string> units = {};  ///< of the readings
+  const EachName* first = nullptr;
+
+  static std::pair<Tag, int> key_of(const Label& label) {
+    return {{label.device, label.cycle}, label.direction == Direction::down ? 1 : 0};
+  }
+};
+
+/// Blocks of the columns of readings; fewer than two: names do not tell the same kinds of things, or units differ.
+NamedBlocks blocks_by_names(std::vector<EachName>& names, const std::vector<LongColumn>& known) {
+  NamedBlocks out;
+  for (EachName& own : names) {
+    if (!own.reads || !take_stem(own, known)) continue;  // the finder asks
+    if (out.first == nullptr) out.first = &own;
+    if (!own.is_like(*out.first) || out.units.emplace(own.reading, own.unit).first->second != own.unit) return {};
+    const auto key = NamedBlocks::key_of(own.label);
+    if (!out.columns[key].emplace(own.reading, own.column).second) return {};
+    if (std::find(out.tags.begin(), out.tags.end(), key.first) == out.tags.end()) out.tags.push_back(key.first);
+  }
+  for (const EachName& own : names) {  // pulses and voltages of each block
+    const auto at = own.reads ? out.columns.end() : out.columns.find(NamedBlocks::key_of(own.label));
+    if (at == out.columns.end() || !at->second.emplace(own.reading, own.column).second) continue;
+    if (out.units.emplace(own.reading, own.unit).first->second != own.unit) return {};
+  }
   return out;
 }
 
@@ -158,41 +194,25 @@ ColumnEach column_each(const MeasuredText& text, const std::vector<LongColumn>& 
                        const std::vector<bool>& aside) {
   ColumnEach out = times_each(text, known, taken, aside);
   if (!out.blocks.empty()) return out;
-  std::optional<EachName> first;
-  std::map<std::pair<std::string, int>, std::map<std::string, std::size_t>>
-      blocks;                     // of a tag and direction: columns of readings
-  std::vector<std::string> tags;  // in the order of the file
-  std::map<std::string, std::string> units;
-  for (std::size_t c = 0; c < taken.size(); ++c) {
-    auto own = taken[c] || aside[c] ? std::nullopt : each_name(text, c, known);
-    if (!own) continue;
-    const bool tells = take_tag(*own, known);
-    if (!tells && own->stem.empty()) continue;  // a mean
-    if (!first) first = own;
-    if (!tells || own->stem != first->stem || own->of_cycles != first->of_cycles ||
-        own->tag.empty() != first->tag.empty() || own->direction.has_value() != first->direction.has_value() ||
-        units.emplace(own->reading, own->unit).first->second != own->unit) {
-      return {};
-    }
-    const int way = own->direction == Direction::down ? 1 : 0;
-    if (!blocks[{own->tag, way}].emplace(own->reading, c).second) return {};
-    if (std::find(tags.begin(), tags.end(), own->tag) == tags.end()) tags.push_back(own->tag);
-  }
-  if (blocks.size() < 2) return {};
-  for (const auto& [reading, unit] : units) out.readings.push_back(reading), out.units.push_back(unit);
-  out.named = !first->tag.empty();
-  out.of_cycles = first->of_cycles;
-  out.directed = first->direction.has_value();
-  for (const std::string& tag : tags) {
+  std::vector<EachName> names = names_each(text, known, taken, aside);
+  const NamedBlocks all = blocks_by_names(names, known);
+  if (all.columns.size() < 2) return {};
+  const Label& first = all.first->label;
+  for (const auto& [reading, unit] : all.units) out.readings.push_back(reading), out.units.push_back(unit);
+  if (!first.device.empty()) out.tells.emplace_back("device");
+  if (!first.cycle.empty()) out.tells.emplace_back("cycle");
+  if (first.direction) out.tells.emplace_back("direction");
+  for (const NamedBlocks::Tag& tag : all.tags) {
     for (const int way : {0, 1}) {
-      const auto at = blocks.find({tag, way});
-      if (at == blocks.end()) continue;
-      if (at->second.size() != units.size()) return {};
+      const auto at = all.columns.find({tag, way});
+      if (at == all.columns.end()) continue;
+      if (at->second.size() != all.units.size()) return {};
       ColumnBlock block;
       for (const auto& [reading, c] : at->second) block.columns.push_back(c);
-      const bool whole = !out.directed && units.size() == 1;
-      if (out.named) block.tags.push_back(whole ? text.header.cells[block.columns[0]] : tag);
-      if (out.directed) block.tags.emplace_back(way == 0 ? "up" : "down");
+      const bool whole = out.tells.size() == 1 && all.units.size() == 1;
+      if (!first.device.empty()) block.tags.push_back(whole ? text.header.cells[block.columns[0]] : tag.first);
+      if (!first.cycle.empty()) block.tags.push_back(tag.second);
+      if (first.direction) block.tags.emplace_back(way == 0 ? "up" : "down");
       out.blocks.push_back(std::move(block));
     }
   }

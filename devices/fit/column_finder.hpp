@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/fit/labels.hpp"
 #include "devices/fit/long_table.hpp"
 
 namespace nudge {
@@ -11,7 +12,8 @@ namespace nudge {
 /// Search for the columns of one table: choose(), find(), find_devices() and done(), in this order (find_columns()).
 class ColumnFinder {
  public:
-  ColumnFinder(MeasuredText& text, const std::vector<LongColumn>& known);
+  /// `told`: columns that titles of tables tell.
+  ColumnFinder(MeasuredText& text, const std::vector<LongColumn>& known, std::vector<ToldColumn> told);
 
   /// Takes "g=COL3,t=COL1 ms". What is told of the table as a whole (decimal, aside, polarity) comes first.
   void choose(const std::string& choice);
@@ -41,8 +43,8 @@ class ColumnFinder {
   bool has(const char* name) const { return known_at(name) < known_.size() && found_.has(known_at(name)); }
   /// True where a column may be a known one by its name.
   bool finds(const char* name) const;
-  /// Refuses a further column of conductances, numbered as another device's: "G (uS).1", "G2 (uS)".
-  void refuse_numbered() const;
+  /// Refuses a further column of conductances or resistances that nothing reads and that is no statistic: another device's, perhaps.
+  void refuse_left_readings() const;
   /// Leaves voltages of reads aside where there is no current: they may be what differs between devices.
   void leave_read_voltage();
   /// True of a column I, R or ID without a unit beside conductances that counts lines of an array: no current, no resistance.
@@ -54,15 +56,21 @@ class ColumnFinder {
   /// Finds a table with columns for each device, cycle or direction (column_each()).
   void find_column_each();
   /// Known column that names of columns below each other tell: device, or cycle; known_.size(): columns tell both already.
-  std::size_t told_by_names(bool of_cycles) const;
+  std::size_t told_by_names() const;
+  /// Place of the known column of devices, or of cells.
+  std::size_t device_at() const { return known_at("device") < known_.size() ? known_at("device") : known_at("cell"); }
   /// Columns that hold blocks below each other: one for each of their columns, then one for each of their tags, called so.
-  std::vector<std::size_t> stacked(const std::vector<ColumnBlock>& blocks, const std::vector<std::string>& tags);
+  /// `uncounted`: no column of them counts pulses.
+  std::vector<std::size_t> stacked(const std::vector<ColumnBlock>& blocks, const std::vector<std::string>& tags,
+                                   bool uncounted);
   /// Unit of columns below each other, `told` by the user or else their own; refuses two that differ.
   std::string shared_unit(const std::vector<std::size_t>& columns, std::size_t k, const std::string& told) const;
   /// Place of a column that the table gets behind its own.
   std::size_t added(const std::string& name);
-  /// Column that holds others side by side.
-  std::size_t joined(const std::vector<std::size_t>& columns);
+  /// Column that holds others side by side, with `by` between them.
+  std::size_t joined(const std::vector<std::size_t>& columns, const char* by = ", ");
+  /// Takes a column of dates before the times of day beside it.
+  void join_dates();
   /// Place of a column by its name, of its number (COL3), or of several as "row+col": side by side, or below each other. The
   /// latter share a unit, which `unit` becomes.
   std::size_t column_of(const std::string& column, std::size_t k, std::string& unit);
@@ -79,6 +87,10 @@ class ColumnFinder {
   std::vector<bool> taken_, aside_;  ///< read; left aside by the user
   std::string where_;
   bool decimal_told_ = false;  ///< by the user
+  bool chosen_ = false;        ///< the user has told columns of readings
+  std::vector<ToldColumn> told_;
+  std::size_t of_file_;                 ///< number of columns before any were put together
+  std::vector<std::string> each_ = {};  ///< columns below each other that are one reading
   FoundColumns found_;
   Understood understood_;
 };

@@ -39,9 +39,20 @@ std::string word_of(const std::string& name) {
   return out;
 }
 
+/// Name in lower case, letters and digits alone, without "no", "id", "index" at its end.
+std::string device_stem(const std::string& name) {
+  std::string word = word_of(named_unit(name).name);
+  std::erase(word, '#');
+  for (const std::string_view end :
+       {"number", "index", "label", "name", "addr", "num", "idx", "pos", "id", "no", "nr"}) {
+    if (word.size() > end.size() + 1 && word.ends_with(end)) return word.substr(0, word.size() - end.size());
+  }
+  return word;
+}
+
 namespace {
 
-/// What people call a column, the best name first.
+/// What people call a column, the best name first. Rows and columns of an array go by their stems (device_stem()).
 std::vector<std::string> words_of(const std::string& column) {
   static const std::map<std::string, std::vector<std::string>> others = {
       {"conductance", {"g", "cond", "leitwert"}},
@@ -58,7 +69,7 @@ std::vector<std::string> words_of(const std::string& column) {
       {"device", {"dut", "deviceid", "device#", "deviceno", "dutid", "dutno", "dut#", "address", "cell", "memristor"}},
       {"cycle",
        {"cycle#", "cyclenumber", "cycleno", "cyclenr", "#cycles", "cycles", "loop", "run", "repeat", "repetition",
-        "trial", "zyklus"}},
+        "trial", "zyklus", "cyc", "sweep"}},
       {"cell", {"cellid", "cell#", "cellno", "address", "device", "deviceid", "dut", "memristor"}},
       {"time", {"t", "smu1time", "elapsed", "timeafterprogramming", "timestamp", "datetime", "unixtime", "zeit"}},
       {"programming_time", {"programmedat", "timeofprogramming", "tprog", "starttime", "writetime"}},
@@ -71,12 +82,11 @@ std::vector<std::string> words_of(const std::string& column) {
        {"initial", "ginitial", "initialg", "ginit", "rinitial", "initialconductance", "gstart", "g0", "programmed",
         "rstart", "r0", "startresistance"}},
       {"level", {"state"}},
+      {"weight", {"w", "weights", "value", "values"}},
+      {"state", {"resistancestate", "memorystate", "zustand"}},
       {"nominal", {"nominaltime"}},
-      {"row",
-       {"y", "i", "r", "zeile", "rowidx", "wl", "wordline", "rowno", "rownumber", "rowindex", "rowid", "wlno", "wlid"}},
-      {"column",
-       {"x", "j", "c", "spalte", "colidx", "col", "bl", "bitline", "colno", "colnumber", "colindex", "colid",
-        "columnno", "columnindex", "blno", "blid"}},
+      {"row", {"wl", "wordline", "wordl", "rowline", "zeile", "y", "ycoordinate", "i", "r"}},
+      {"column", {"col", "bl", "bitline", "bitl", "colline", "spalte", "x", "xcoordinate", "j", "c"}},
       {"code", {"adccode", "daccode", "outputcode", "inputcode", "codes"}},
       {"inl", {"inllsb", "inlinlsb", "integralnonlinearity", "integralnonlinearitylsb"}},
       {"dnl", {"dnllsb", "dnlinlsb", "differentialnonlinearity", "differentialnonlinearitylsb"}}};
@@ -95,9 +105,13 @@ bool may_be_resistance(const LongColumn& column, const std::string& unit) {
 
 std::optional<std::size_t> rank_of(const std::string& name, const LongColumn& column) {
   const NamedUnit cell = named_unit(name);
-  const std::string word = word_of(column.unit == Unit::none ? cell.name + cell.unit : cell.name);
+  const bool line = column.name == "row" || column.name == "column";  // of an array
+  const std::string word =
+      line ? device_stem(name) : word_of(column.unit == Unit::none ? cell.name + cell.unit : cell.name);
   const std::vector<std::string> words = words_of(column.name);
-  const auto at = std::find(words.begin(), words.end(), word);
+  const auto at = std::find_if(words.begin(), words.end(), [&](const std::string& one) {
+    return one == word || (line && one.size() > 1 && word == one + "s");
+  });
   if (at == words.end()) return {};
   // T (K) is no time: a short name counts where its unit fits.
   const bool fits = cell.unit.empty() || column.unit == Unit::none || may_be_resistance(column, cell.unit) ||
@@ -113,10 +127,11 @@ std::optional<Direction> direction_word(const std::string& cell) {
     bool numbered;  // P1 and pos1 are places as often
   };
   static constexpr Direction up = Direction::up, down = Direction::down;
-  static constexpr std::array<Word, 29> words{
+  static constexpr std::array<Word, 33> words{
       {{"up", up, true},         {"set", up, true},        {"ltp", up, true},          {"potentiation", up, true},
        {"potentiate", up, true}, {"pot", up, true},        {"increase", up, true},     {"inc", up, true},
        {"program", up, true},    {"pgm", up, true},        {"\u2191", up, false},      {"p", up, false},
+       {"write", up, true},      {"w", up, false},         {"u", up, false},           {"e", down, false},
        {"positive", up, false},  {"pos", up, false},       {"down", down, true},       {"reset", down, true},
        {"rst", down, true},      {"ltd", down, true},      {"depression", down, true}, {"depress", down, true},
        {"dep", down, true},      {"decrease", down, true}, {"dec", down, true},        {"erase", down, true},
@@ -132,7 +147,30 @@ std::optional<Direction> direction_word(const std::string& cell) {
   return own == words.end() ? std::nullopt : std::optional(own->direction);
 }
 
+std::string unit_below(const MeasuredText& text, std::size_t c) {
+  return c < text.units.cells.size() ? named_unit("x (" + text.units.cells[c] + ")").unit : "";
+}
+
+std::string unit_beside(const MeasuredText& text, std::size_t c) {
+  std::string name = text.header.cells[c].substr(0, text.header.cells[c].find_last_not_of("0123456789") + 1);
+  if (name.size() < text.header.cells[c].size() && name.ends_with(").")) {
+    name.pop_back();  // "G (uS).1" of pandas
+  } else {
+    name = text.header.cells[c];
+  }
+  const std::string named = named_unit(name).unit;
+  return named.empty() ? unit_below(text, c) : named;
+}
+
 std::string place_name(std::size_t c) { return fmt::format("COL{}", c + 1); }
+
+std::optional<double> state_word(const std::string& cell) {
+  constexpr std::array on = {"lrs", "on", "set", "r_on", "ron", "low resistance"};
+  constexpr std::array off = {"hrs", "off", "reset", "r_off", "roff", "high resistance"};
+  const auto is = [&](const char* word) { return boost::iequals(cell, word); };
+  if (std::any_of(on.begin(), on.end(), is)) return 1;
+  return std::any_of(off.begin(), off.end(), is) ? std::optional(0.0) : std::nullopt;
+}
 
 bool names_columns(const MeasuredText& text, const std::vector<LongColumn>& known) {
   bool reading = false;

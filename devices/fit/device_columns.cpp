@@ -21,29 +21,13 @@
 namespace nudge {
 namespace {
 
-/// Name in lower case, letters and digits alone, without "no", "id", "index" at its end.
-std::string device_stem(const std::string& name) {
-  std::string word = word_of(named_unit(name).name);
-  std::erase(word, '#');
-  for (const std::string_view end :
-       {"number", "index", "label", "name", "addr", "num", "idx", "pos", "id", "no", "nr"}) {
-    if (word.size() > end.size() + 1 && word.ends_with(end)) return word.substr(0, word.size() - end.size());
-  }
-  return word;
-}
-
 template <std::size_t n>
 bool is_one_of(const std::array<std::string_view, n>& words, const std::string& name) {
   const std::string stem = device_stem(name);
-  const bool plural = stem.size() > 3 && stem.back() == 's';
-  const std::string one = plural ? stem.substr(0, stem.size() - 1) : stem;
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return word == stem || word == one; });
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return word == stem || stem == std::string(word) + "s"; });
 }
 
-constexpr std::array<std::string_view, 8> kRows = {"row",   "wl", "wordline",    "rowline",
-                                                   "zeile", "y",  "ycoordinate", "wordl"};
-constexpr std::array<std::string_view, 9> kColumns = {"col", "column", "bl",          "bitline", "colline",
-                                                      "x",   "spalte", "xcoordinate", "bitl"};
 constexpr std::array<std::string_view, 50> kTellers = {
     "device",  "dut",      "cell",     "memristor", "address",    "addr",      "chip",       "die",       "dice",
     "wafer",   "array",    "sample",   "pad",       "id",         "uid",       "site",       "structure", "module",
@@ -53,9 +37,7 @@ constexpr std::array<std::string_view, 50> kTellers = {
     "synapse", "unit",     "zelle",    "bauteil",   "probe"};
 
 /// True of a date, of which a column tells when and not which.
-bool is_date(const std::string& cell) {
-  return date_front(cell) || time_stamp_s(cell) || (cell.size() == 10 && time_stamp_s(cell + " 00:00"));
-}
+bool is_date(const std::string& cell) { return date_front(cell) || time_stamp_s(cell) || is_day(cell); }
 
 /// True of words for directions and nothing else, of either direction one at least.
 bool are_directions(const std::set<std::string>& cells) {
@@ -106,9 +88,9 @@ ColumnSigns signs_of(const MeasuredText& text, std::size_t c, const DeviceSearch
     const bool changed = i > 0 && value != last;
     if (changed && out.values.count(value) > 0) out.returns = true;
     const bool start = at.direction != FoundColumns::absent && cell(at.direction).empty();
-    if (changed && ++out.changes > 0 && at.order != FoundColumns::absent && (now < before || start)) {
-      if (++out.restarts == 1) out.line = row.line;
-    }
+    const bool orders = at.order != FoundColumns::absent;
+    if (changed && ++out.changes == 1 && !orders) out.line = row.line;
+    if (changed && orders && (now < before || start) && ++out.restarts == 1) out.line = row.line;
     out.values.insert(value);
     out.follows_order = out.follows_order && at.order != FoundColumns::absent && same(of_order, order, value) &&
                         same(of_value, value, order);
@@ -138,8 +120,17 @@ std::optional<CsvRow> split_of(const MeasuredText& text, std::size_t own, std::s
 
 }  // namespace
 
-bool names_row(const std::string& name) { return is_one_of(kRows, name); }
-bool names_column(const std::string& name) { return is_one_of(kColumns, name); }
+namespace {
+
+/// True of a name of a line of an array; i and r, j and c tell in pairs alone.
+bool names_line(const std::string& name, const char* line, const char* letter) {
+  return rank_of(name, {line, Unit::none, false}) && (device_stem(name).size() > 1 || device_stem(name) == letter);
+}
+
+}  // namespace
+
+bool names_row(const std::string& name) { return names_line(name, "row", "y"); }
+bool names_column(const std::string& name) { return names_line(name, "column", "x"); }
 bool tells_devices(const std::string& name) {
   const auto tells = [](const std::string& one) {
     return is_one_of(kTellers, one) || names_row(one) || names_column(one);
@@ -170,6 +161,15 @@ bool holds_directions(const MeasuredText& text, std::size_t c) {
     words.insert(row.cells[c]);
   }
   return are_directions(words);
+}
+
+bool holds_words(const MeasuredText& text, std::size_t c, const LongColumn& column) {
+  CsvRow row;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text.row(i, row);
+    if (c >= row.cells.size() || !column.word(row.cells[c])) return false;
+  }
+  return !text.empty();
 }
 
 bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c) {
@@ -266,8 +266,9 @@ void ask_for_devices(const MeasuredText& text, const DeviceSearch& at, const std
       fmt::format("{}:{}", text.file, line),
       fmt::format("{} begins anew where column \"{}\" changes: does it name devices{}? Say --columns \"{}={}{}\"{} "
                   "or \"{}\"",
-                  at.order_name, fmt::join(names, "\" or \""), cycle ? ", or cycles" : "", at.device_key, own, all,
-                  cycle ? fmt::format(", \"cycle={}\"", all) : "", fmt::join(aside, ",")));
+                  at.order == FoundColumns::absent ? "a sweep" : at.order_name, fmt::join(names, "\" or \""),
+                  cycle ? ", or cycles" : "", at.device_key, own, all, cycle ? fmt::format(", \"cycle={}\"", all) : "",
+                  fmt::join(aside, ",")));
 }
 
 }  // namespace
@@ -301,7 +302,9 @@ void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector
                                   text.header.cells[at.cycle], at.device_key, own, name));
       continue;
     }
-    if (signs.restarts > 0 && signs.restarts >= signs.changes) {
+    // Sweeps have no order: a column of few values that never come back parts them.
+    const bool parts = at.order == FoundColumns::absent && (text.tells_tables(c) || !signs.returns);
+    if (parts || (signs.restarts > 0 && signs.restarts >= signs.changes)) {
       if (asked.empty()) line = signs.line;
       line = std::min(line, signs.line);
       returns = returns || signs.returns;

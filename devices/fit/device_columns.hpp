@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -19,27 +20,27 @@ bool names_column(const std::string& name);
 /// True of a column of words for the directions of pulses, both of them: "LTP" and "LTD", "P" and "D", "LTP1" and "LTD1".
 bool holds_directions(const MeasuredText& text, std::size_t c);
 
+/// True of a column whose cells are all words of a known one.
+bool holds_words(const MeasuredText& text, std::size_t c, const LongColumn& column);
+
 /// True of whole numbers, each of which stands in four rows or more: what counts lines or devices.
 bool holds_few_whole_numbers(const MeasuredText& text, std::size_t c);
 
-/// True of a name that numbers cycles: "cycle 2 (uS)".
-bool counts_cycles(const std::string& name);
-
-/// Columns of readings, a block for each device, cycle or direction.
+/// Columns of readings, a block for each device, cycle, direction or time.
 struct ColumnEach {
-  std::vector<std::string> readings = {};  ///< "conductance", "r_on"; a block has a column for each
+  std::vector<std::string> readings = {};  ///< "conductance", "r_on", "pulse"; a block has a column for each
   std::vector<std::string> units = {};     ///< of the readings
-  std::vector<ColumnBlock> blocks =
-      {};  ///< two or more; none: the table has no such columns. Tags: the name, the direction
-  bool named = false, of_cycles = false, directed = false;  ///< names tell devices, or cycles; directions are told
-  bool timed = false;                                       ///< names tell times, and tags are seconds
+  std::vector<ColumnBlock> blocks = {};    ///< two or more; none: the table has no such columns
+  std::vector<std::string> tells = {};     ///< what their tags tell: "device", "cycle", "direction"; "time", in seconds
+
+  bool is(const char* meaning) const { return std::find(tells.begin(), tells.end(), meaning) != tells.end(); }
 };
 
-/// Columns neither taken nor left aside whose names differ by a number or a letter at their end, or by a direction. Examples:
-///     dev1 (uS), dev2 (uS)       cycle 1 (kOhm), ...           D1 (uS), ...       Device A (uS), ...
-///     G_LTP (uS), G_LTD (uS)     LRS_D1 (kOhm), HRS_D1 (kOhm), ...
-/// Or else columns whose names are times: 1 s (uS), 10 s (uS). Columns of one reading have one unit. Currents are none: I1 and I2 are
-/// terminals as well.
+/// Columns neither taken nor left aside whose names differ by what their labels tell (labels_of()). Examples:
+///     dev1 (uS), dev2 (uS)       cycle 1 (kOhm), ...                   D1 (uS), ...       Device A (uS), Cell 3b (uS), ...
+///     G_LTP (uS), G_LTD (uS)     LRS_D1 (kOhm), HRS_D1 (kOhm), ...     D1 cycle 1 LTP (uS), ...
+/// Or else columns whose names are times: 1 s (uS), 10 s (uS). Columns of one reading have one unit. Statistics are none, and neither
+/// are currents: I1 and I2 are terminals as well.
 ColumnEach column_each(const MeasuredText& text, const std::vector<LongColumn>& known, const std::vector<bool>& taken,
                        const std::vector<bool>& aside);
 

@@ -9,9 +9,12 @@
 #include "devices/fit/column_finder.hpp"
 #include "devices/fit/column_words.hpp"
 #include "devices/fit/device_columns.hpp"
+#include "devices/fit/labels.hpp"
 #include "devices/fit/long_table.hpp"
+#include "devices/fit/table_times.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
+#include "sim/io/time_stamp.hpp"
 
 namespace nudge {
 
@@ -32,13 +35,15 @@ double factor_of(const std::string& unit, Unit of, const std::string& name, cons
 
 }  // namespace
 
-ColumnFinder::ColumnFinder(MeasuredText& text, const std::vector<LongColumn>& known)
+ColumnFinder::ColumnFinder(MeasuredText& text, const std::vector<LongColumn>& known, std::vector<ToldColumn> told)
     : text_(text),
       known_(known),
       names_(text.header.cells),
       taken_(names_.size(), false),
       aside_(names_.size(), false),
-      where_(text.place(text.header)) {
+      where_(text.place(text.header)),
+      told_(std::move(told)),
+      of_file_(names_.size()) {
   found_.place.assign(known.size(), FoundColumns::absent);
   found_.unit.assign(known.size(), "");
   found_.factor.assign(known.size(), 1);
@@ -95,11 +100,39 @@ void ColumnFinder::find() {
     }
     if (best != FoundColumns::absent) take(k, best, "");
   }
+  for (const ToldColumn& one : told_) {  // titles
+    const std::size_t k = one.meaning == "device" ? device_at() : known_at(one.meaning.c_str());
+    if (k < known_.size() && !found_.has(k) && !taken_[one.place] && !aside_[one.place]) take(k, one.place, "");
+  }
   find_column_each();
+  join_dates();
+  for (std::size_t k = 0; k < known_.size(); ++k) {  // a column of words, whatever its name
+    for (std::size_t c = 0; known_[k].word != nullptr && c < of_file_ && !found_.has(k); ++c) {
+      if (!taken_[c] && !aside_[c] && holds_words(text_, c, known_[k])) take(k, c, "");
+    }
+  }
   // A column of "LTP" and "LTD" is the direction, whatever its name.
   const std::size_t direction = known_at("direction");
   for (std::size_t c = 0; direction < known_.size() && c < names_.size() && !found_.has(direction); ++c) {
     if (!taken_[c] && !aside_[c] && holds_directions(text_, c)) take(direction, c, "");
+  }
+}
+
+void ColumnFinder::join_dates() {
+  const auto holds = [&](std::size_t c, bool (*is)(const std::string&)) {
+    CsvRow row;
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      text_.row(i, row);
+      if (c >= row.cells.size() || (!row.cells[c].empty() && !is(row.cells[c]))) return false;
+    }
+    return !text_.empty() && !text_.row(0).cells[c].empty();
+  };
+  const std::size_t k = known_at("time");
+  if (k == known_.size() || !found_.has(k) || !holds(found_.place[k], is_time_of_day)) return;
+  for (std::size_t c = 0; c < of_file_; ++c) {
+    if (taken_[c] || aside_[c] || !holds(c, is_day)) continue;
+    std::erase_if(understood_.columns, [](const Understood::Column& one) { return one.meaning == "time"; });
+    return take(k, joined({c, found_.place[k]}, " "), "");
   }
 }
 
@@ -111,32 +144,30 @@ bool ColumnFinder::finds(const char* name) const {
   return false;
 }
 
-void ColumnFinder::refuse_numbered() const {
-  for (const char* reading : {"conductance", "resistance"}) {
-    const std::size_t k = known_at(reading);
-    if (k == known_.size() || !found_.has(k)) continue;
-    std::vector<std::string> all{names_[found_.place[k]]}, others;
-    std::string unit;
-    for (std::size_t c = 0; c < names_.size(); ++c) {
-      if (taken_[c] || aside_[c]) continue;
-      std::string name = names_[c].substr(0, names_[c].find_last_not_of("0123456789") + 1);  // G (uS).1
-      if (name.ends_with('.')) name.pop_back();
-      std::string own = named_unit(name).name;
-      own = own.substr(0, own.find_last_not_of("0123456789_#. ") + 1);  // G2 (uS)
-      if (named_unit(name).unit.empty() || !rank_of(own, known_[k])) continue;
-      unit = named_unit(name).unit;
-      all.push_back(names_[c]);
-      others.push_back("aside=" + names_[c]);
-    }
-    if (others.empty()) continue;
-    csv_fail(where_,
-             fmt::format("column \"{}\" is one more {}: of another device? Say --columns \"{}={} {}\" or \"{}\"",
-                         all[1], reading, reading, fmt::join(all, "+"), unit, fmt::join(others, ",")));
+void ColumnFinder::refuse_left_readings() const {
+  std::size_t k = known_.size();
+  for (const char* reading : {"r_on", "g_on", "resistance", "conductance"}) k = has(reading) ? known_at(reading) : k;
+  if (chosen_ || k == known_.size()) return;
+  const auto is_unit = [](const std::string& unit, Unit of) { return read_quantity("1 " + unit, of).problem.empty(); };
+  const std::vector<bool> statistics = statistics_among(names_);
+  bool alike = !each_.empty() ||
+               (found_.place[k] < of_file_ && (known_[k].name == "conductance" || known_[k].name == "resistance"));
+  std::vector<std::string> all = each_.empty() ? std::vector{names_[found_.place[k]]} : each_, others;
+  for (std::size_t c = 0; c < of_file_; ++c) {
+    const std::string unit = taken_[c] || aside_[c] || statistics[c] ? "" : unit_beside(text_, c);
+    if (unit.empty() || !(is_unit(unit, Unit::siemens) || is_unit(unit, Unit::ohm))) continue;
+    alike = alike && is_unit(unit, known_[k].unit);
+    all.push_back(names_[c]);
+    others.push_back("aside=" + names_[c]);
   }
+  if (others.empty()) return;
+  const std::string together = fmt::format("\"{}={} {}\" or ", known_[k].name, fmt::join(all, "+"), found_.unit[k]);
+  csv_fail(where_, fmt::format("column \"{}\" is one more {}: of another device? Say --columns {}\"{}\"",
+                               others[0].substr(6), known_[k].name, alike ? together : "", fmt::join(others, ",")));
 }
 
 FoundColumns ColumnFinder::done(const std::string& hint) {
-  refuse_numbered();
+  refuse_left_readings();
   const std::vector<std::string> missed = missing();
   const bool foreign = missed.size() == known_.size();
   for (std::size_t c = 0; c < names_.size(); ++c) {
@@ -245,8 +276,10 @@ void ColumnFinder::take(std::size_t k, std::size_t c, std::string unit) {
 FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& known, TableLook& look,
                           const std::string& hint) {
   text.leave_blank_rows();
-  text.take_tables([](const std::string& word) { return word.size() > 1 && direction_word(word).has_value(); });
-  ColumnFinder finder(text, known);
+  const std::vector<std::vector<TableTitle>> tables = text.part_tables();
+  const bool cycles = place_among(known, "cycle") < known.size();
+  const TitleLabels titles = tables.empty() ? TitleLabels{} : label_by_titles(text, tables, cycles);
+  ColumnFinder finder(text, known, titles.columns);
   finder.choose(look.columns);
   finder.find();
   finder.find_devices();
@@ -254,7 +287,7 @@ FoundColumns find_columns(MeasuredText& text, const std::vector<LongColumn>& kno
   FoundColumns found = finder.done(hint);
   if (finder.has_reading()) std::erase(needed, "conductance");
   if (!needed.empty()) fail_missing(text, known, needed.front());
-  refuse_told_units(text, known, found);
+  refuse_told_units(text, known, found, titles.units);
   Understood said = layout_of(text);
   said.columns = finder.understood().columns;
   said.left_columns = finder.understood().left_columns;

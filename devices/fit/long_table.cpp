@@ -108,6 +108,12 @@ void add_row(const CsvRow& row, const std::string& where, const std::vector<Long
       columns[k].push_back(std::strtod(cell.c_str() + words[k].size(), nullptr));
       continue;
     }
+    if (known[k].word != nullptr) {
+      const std::optional<double> number = known[k].word(cell);
+      if (!number) csv_fail(where, fmt::format("{} \"{}\" is none of its words", known[k].name, cell));
+      columns[k].push_back(*number);
+      continue;
+    }
     if (NamesAsNumbers::may_be_named(known[k].name) && !cell.empty() && !is_measured_number(cell)) {
       columns[k].push_back(names.of(cell));
       continue;
@@ -135,7 +141,9 @@ void add_missing(const CsvRow& row, const std::vector<LongColumn>& known, const 
     if (!found.has(k)) continue;
     const std::string& cell = row.cells[found.place[k]];
     double value = std::numeric_limits<double>::quiet_NaN();
-    if (is_no_reading(cell)) {
+    if (known[k].word != nullptr) {
+      value = known[k].word(cell).value_or(value);
+    } else if (is_no_reading(cell)) {
     } else if (is_overflow(cell)) {
       value = std::numeric_limits<double>::infinity();
     } else if (is_measured_number(cell)) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -22,6 +24,8 @@ struct LongColumn {
   Unit unit = Unit::none;
   bool required = false;
   std::string untold = {};  ///< unit of its numbers where the file tells none; empty: SI
+  std::optional<double> (*word)(const std::string& cell) =
+      nullptr;  ///< number of a word that its cells are; null: they are numbers
 };
 
 /// Names of columns.
@@ -85,8 +89,9 @@ void leave_second_readings(const MeasuredText& text, const std::vector<LongColum
 void refuse_untold_unit(const MeasuredText& text, const FoundColumns& found, const ConductanceColumns& at,
                         double most_S, int line);
 
-/// Refuses a line beside the table ("unit: mS") whose unit no column takes, or that differs from its column's.
-void refuse_told_units(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found);
+/// Refuses a line beside the table ("unit: mS"), or one of `told`, whose unit no column takes, or that differs from its column's.
+void refuse_told_units(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found,
+                       std::vector<std::pair<std::string, int>> told);
 
 /// Refuses a table without a column that is needed, with what it has instead.
 [[noreturn]] void fail_missing(const MeasuredText& text, const std::vector<LongColumn>& known,

@@ -179,6 +179,10 @@ bool is_unpulsed(const PulseColumns& at, const CsvRow& row) {
 }  // namespace
 
 void RecordSorter::add(const CsvRow& row, const std::string& where) {
+  if (is_missing_reading(columns_.cell(row, pulse_at)) && columns_.is_missing(row)) {  // a device without readings
+    said_.missing_lines.push_back(row.line);
+    return;
+  }
   const long long pulse = pulse_number(columns_.cell(row, pulse_at), where);
   OpenRecord& open = open_record(row, pulse, where);
   open.last = pulse;

@@ -141,11 +141,12 @@ std::string unit_of_line(std::string line) {
 
 }  // namespace
 
-void refuse_told_units(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found) {
+void refuse_told_units(const MeasuredText& text, const std::vector<LongColumn>& known, const FoundColumns& found,
+                       std::vector<std::pair<std::string, int>> told_units) {
   std::vector<int> lines = text.comment_lines();
   lines.insert(lines.end(), text.aside.begin(), text.aside.end());
-  for (const int line : lines) {
-    const std::string unit = unit_of_line(text.line_text(line));
+  for (const int line : lines) told_units.emplace_back(unit_of_line(text.line_text(line)), line);
+  for (const auto& [unit, line] : told_units) {
     if (unit.empty()) continue;
     for (std::size_t k = 0; k < known.size(); ++k) {
       if (known[k].unit == Unit::none || !found.has(k)) continue;

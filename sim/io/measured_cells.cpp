@@ -81,6 +81,15 @@ bool is_unit_name(const std::string& written) {
                          known(std::string_view(cell).substr(1)));
 }
 
+bool is_row_of_units(const std::vector<std::string>& cells) {
+  const auto blank = [](const std::string& cell) {
+    return cell.empty() || cell == "-" || cell == "1" || cell == "a.u." || cell == "#";
+  };
+  return std::any_of(cells.begin(), cells.end(), is_unit_name) &&
+         std::all_of(cells.begin(), cells.end(),
+                     [&](const std::string& cell) { return blank(cell) || is_unit_name(cell); });
+}
+
 bool is_no_reading(const std::string& cell) {
   if (cell.empty()) return true;
   constexpr std::array words = {"NaN",  "-NaN", "+NaN",  "#N/A",    "N/A",     "NA",     "#NV",
@@ -91,8 +100,20 @@ bool is_no_reading(const std::string& cell) {
 }
 
 bool sums_up(const std::string& cell) {
-  constexpr std::array words = {"mean", "average", "avg",     "std",     "std dev", "stdev", "sd",    "sigma", "n",
-                                "min",  "max",     "minimum", "maximum", "median",  "sum",   "total", "count"};
+  static const std::array words = {"mean",      "average",  "avg",
+                                   "std",       "std dev",  "stdev",
+                                   "sd",        "sigma",    "n",
+                                   "min",       "max",      "minimum",
+                                   "maximum",   "median",   "sum",
+                                   "total",     "count",    "std error",
+                                   "stderr",    "std err",  "sem",
+                                   "se",        "error",    "err",
+                                   "variance",  "var",      "deviation",
+                                   "dev.",      "rms",      "iqr",
+                                   "cv",        "mode",     "percentile",
+                                   "quantile",  "quartile", "standard deviation",
+                                   "spread",    "mad",      "standard error",
+                                   "mittelwert"};
   return is_word_of(cell, words);
 }
 

@@ -71,15 +71,6 @@ double share_of_numbers(const std::vector<CsvRow>& rows, char separator, std::si
   return rows.empty() ? 0 : sum / static_cast<double>(rows.size());
 }
 
-bool is_row_of_units(const CsvRow& row) {
-  const auto blank = [](const std::string& cell) {
-    return cell.empty() || cell == "-" || cell == "1" || cell == "a.u." || cell == "#";
-  };
-  return std::any_of(row.cells.begin(), row.cells.end(), is_unit_name) &&
-         std::all_of(row.cells.begin(), row.cells.end(),
-                     [&](const std::string& cell) { return blank(cell) || is_unit_name(cell); });
-}
-
 /// True of a row behind a table that sums it up, "Mean,,25.3,", where the first cell of the others is a number.
 bool is_summary(const CsvRow& row, const CsvRow& first, char separator) {
   return !first.cells.empty() && !row.cells.empty() && is_number(first.cells[0], separator) && sums_up(row.cells[0]);
@@ -142,8 +133,10 @@ bool is_whole(const std::string& cell) {
 
 std::string MeasuredText::place(int line) const { return line > 0 ? fmt::format("{}:{}", file, line) : file; }
 
-void MeasuredText::cells(const Span& span, char by, std::vector<std::string>& out) const {
-  std::string_view rest = std::string_view(text_).substr(span.begin, span.length);
+namespace {
+
+/// Cells of a line, which `out` becomes.
+void split_line(std::string_view rest, char by, std::vector<std::string>& out) {
   if (by == ' ') {
     const std::string trimmed = boost::trim_copy(std::string(rest));
     boost::split(out, trimmed, boost::is_any_of(" \t"), boost::token_compress_on);
@@ -175,6 +168,19 @@ void MeasuredText::cells(const Span& span, char by, std::vector<std::string>& ou
   out.resize(n);
 }
 
+}  // namespace
+
+void MeasuredText::cells(const Span& span, char by, std::vector<std::string>& out) const {
+  split_line(std::string_view(text_).substr(span.begin, span.length), by, out);
+  if (!blocks_.empty()) cut(span.block, out);
+}
+
+std::vector<std::string> MeasuredText::line_cells(int line) const {
+  std::vector<std::string> out;
+  split_line(line_text(line), separator, out);
+  return out;
+}
+
 void MeasuredText::row(std::size_t i, CsvRow& out) const {
   const Span& span = spans_[i % spans_.size()];
   out.line = span.line;
@@ -197,7 +203,11 @@ void MeasuredText::row(std::size_t i, CsvRow& out) const {
     out.cells.insert(out.cells.end(), block.tags.begin(), block.tags.end());
     if (counts_lines_) out.cells.push_back(fmt::format("{}", i % spans_.size() + 1));
   }
-  for (const std::vector<std::size_t>& of : joined_) out.cells.push_back(joined_cells(out, of));
+  for (const Joined& of : joined_) {
+    std::string cell;
+    for (const std::size_t c : of.columns) cell += (cell.empty() ? "" : of.by) + out.cells.at(c);
+    out.cells.push_back(std::move(cell));
+  }
 }
 
 void MeasuredText::find_records() {
@@ -258,7 +268,7 @@ void MeasuredText::find_table() {
   if (usual == 0 && !rows.empty() && is_empty(rows[0])) usual = rows[0].cells.size();  // a map of gaps alone
   const auto is_data = [&](const CsvRow& row) {
     if (is_empty(row)) return row.cells.size() == usual;
-    return has_number(row, separator) && !is_row_of_units(row) &&
+    return has_number(row, separator) && !is_row_of_units(row.cells) &&
            (row.cells.size() > 1 || is_number(row.cells[0], separator));
   };
   const auto fits = [&](std::size_t i) { return usual <= 2 || rows[i].cells.size() > 1; };
@@ -277,11 +287,11 @@ void MeasuredText::find_table() {
   }
   std::size_t names = begin;
   if (names > 0 && fits(names - 1)) --names;
-  if (names < begin && names > 0 && is_row_of_units(rows[names]) && fits(names - 1)) {
+  if (names < begin && names > 0 && is_row_of_units(rows[names].cells) && fits(names - 1)) {
     units = rows[names];
     --names;
   }
-  if (units.cells.empty() && names < begin && names > 1 && is_row_of_units(rows[names - 1]) && fits(names - 2) &&
+  if (units.cells.empty() && names < begin && names > 1 && is_row_of_units(rows[names - 1].cells) && fits(names - 2) &&
       rows[names - 2].cells.size() == rows[names].cells.size()) {  // names, units, comments
     aside.push_back(rows[names].line);
     units = rows[names - 1];
@@ -292,7 +302,7 @@ void MeasuredText::find_table() {
     CsvRow own{comments_[i].line, {}};
     cells(comments_[i], separator, own.cells);
     const bool below = header.line < own.line && own.line < spans_[begin].line;
-    if (below && own.cells.size() == header.cells.size() && is_row_of_units(own)) units = own;  // "#,uS,"
+    if (below && own.cells.size() == header.cells.size() && is_row_of_units(own.cells)) units = own;  // "#,uS,"
   }
   units = with_single_blanks(units);
   for (std::size_t i = names; i > 0; --i) aside.insert(aside.begin(), spans_[i - 1].line);

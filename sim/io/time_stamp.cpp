@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/io/time_stamp.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <string_view>
@@ -172,14 +174,20 @@ bool is_time_of_day(const std::string& cell) {
   if (hour < 0 || !rest.take(":") || rest.digits(2) < 0) return false;
   if (rest.take(":") && rest.digits(2) < 0) return false;
   if (rest.take(".,")) rest.fraction();
-  return rest.text.empty();
+  return rest.text.empty() || half_day(rest, hour).has_value();
+}
+
+bool is_day(const std::string& cell) {
+  constexpr std::array orders = {DateOrder::year_first, DateOrder::day_first, DateOrder::month_first};
+  return std::any_of(orders.begin(), orders.end(),
+                     [&](DateOrder order) { return time_stamp_s(cell + " 00:00", order).has_value(); });
 }
 
 std::optional<double> time_stamp_s(const std::string& cell, DateOrder order) {
   Rest rest{cell};
   const std::optional<CalendarDay> at = take_day(rest, order);
   if (!at || !rest.take("T ")) return {};
-  int hour = order == DateOrder::year_first ? rest.digits(2) : one_or_two(rest);
+  int hour = one_or_two(rest);
   if (hour < 0 || hour > 23 || !rest.take(":")) return {};
   const int minute = rest.digits(2);
   if (minute < 0 || minute > 59) return {};

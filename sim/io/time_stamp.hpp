@@ -19,7 +19,10 @@ std::optional<double> time_stamp_s(const std::string& cell, DateOrder order = Da
 /// may also be a number: a caller takes them where no unit is told.
 std::optional<double> compact_stamp_s(const std::string& cell);
 
-/// True of "14:05" and "14:05:09", a time of day or hours and minutes that have passed.
+/// True of a date without a time: "2026-01-31", "31.01.2026".
+bool is_day(const std::string& cell);
+
+/// True of "14:05", "14:05:09" and "2:05 PM", a time of day or hours and minutes that have passed.
 bool is_time_of_day(const std::string& cell);
 
 /// First two fields of a date that ends with the year ("31/01/2026"), and whether points are between them. Which is the day such a date does not

@@ -1,49 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables as spreadsheets and scripts lay them out: below each other, side by side, under comments.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <functional>
-
 #include "devices/fit/fit_endurance.hpp"
-#include "devices/fit/pulse_csv.hpp"
 #include "sim/io/measured_text.hpp"
+#include "tests/devices/lab_ramps.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nudge;
+using namespace nudge::lab;
 using Catch::Contains;
-
-namespace {
-
-constexpr int pulses = 12;
-
-/// Conductance after pulse n up, from 4 uS, and after pulse n down, from the last of those.
-double up_uS(int n, double top = 50) { return top - (top - 4) * std::pow(0.9, n); }
-double down_uS(int n, double top = 50) { return up_uS(pulses, top) * std::pow(0.9, n); }
-
-std::string rows(const std::function<std::string(int)>& row, int from = 1) {
-  std::string out;
-  for (int n = from; n <= pulses; ++n) out += row(n) + "\n";
-  return out;
-}
-
-/// A table of pulses up and down with the names above it.
-std::string ramp(const std::string& names, double top) {
-  return names + "\n0,," + fmt::format("{:.6f}\n", up_uS(0, top)) +
-         rows([&](int n) { return fmt::format("{},up,{:.6f}", n, up_uS(n, top)); }) +
-         rows([&](int n) { return fmt::format("{},down,{:.6f}", pulses + n, down_uS(n, top)); });
-}
-
-std::vector<LabRecord> read(const std::string& text, const std::string& columns = "", std::string* said = nullptr) {
-  TableLook look{columns};
-  std::vector<LabRecord> out = parse_lab_csv(text, "a.csv", {}, &look);
-  if (said != nullptr) *said = look.understood.at(0).text("");
-  return out;
-}
-
-const std::string names = "pulse,direction,G (uS)";
-
-}  // namespace
 
 TEST_CASE("tables below each other are told apart by their titles", "[devices]") {
   std::string said;
@@ -209,10 +173,7 @@ TEST_CASE("the first large step of a device is no failed reading, and a reversed
 }
 
 TEST_CASE("titles above titles tell tables apart, with words for directions in them", "[devices]") {
-  const auto half = [](bool up, double top) {
-    return "Pulse,G (uS)\n" +
-           rows([&](int n) { return fmt::format("{},{:.6f}", n, up ? up_uS(n, top) : down_uS(n, top)); }, up ? 0 : 1);
-  };
+  const auto table = [](bool up, double top) { return "Pulse,G (uS)\n" + half(up, top, up ? 0 : 1); };
   // What is said of all tables tells none apart.
   const std::vector<LabRecord> meta =
       read("Device 1\nVread: 0.1 V\n" + ramp(names, 50) + "Device 2\nVread: 0.1 V\n" + ramp(names, 80));
@@ -222,8 +183,8 @@ TEST_CASE("titles above titles tell tables apart, with words for directions in t
     const std::string first = *sub == 0 ? "Device 1\n" : "", second = *sub == 0 ? "Device 2\n" : "";
     const std::string other = *sub == 0 ? "" : "Device 2 ";
     const std::vector<LabRecord> one =
-        read(first + sub + "LTP\n" + half(true, 50) + sub + "LTD\n" + half(false, 50) + second + other + "LTP\n" +
-             half(true, 80) + other + "LTD\n" + half(false, 80));
+        read(first + sub + "LTP\n" + table(true, 50) + sub + "LTD\n" + table(false, 50) + second + other + "LTP\n" +
+             table(true, 80) + other + "LTD\n" + table(false, 80));
     REQUIRE(one.size() == 2);
     CHECK(one[1].device == "Device 2");
     CHECK(one[1].pulses.direction.back() == Direction::down);
