@@ -8,11 +8,12 @@
 #include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
 
-#include "apps/commands/fit_answers.hpp"
+#include "apps/commands/place_table.hpp"
 #include "devices/fit/column_words.hpp"
 #include "devices/fit/device_columns.hpp"
 #include "sim/base/errors.hpp"
@@ -23,73 +24,8 @@
 namespace nudge {
 namespace {
 
-/// True of a table of places and values, which has names for both.
-bool is_place_table(const MeasuredText& text) {
-  const auto& names = text.header.cells;
-  const auto has = [&](const char* known) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return rank_of(name, {known, Unit::none, false}).has_value();
-    });
-  };
-  return names.size() > 2 && has("row") && has("column");
-}
-
-/// Numbers of lines in their order: numbers grow, names stand as in the file.
-std::map<double, Index> places_of(const std::vector<double>& column) {
-  std::vector<double> sorted = column;
-  // Names are -1, -2, ...: the first one comes first.
-  std::sort(sorted.begin(), sorted.end(), [](double a, double b) { return a < 0 && b < 0 ? a > b : a < b; });
-  std::map<double, Index> places;
-  for (const double one : sorted) places.emplace(one, static_cast<Index>(places.size()));
-  return places;
-}
-
-/// Refuses conductances without a unit that are hardly microsiemens: 1 nS is 0.1 nA at 0.1 V, what arrays are read with.
-void refuse_tiny(const ConductanceFile& file, const std::string& siemens) {
-  const double most = file.siemens.maxCoeff();
-  if (!(most > 0 && most < 1e-9)) return;
-  throw UserError(fmt::format("{}: {:g} uS at most: are these siemens? Say {} (or uS there if not)", file.name,
-                              1e6 * most, siemens));
-}
-
-/// Reads a table of places and values.
-void read_place_table(const std::string& bytes, const std::string& path, ConductanceFile& out) {
-  const LongTable table = read_and_tell(out.look, [&] {
-    return parse_long_table(
-        bytes, path,
-        {{"row", Unit::none, true}, {"column", Unit::none, true}, {"conductance", Unit::siemens, true, "uS"}},
-        {"row", "column", "conductance"}, out.look);
-  });
-  const std::map<double, Index> rows = places_of(table.columns[0]), columns = places_of(table.columns[1]);
-  out.siemens = Matrix<double>::Constant(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()),
-                                         std::numeric_limits<double>::quiet_NaN());
-  std::map<std::pair<Index, Index>, int> lines;
-  for (std::size_t k = 0; k < table.lines.size(); ++k) {
-    const Index i = rows.at(table.columns[0][k]), j = columns.at(table.columns[1][k]);
-    const auto [at, fresh] = lines.emplace(std::pair(i, j), table.lines[k]);
-    if (!fresh) {
-      csv_fail(fmt::format("{}:{}", path, table.lines[k]),
-               fmt::format("row {:g}, column {:g} stands in line {} too", table.columns[0][k], table.columns[1][k],
-                           at->second));
-    }
-    const double g = table.columns[2][k];
-    if (g < 0) csv_fail(fmt::format("{}:{}", path, table.lines[k]), fmt::format("conductance {:g} S is negative", g));
-    out.siemens(i, j) = g;
-  }
-  for (Index i = 0; i < out.siemens.rows(); ++i) {
-    for (Index j = 0; j < out.siemens.cols(); ++j) {
-      if (!std::isnan(out.siemens(i, j))) continue;
-      csv_fail(path, fmt::format("the cell in row {} and column {} of {} x {}, counted from 0, has no reading", i, j,
-                                 out.siemens.rows(), out.siemens.cols()));
-    }
-  }
-  Understood& said = out.look.understood.back();
-  said.notes.push_back(fmt::format("an array of {} rows and {} columns", out.siemens.rows(), out.siemens.cols()));
-  for (const Understood::Column& one : said.columns) {
-    if (one.meaning == "conductance" && one.unit.starts_with("uS ("))
-      refuse_tiny(out, fmt::format("--columns \"conductance={} S\"", one.name));
-  }
-}
+ArrayKind of_conductances() { return {"conductances", "conductance", {"conductance", Unit::siemens, true, "uS"}}; }
+ArrayKind of_weights() { return {"weights", "weight", {"weight", Unit::none, true}, true}; }
 
 /// Unit that a file tells, and where.
 struct ToldUnit {
@@ -144,20 +80,25 @@ ToldUnit unit_in(const MeasuredText& text, bool told) {
   return out;
 }
 
-/// True if the first column counts 0, 1, 2, ... or 1, 2, 3, ...
-bool counts_rows(const MeasuredText& text) {
-  if (text.size() < 2) return false;
+/// Whole numbers of the first column; nothing: it holds something else.
+std::optional<std::vector<long>> first_numbers(const MeasuredText& text) {
+  std::vector<long> out;
   CsvRow row;
-  long first = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     text.row(i, row);
     char* end = nullptr;
-    const long number = std::strtol(row.cells[0].c_str(), &end, 10);
-    if (row.cells[0].empty() || *end != 0) return false;
-    if (i == 0) first = number;
-    if ((i == 0 && first != 0 && first != 1) || number != first + static_cast<long>(i)) return false;
+    out.push_back(std::strtol(row.cells[0].c_str(), &end, 10));
+    if (row.cells[0].empty() || *end != 0) return {};
   }
-  return true;
+  return out;
+}
+
+/// True if the first column counts 0, 1, 2, ... or 1, 2, 3, ...
+bool counts_rows(const MeasuredText& text) {
+  const auto all = first_numbers(text);
+  if (!all || all->size() < 2 || (all->front() != 0 && all->front() != 1)) return false;
+  const auto gap = [](long before, long now) { return now != before + 1; };
+  return std::adjacent_find(all->begin(), all->end(), gap) == all->end();
 }
 
 bool all_names(const MeasuredText& text) {
@@ -181,22 +122,43 @@ bool has_fractions(const MeasuredText& text) {
   return false;
 }
 
-/// True of whole numbers that grow: places of rows, every fourth one perhaps.
+/// True of whole numbers from 0 on that grow: places of rows, every fourth one perhaps.
 bool holds_places(const MeasuredText& text) {
-  CsvRow row;
-  long last = -1;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    text.row(i, row);
-    char* end = nullptr;
-    const long number = std::strtol(row.cells[0].c_str(), &end, 10);
-    if (row.cells[0].empty() || *end != 0 || number <= last) return false;
-    last = number;
-  }
-  return !text.empty();
+  const auto all = first_numbers(text);
+  if (!all || all->empty() || all->front() < 0) return false;
+  return std::adjacent_find(all->begin(), all->end(), std::greater_equal<>()) == all->end();
 }
 
-/// Refuses what stands in a matrix beside its devices: sums, other quantities, a row that counts the columns, a second matrix.
-void refuse_no_devices(const MeasuredText& text) {
+/// Refuses arrays below each other, which are parts of as many rows, or have the names again. Other empty lines between rows are noted.
+void refuse_second_array(const MeasuredText& text, std::vector<std::string>& notes) {
+  if (const int line = text.names_again(); line > 0) {
+    csv_fail(text.place(line), "the names stand here again: is this another array? Give each array a file");
+  }
+  std::vector<std::size_t> parts{0};
+  int second = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    bool empty = false;
+    for (int line = i == 0 ? text.line(0) : text.line(i - 1) + 1; line < text.line(i); ++line) {
+      empty = empty || boost::trim_copy(text.line_text(line)).empty();
+    }
+    if (empty) parts.push_back(0);
+    if (empty && second == 0) second = text.line(i);
+    ++parts.back();
+  }
+  if (parts.size() < 2) return;
+  const bool alike =
+      parts[0] > 1 && std::all_of(parts.begin(), parts.end(), [&](std::size_t n) { return n == parts[0]; });
+  if (alike) {
+    csv_fail(text.place(second),
+             fmt::format("rows follow an empty line: {0} arrays of {1} rows? Give each array a file. Or take the empty "
+                         "lines out, if it is one array of {2} rows",
+                         parts.size(), parts[0], text.size()));
+  }
+  notes.push_back(fmt::format("empty lines between rows, the first above line {}, are left out: one array", second));
+}
+
+/// Refuses what stands in a matrix beside its devices: sums, other quantities, a row that counts the columns.
+void refuse_no_devices(const MeasuredText& text, const ArrayKind& kind) {
   const auto refuse_sum = [&](const std::string& name, int line) {
     if (sums_up(named_unit(name).name))
       csv_fail(text.place(line), fmt::format("\"{}\" sums up the others. Take it out", name));
@@ -205,15 +167,12 @@ void refuse_no_devices(const MeasuredText& text) {
     refuse_sum(name, text.header.line);
     const std::string unit = named_unit(name).unit;
     if (unit.empty() || !told_unit(name).empty()) continue;
-    csv_fail(text.place(text.header), fmt::format("column \"{}\" is in {}, no conductance: take it out", name, unit));
+    csv_fail(text.place(text.header), fmt::format("column \"{}\" is in {}, no {}: take it out", name, unit, kind.one));
   }
   CsvRow row;
   for (std::size_t i = 0; i < text.size(); ++i) {
     text.row(i, row);
     refuse_sum(row.cells[0], row.line);
-    const bool parted =
-        i > 0 && text.line(i) == text.line(i - 1) + 2 && boost::trim_copy(text.line_text(text.line(i) - 1)).empty();
-    if (parted) csv_fail(text.place(row), "rows follow an empty line: is this another array? Give each array a file");
   }
   text.row(0, row);
   bool counts = text.header.cells.empty() && row.cells.size() > 2 && text.size() > 1 && has_fractions(text);
@@ -256,16 +215,17 @@ bool has_counted_edges(const MeasuredText& text) {
 }
 
 /// Numbers of the matrix, without names of rows.
-MatrixFile numbers_of(const std::string& path, const MeasuredText& text, std::vector<std::string>& left) {
+MatrixFile numbers_of(const std::string& path, const MeasuredText& text, const ArrayKind& kind, Understood& said) {
   refuse_table_of_places(text);
-  refuse_no_devices(text);
+  refuse_no_devices(text, kind);
+  refuse_second_array(text, said.notes);
   if (has_counted_edges(text)) {
-    MatrixFile all = read_matrix_file(path, "conductances", EmptyFields::nan);
+    MatrixFile all = read_matrix_file(path, kind.noun, EmptyFields::nan);
     for (Index i = 1; i < all.values.rows(); ++i) {
       if (all.values(i, 0) == all.values(1, 0) + static_cast<double>(i - 1)) continue;
       throw UserError(fmt::format("{}: does not count the rows below the empty cell", all.place(i, 0)));
     }
-    left.push_back("the first, which counts the rows");
+    said.left_columns.push_back("the first, which counts the rows");
     all.values = Matrix<double>(all.values.bottomRightCorner(all.values.rows() - 1, all.values.cols() - 1));
     all.lines.erase(all.lines.begin());
     if (all.values.array().isNaN().any())
@@ -273,17 +233,19 @@ MatrixFile numbers_of(const std::string& path, const MeasuredText& text, std::ve
     return all;
   }
   if (has_row_names(text)) {
-    left.push_back(text.header.cells[0].empty() ? "the first, which counts the rows" : text.header.cells[0]);
+    said.left_columns.push_back(text.header.cells[0].empty() ? "the first, which counts the rows"
+                                                             : text.header.cells[0]);
     const std::vector<std::string> others(text.header.cells.begin() + 1, text.header.cells.end());
-    return read_matrix_file(path, "conductances", EmptyFields::refused,
+    return read_matrix_file(path, kind.noun, EmptyFields::refused,
                             {fmt::format("{}", fmt::join(others, ",")), "names"});
   }
   if (text.header.cells.empty() && text.size() > 2 && counts_rows(text) && has_fractions(text)) {
     csv_fail(text.place(text.line(0)),
-             "the first column counts the rows: write names above it (row,BL0,BL1), or BL0,BL1,BL2 if it holds "
-             "conductances");
+             fmt::format("the first column counts the rows: write names above it (row,BL0,BL1), or BL0,BL1,BL2 if it "
+                         "holds {}",
+                         kind.noun));
   }
-  return read_matrix_file(path, "conductances");
+  return read_matrix_file(path, kind.noun);
 }
 
 /// Conductances of a matrix of this unit; each at least 0, and at most 0.1 S.
@@ -311,42 +273,66 @@ bool holds_text(const std::string& bytes) {
   return !bytes.starts_with("\x93NUMPY") && !bytes.starts_with("PK\x03\x04") && !bytes.starts_with("\x89HDF");
 }
 
+/// Array as it was read, its matrix with the places of numbers, and the unit that it or the file tells. No matrix: a table of places.
+struct ReadArray {
+  ArrayFile file;
+  MatrixFile matrix = {};
+  std::string unit = {};
+};
+
+/// Reads a matrix or a table of places. `unit`: told by the user; empty: not.
+ReadArray read_array(const std::string& path, const ArrayKind& kind, const std::string& unit,
+                     const std::string& columns) {
+  const std::string bytes = read_file_bytes(path, kind.noun);
+  ReadArray out{{fmt::format("{} file \"{}\"", kind.noun, path), {}, {columns}}, {}, unit};
+  if (!holds_text(bytes)) {
+    if (!columns.empty()) throw UserError("crossbar: --columns is of tables: an array of NumPy has no columns by name");
+    out.matrix = read_matrix_file(path, kind.noun);
+    out.file.values = out.matrix.values;
+    return out;
+  }
+  const MeasuredText text = read_measured_text(bytes, path);
+  if (!columns.empty() || is_place_table(text)) {
+    if (!unit.empty()) {
+      throw UserError(
+          fmt::format("crossbar: --unit {}: a table of places has its unit in a name, or in --columns "
+                      "\"conductance=COL3 {}\"",
+                      unit, unit));
+    }
+    read_place_table(bytes, path, kind, out.file);
+    return out;
+  }
+  if (text.empty()) csv_fail(path, "no row of numbers (write plain numbers: 8.073, not 8.073u)");
+  const ToldUnit told = unit_in(text, !unit.empty() || kind.negative);
+  if (kind.negative && !told.unit.empty()) {
+    csv_fail(told.where,
+             fmt::format("{} here: these are no weights. Give conductances with --conductances", told.unit));
+  }
+  if (!unit.empty() && !told.unit.empty() && unit != told.unit) {
+    throw UserError(fmt::format("{}: {} here, --unit says {}", told.where, told.unit, unit));
+  }
+  if (unit.empty()) out.unit = told.unit;
+  Understood said = layout_of(text);
+  out.matrix = numbers_of(path, text, kind, said);
+  out.file.values = out.matrix.values;
+  const std::string meaning = !out.unit.empty() && is_of(out.unit, Unit::ohm) ? "resistance" : kind.one;
+  said.columns.push_back({meaning, meaning, kind.negative ? "" : out.unit.empty() ? "uS" : out.unit});
+  said.notes.push_back(
+      fmt::format("an array of {} rows and {} columns", out.matrix.values.rows(), out.matrix.values.cols()));
+  out.file.look.understood.push_back(std::move(said));
+  return out;
+}
+
 }  // namespace
 
-ConductanceFile read_conductances(const std::string& path, const std::string& unit, const std::string& columns) {
-  const std::string bytes = read_file_bytes(path, "conductances");
-  ConductanceFile out{fmt::format("conductances file \"{}\"", path), {}, {columns}};
-  std::string found = unit;
-  MatrixFile matrix;
-  if (holds_text(bytes)) {
-    const MeasuredText text = read_measured_text(bytes, path);
-    if (!columns.empty() || is_place_table(text)) {
-      if (!unit.empty()) {
-        throw UserError(
-            fmt::format("crossbar: --unit {}: a table of places has its unit in a name, or in --columns "
-                        "\"conductance=COL3 {}\"",
-                        unit, unit));
-      }
-      read_place_table(bytes, path, out);
-      return out;
-    }
-    if (text.empty()) csv_fail(path, "no row of numbers (write plain numbers: 8.073, not 8.073u)");
-    const ToldUnit told = unit_in(text, !unit.empty());
-    if (!unit.empty() && !told.unit.empty() && unit != told.unit) {
-      throw UserError(fmt::format("{}: {} here, --unit says {}", told.where, told.unit, unit));
-    }
-    if (unit.empty()) found = told.unit;
-    Understood said = layout_of(text);
-    matrix = numbers_of(path, text, said.left_columns);
-    const std::string meaning = !found.empty() && is_of(found, Unit::ohm) ? "resistance" : "conductance";
-    said.columns.push_back({meaning, meaning, found.empty() ? "uS" : found});
-    said.notes.push_back(fmt::format("an array of {} rows and {} columns", matrix.values.rows(), matrix.values.cols()));
-    out.look.understood.push_back(std::move(said));
-  } else {
-    if (!columns.empty()) throw UserError("crossbar: --columns is of tables: an array of NumPy has no columns by name");
-    matrix = read_matrix_file(path, "conductances");
-  }
-  out.siemens = siemens_of(matrix, found.empty() ? "uS" : found);
+ArrayFile read_weights(const std::string& path, const std::string& columns) {
+  return read_array(path, of_weights(), "", columns).file;
+}
+
+ArrayFile read_conductances(const std::string& path, const std::string& unit, const std::string& columns) {
+  auto [out, matrix, found] = read_array(path, of_conductances(), unit, columns);
+  if (matrix.values.size() == 0) return out;
+  out.values = siemens_of(matrix, found.empty() ? "uS" : found);
   if (found.empty()) refuse_tiny(out, "--unit S");
   return out;
 }

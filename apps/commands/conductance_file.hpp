@@ -8,10 +8,10 @@
 
 namespace nudge {
 
-/// Measured conductances of one array, and what was read in their file.
-struct ConductanceFile {
-  std::string name;  ///< start of messages
-  Matrix<double> siemens;
+/// Numbers of one array, and what was read in their file.
+struct ArrayFile {
+  std::string name;       ///< start of messages
+  Matrix<double> values;  ///< conductances in siemens, or weights
   TableLook look;
 };
 
@@ -20,7 +20,10 @@ struct ConductanceFile {
 /// row that counts is left aside where names tell that it does. `columns` is a choice of find_columns().
 ///
 /// UserError for units that contradict, places that are missing or occur twice, conductances below 0 or above 0.1 S, and matrices
-/// below 1 nS whose unit nobody told: they are siemens.
-ConductanceFile read_conductances(const std::string& path, const std::string& unit, const std::string& columns);
+/// below 1 nS whose unit nobody told: they are siemens. UserError for what is no device (a sum, a second array) too.
+ArrayFile read_conductances(const std::string& path, const std::string& unit, const std::string& columns);
+
+/// Reads weights in the same way: of either sign, without a unit, in a table in the column weight.
+ArrayFile read_weights(const std::string& path, const std::string& columns);
 
 }  // namespace nudge

@@ -50,7 +50,7 @@ struct CrossbarOptions {
   ConfigArguments config;
   std::string array, spice, block, printed, out;  ///< array: name, empty for all (the first one is exported)
   std::string weights, conductances;
-  std::string unit, columns;  ///< of the file of conductances
+  std::string unit, columns;  ///< of the file of one array
 
   /// True if there is one matrix and no network.
   bool alone() const { return !conductances.empty() || is_matrix_file(weights); }
@@ -102,7 +102,7 @@ struct Answer {
   std::vector<ArrayRead> reads = {};  ///< reads for --out
   std::optional<Netlist> netlist;
   std::vector<std::pair<std::string, CardCounts>> products = {};  ///< of each array, for --card
-  TableLook look = {};                                            ///< what was read in a file of conductances
+  TableLook look = {};                                            ///< what was read in the file of one array
 };
 
 /// Throws UserError for a name that no array on devices has; for a group of columns it names the array.
@@ -177,7 +177,7 @@ Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const N
 Answer measure_alone(const CrossbarOptions& options, const CrossbarSpec& spec, std::uint64_t seed) {
   const WireLine line(lone_array_name);
   const LoneArray lone = options.conductances.empty()
-                             ? programmed_array(options.weights, spec, seed)
+                             ? programmed_array(options.weights, options.columns, spec, seed)
                              : measured_array(options.conductances, options.unit, options.columns, spec, seed);
   Answer out;
   out.look = lone.look;
@@ -233,8 +233,9 @@ void check_options(const CrossbarOptions& options) {
   if (options.conductances.empty() && !options.unit.empty()) {
     throw UserError("crossbar: --unit is the unit of --conductances FILE");
   }
-  if (options.conductances.empty() && !options.columns.empty()) {
-    throw UserError("crossbar: --columns is for --conductances FILE");
+  if (!options.columns.empty() && !options.alone()) {
+    throw UserError(
+        "crossbar: --columns is for one array: --conductances FILE, or --weights FILE of a matrix or table");
   }
   if (options.alone() && (!options.array.empty() || !options.block.empty())) {
     throw UserError(fmt::format("crossbar: {} is of a network; {} is one array without one",
@@ -353,7 +354,7 @@ void add_file_options(CLI::App& app, CrossbarOptions& options) {
   app.add_option(
          "--weights", options.weights,
          "Weights for the arrays of the network, by name: a run file (whose config stands in for CONFIG), .npz or "
-         ".safetensors. One matrix (CSV, .npy) makes an array of its own")
+         ".safetensors. One matrix (CSV, .npy), or a table with row, column and weight, makes an array of its own")
       ->type_name("FILE");
   app.add_option(
          "--conductances", options.conductances,
@@ -364,7 +365,8 @@ void add_file_options(CLI::App& app, CrossbarOptions& options) {
       ->check(CLI::IsMember({"S", "mS", "uS", "nS", "pS", "Ohm", "kOhm", "MOhm"}));
   app.add_option(
       "--columns", options.columns,
-      "Columns of a table of --conductances, if their names do not tell: \"row=COL1,column=COL2,g=COL3 uS\"");
+      "Columns of a table of --conductances or --weights, if their names do not tell: \"row=COL1,column=COL2,g=COL3 "
+      "uS\"");
 }
 
 std::function<ExitCode()> add_crossbar(CLI::App& app) {

@@ -19,7 +19,6 @@
 #include "training/config/assembly.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/stuck_maps.hpp"
-#include "training/data/readers/readers.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -63,9 +62,12 @@ void take_column_scales(CrossbarSpec& spec, Matrix<double>& weights) {
   weights = without_scales(weights, column_scales(weights));
 }
 
-LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed) {
+LoneArray programmed_array(const std::string& path, const std::string& columns, const CrossbarSpec& spec,
+                           std::uint64_t seed) {
   LoneArray out;
-  out.nominal = read_matrix_file(path, "weights").values;
+  ArrayFile file = read_weights(path, columns);
+  out.nominal = std::move(file.values);
+  out.look = std::move(file.look);
   if (out.nominal.isZero(0) && spec.mapping.w_max == 0) {
     throw UserError(
         fmt::format("weights file \"{}\": all weights are 0 (set crossbar.w_max, the weight of the largest "
@@ -86,8 +88,8 @@ LoneArray measured_array(const std::string& path, const std::string& unit, const
         "included: leave it none)",
         selector_name(spec.device.selector.kind)));
   }
-  ConductanceFile file = read_conductances(path, unit, columns);
-  Matrix<double> g = std::move(file.siemens);
+  ArrayFile file = read_conductances(path, unit, columns);
+  Matrix<double> g = std::move(file.values);
   if (g.isZero(0)) throw UserError(fmt::format("{}: all conductances are 0", file.name));
   LoneArray out;
   out.look = std::move(file.look);

@@ -101,16 +101,17 @@ struct LoneArray {
   CrossbarSpec spec;
   Matrix<double> nominal;  ///< weights that the array should hold
   std::unique_ptr<Crossbar<double>> array;
-  TableLook look = {};  ///< what was read in a file of conductances
+  TableLook look = {};  ///< what was read in its file
 };
 
 /// Divides the columns of the weights by their scales where crossbar.scale = column asks for that. The array then holds
 /// them with one scale.
 void take_column_scales(CrossbarSpec& spec, Matrix<double>& weights);
 
-/// Makes an array as `spec` has it and writes the weights of a file (CSV, .npy) into it. UserError naming file, place
+/// Makes an array as `spec` has it and writes the weights of a file (read_weights()) into it. UserError naming file, place
 /// and rule.
-LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, std::uint64_t seed);
+LoneArray programmed_array(const std::string& path, const std::string& columns, const CrossbarSpec& spec,
+                           std::uint64_t seed);
 
 /// Makes an array that holds exactly the conductances of a file (read_conductances()). Each cross
 /// point has one bare device (MappingKind::single), with the wires, circuits, read noise and curve of `spec`. A number
