@@ -306,7 +306,7 @@ ReadArray read_array(const std::string& path, const ArrayKind& kind, const std::
   const ToldUnit told = unit_in(text, !unit.empty() || kind.negative);
   if (kind.negative && !told.unit.empty()) {
     csv_fail(told.where,
-             fmt::format("{} here: these are no weights. Give conductances with --conductances", told.unit));
+             fmt::format("{} here, and a weight has no unit. Give conductances with --conductances", told.unit));
   }
   if (!unit.empty() && !told.unit.empty() && unit != told.unit) {
     throw UserError(fmt::format("{}: {} here, --unit says {}", told.where, told.unit, unit));

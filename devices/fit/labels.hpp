@@ -11,7 +11,7 @@
 
 namespace nudge {
 
-/// What the title of a table, or the name of a column, tells of its rows.
+/// Parts of the title of a table, or of the name of a column, which tell whose its rows are.
 struct Label {
   std::string device = {};  ///< all words that tell nothing else: "Device 1"
   std::string cycle = {};   ///< "2" of "cycle 2", and of "LTP 2"
@@ -31,7 +31,7 @@ std::vector<Label> labels_of(const std::vector<std::vector<std::string>>& names)
 /// Word that tells a device before its number or letter: "Device" of "Device 1", "Cell" of "Cell 3b", "D" of "D1"; empty: it is no such name.
 std::string device_word(const std::string& name);
 
-/// Which of the names of columns are statistics: a word of sums_up() is in them, numbered or not, or they are quantiles (q25 and q75).
+/// True for each name of a column that is a statistic: a word of sums_up() is in it, numbered or not, or it is a quantile (q25 and q75).
 std::vector<bool> statistics_among(const std::vector<std::string>& names);
 
 /// Column that tells something of each row, which stands in titles or in names of columns.
@@ -40,14 +40,14 @@ struct ToldColumn {
   std::size_t place = 0;
 };
 
-/// What titles of tables tell.
+/// Labels of tables by their titles.
 struct TitleLabels {
   std::vector<ToldColumn> columns = {};                 ///< of known meaning
   std::vector<std::pair<std::string, int>> units = {};  ///< units of readings, and their lines
 };
 
-/// Adds columns for what the titles of tables tell: a device, a cycle, a direction. What a title leaves out is that of the table before, a
-/// device above several cycles. Without the column `cycle` (`cycles`) a cycle belongs to the device. Tables without a title of their
+/// Adds columns for what the titles of tables tell: a device, a cycle, a direction. A title without a device has the device of the table
+/// before. Without the column `cycle` (`cycles`) a cycle belongs to the device. Tables without a title of their
 /// own are numbered in a column "tables", of which nobody knows what it tells.
 TitleLabels label_by_titles(MeasuredText& text, const std::vector<std::vector<TableTitle>>& tables, bool cycles);
 

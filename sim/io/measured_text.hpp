@@ -82,8 +82,8 @@ class MeasuredText {
   /// `count_lines`: the last of them counts the lines, from 1.
   void stack(std::vector<ColumnBlock> blocks, const std::vector<std::string>& names, bool count_lines = false);
 
-  /// Parts a file that holds several tables: beside each other, where the names of columns stand again in their line ("pulse,G,,pulse,G"), and
-  /// below each other, under the names again or under titles. Their rows follow each other, table by table. Returns the
+  /// Parts a file that holds several tables. Beside each other the names of columns stand again in their line ("pulse,G,,pulse,G"). Below
+  /// each other they stand again, or titles do. Their rows follow each other, table by table. Returns the
   /// titles of each, but for those that all have; fewer than two: there is one table. Names of columns that stand twice, below a line of titles,
   /// take those: "Device 1 G (uS)".
   std::vector<std::vector<TableTitle>> part_tables();

@@ -279,3 +279,58 @@ TEST_CASE("what is no device of a measured matrix is refused, and comments tell 
   folder.write("label.csv", "WL,B1,B2\n4,8.1,9.2\n8,7.1,6.2\n");
   CHECK(currents("label") == expected);
 }
+
+TEST_CASE("empty lines within a matrix are left out, and two arrays in a file are asked about", "[apps]") {
+  const Folder folder;
+  folder.write("u.csv", "8.1,9.2\n7.1,6.2\n3.1,4.2\n");
+  const auto currents = [&](const std::string& name) {
+    return currents_of(json_of(folder, fmt::format("--conductances {0}.csv --spice {0}.cir", name)));
+  };
+  const std::vector<double> expected = currents("u");
+  int file = 0;
+  for (const char* text : {"8.1,9.2\n7.1,6.2\n\n3.1,4.2\n", "8.1,9.2\n\n\n7.1,6.2\n3.1,4.2\n\n",
+                           "8.1,9.2\n\n7.1,6.2\n\n3.1,4.2\n", "BL0,BL1\n\n8.1,9.2\n7.1,6.2\n3.1,4.2\n\n\n"}) {
+    CAPTURE(text);
+    const std::string name = fmt::format("e{}", file++);
+    folder.write(name + ".csv", text);
+    CHECK(currents(name) == expected);
+  }
+  CHECK(json_of(folder, "--conductances e0.csv")["understood"][0]["notes"].dump().find("above line 4") !=
+        std::string::npos);
+  folder.write("two.csv", "8.1,9.2\n7.1,6.2\n\n\n3.1,4.2\n5.1,6.2\n");
+  check_error(folder, "--conductances two.csv", "two.csv:5: rows follow an empty line: 2 arrays of 2 rows?");
+  folder.write("again.csv", "BL0,BL1\n8.1,9.2\n7.1,6.2\nBL0,BL1\n3.1,4.2\n");
+  check_error(folder, "--conductances again.csv", "again.csv:4: the names stand here again");
+}
+
+TEST_CASE("weights of one array are read as conductances are", "[apps]") {
+  const Folder folder;
+  const std::string device = " --set device.model=ideal --set crossbar.mapping=offset --set crossbar.w_max=4";
+  folder.write("w.csv", "0.5,-1\n0.25,2\n");
+  const auto of = [&](const std::string& name, const std::string& more = "") {
+    return json_of(folder, fmt::format("--weights {0}.csv --spice {0}.cir{1}{2}", name, device, more));
+  };
+  const auto expected = of("w");
+  CHECK(expected["understood"][0]["columns"][0]["meaning"] == "weight");
+  const auto same = [&](const std::string& name, const std::string& text, const std::string& more = "") {
+    CAPTURE(text);
+    folder.write(name + ".csv", text);
+    CHECK(currents_of(of(name, more)) == currents_of(expected));
+  };
+  same("l", "row,col,weight\n0,0,0.5\n0,1,-1\n1,0,0.25\n1,1,2\n");
+  same("c", "i,j,w\n1,0,0.25\n0,0,0.5\n1,1,2\n0,1,-1\n");
+  same("k", "a,b,x\n0,0,0.5\n0,1,-1\n1,0,0.25\n1,1,2\n", " --columns 'row=a,column=b,weight=x'");
+  same("e", "WL,B1,B2\n4,0.5,-1\n8,0.25,2\n");
+  same("t", "0.5,-1,\n0.25,2,\n");
+  const auto refused = [&](const std::string& text, const std::string& what) {
+    folder.write("x.csv", text);
+    check_error(folder, "--weights x.csv" + device, what);
+  };
+  refused(",B1,B2\nW1,0.5,-1\nMean,0.25,2\n", "\"Mean\" sums up the others");
+  refused("B1,B2,sigma\n0.5,-1,0.1\n0.25,2,0.2\n", "\"sigma\" sums up the others");
+  refused("0.5,-1\n0.25,2\n\n0.5,-1\n0.25,2\n", "x.csv:4: rows follow an empty line");
+  refused("w (uS)\n0.5,1\n0.25,2\n", "uS here, and a weight has no unit. Give conductances with --conductances");
+  refused("row,col,weight\n0,0,0.5\n0,1,-1\n1,0,0.25\n", "has no reading");
+  const Outcome plain = run_nudge(folder, "crossbar --weights w.csv" + device);
+  CHECK(plain.output.find("# columns: weight") != std::string::npos);
+}
