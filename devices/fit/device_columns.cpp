@@ -266,9 +266,8 @@ void ask_for_devices(const MeasuredText& text, const DeviceSearch& at, const std
       fmt::format("{}:{}", text.file, line),
       fmt::format("{} begins anew where column \"{}\" changes: does it name devices{}? Say --columns \"{}={}{}\"{} "
                   "or \"{}\"",
-                  at.order == FoundColumns::absent ? "a sweep" : at.order_name, fmt::join(names, "\" or \""),
-                  cycle ? ", or cycles" : "", at.device_key, own, all, cycle ? fmt::format(", \"cycle={}\"", all) : "",
-                  fmt::join(aside, ",")));
+                  at.unordered ? "a sweep" : at.order_name, fmt::join(names, "\" or \""), cycle ? ", or cycles" : "",
+                  at.device_key, own, all, cycle ? fmt::format(", \"cycle={}\"", all) : "", fmt::join(aside, ",")));
 }
 
 }  // namespace
@@ -303,7 +302,7 @@ void check_devices(const MeasuredText& text, const DeviceSearch& at, std::vector
       continue;
     }
     // Sweeps have no order: a column of few values that never come back parts them.
-    const bool parts = at.order == FoundColumns::absent && (text.tells_tables(c) || !signs.returns);
+    const bool parts = at.unordered && (text.tells_tables(c) || !signs.returns);
     if (parts || (signs.restarts > 0 && signs.restarts >= signs.changes)) {
       if (asked.empty()) line = signs.line;
       line = std::min(line, signs.line);

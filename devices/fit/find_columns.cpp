@@ -70,6 +70,9 @@ void ColumnFinder::find_devices() {
     if (at.order == at.cycle) at.cycle = FoundColumns::absent;
     break;
   }
+  const auto required = [](const LongColumn& one) { return one.required; };
+  at.unordered = at.order == FoundColumns::absent && missing_needed().empty() &&
+                 std::any_of(known_.begin(), known_.end(), required);
   leave_read_voltage();
   for (std::size_t c = 0; c < names_.size(); ++c) {
     if (!taken_[c] && !aside_[c]) at.left.push_back(c);

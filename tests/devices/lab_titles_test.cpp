@@ -273,6 +273,12 @@ TEST_CASE("sweeps of several devices below each other are told apart, or asked a
   }
 }
 
+TEST_CASE("a column that is missing is named before columns that may tell devices", "[columns]") {
+  CHECK_THROWS_WITH(read("step no,what,G (uS)\n" +
+                         rows([](int n) { return fmt::format("{},{},{:.6f}", n, n < 6 ? "a" : "b", up_uS(n)); })),
+                    Contains("column \"pulse\" is missing"));
+}
+
 TEST_CASE("endurance may have a row for each state", "[endurance_fit]") {
   const auto table = [](const char* on, const char* off, const char* name) {
     std::string out = fmt::format("cycle,{},R (kOhm)\n", name);
