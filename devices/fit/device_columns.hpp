@@ -57,7 +57,7 @@ struct DeviceSearch {
   std::size_t order = FoundColumns::absent;              ///< numbers that grow within a record
   std::size_t direction = FoundColumns::absent;          ///< directions, empty at the start of a record
   std::string order_name = {}, device_key = {"device"};  ///< keys of --columns
-  bool unordered = false;                                ///< rows have no order, as those of sweeps
+  bool unordered = false;                                ///< rows have no order, as rows of sweeps
 };
 
 /// Columns that tell devices apart where no column is named for them, by their names: row, col; r and c, i and j in pairs. More than
