@@ -57,7 +57,7 @@ std::string finding(const Equilibrium& e) {
         percent(e.unstable), e.abscissa);
   }
   const bool near = e.distance > Equilibrium::settled_within && e.distance < 1 && !(e.none > 0);
-  const std::string away = near ? fmt::format(", {:.2g} % from equilibrium", 100 * e.distance) : "";
+  const std::string away = near ? fmt::format(", {:.2g} % from equilibrium in the mean", 100 * e.distance) : "";
   if (e.settled == 1) return "settled: " + reached_text(e);
   return fmt::format("{}: {}{}, {} of the samples settle",
                      stopped_early(e) ? "free phase stopped early"
@@ -111,8 +111,7 @@ std::string remedy(const Equilibrium& e) {
   if (e.may_name("relaxation.free_steps")) {
     if (e.missing_steps > 0)
       return fmt::format("{} steps (relaxation.free_steps) reach {:.0e}", e.steps + e.missing_steps, e.aim());
-    if (too_short(e) && e.stable())
-      return fmt::format("its slowest mode falls by {:.2g} per tau: raise relaxation.free_steps", -e.abscissa);
+    if (too_short(e) && e.stable()) return "raise relaxation.free_steps";
     if (too_short(e)) return "raise relaxation.free_steps: more steps tell whether there is an equilibrium";
   }
   const bool steps = e.may_name("relaxation.step");

@@ -245,7 +245,8 @@ TEST_CASE("the sentence says what is wrong and what mends it", "[equilibrium]") 
   CHECK_THAT(sentence(e), Catch::StartsWith("free phase too short") && !Catch::Contains("relaxation."));
   e.keys = keys;
   e.distance = 0.12;
-  CHECK_THAT(sentence(e), Catch::Contains("after 1 steps, 12 % from equilibrium, 25 % of the samples settle"));
+  CHECK_THAT(sentence(e),
+             Catch::Contains("after 1 steps, 12 % from equilibrium in the mean, 25 % of the samples settle"));
   e.distance = Equilibrium::unknown;
   e.abscissa = -1;  // there is one, and it is stable
   e.missing_steps = 8;
