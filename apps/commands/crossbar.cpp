@@ -234,8 +234,7 @@ void check_options(const CrossbarOptions& options) {
     throw UserError("crossbar: --unit is the unit of --conductances FILE");
   }
   if (!options.columns.empty() && !options.alone()) {
-    throw UserError(
-        "crossbar: --columns is for one array: --conductances FILE, or --weights FILE of a matrix or table");
+    throw UserError("crossbar: --columns is for one array: --conductances FILE, or --weights of a matrix or table");
   }
   if (options.alone() && (!options.array.empty() || !options.block.empty())) {
     throw UserError(fmt::format("crossbar: {} is of a network; {} is one array without one",
@@ -363,10 +362,8 @@ void add_file_options(CLI::App& app, CrossbarOptions& options) {
       ->type_name("FILE");
   app.add_option("--unit", options.unit, "Unit of a matrix of --conductances. Not given: the one in its file, else uS")
       ->check(CLI::IsMember({"S", "mS", "uS", "nS", "pS", "Ohm", "kOhm", "MOhm"}));
-  app.add_option(
-      "--columns", options.columns,
-      "Columns of a table of --conductances or --weights, if their names do not tell: \"row=COL1,column=COL2,g=COL3 "
-      "uS\"");
+  app.add_option("--columns", options.columns,
+                 "Columns of such a table, if their names do not tell: \"row=COL1,column=COL2,g=COL3 uS\"");
 }
 
 std::function<ExitCode()> add_crossbar(CLI::App& app) {

@@ -48,8 +48,8 @@ struct NetlistCommand {
 std::string left_text(std::optional<double> growth) {
   if (!growth || !(*growth > 0)) return "";
   return fmt::format(
-      "unstable: a perturbation of this operating point grows e-fold in {} with 1 pF at every node, so no circuit "
-      "stays there; --tran TIME shows where it goes if its nodes are unequal (--capacitance \"1 pF\" --capacitance "
+      "unstable: a perturbation of this operating point grows e-fold in {} with 1 pF at every node. So no circuit "
+      "stays there. --tran TIME shows where it goes if nodes are unequal (--capacitance \"1 pF\" --capacitance "
       "\"NODE=2 pF\")",
       format_quantity(1 / *growth, Unit::second, 3));
 }

@@ -16,7 +16,6 @@
 #include "training/train/null_runs.hpp"
 
 namespace nudge::report {
-
 namespace {
 
 /// Reads numbers; integers are shown as reals.

@@ -82,7 +82,8 @@ TEST_CASE("devices fit --iv and --endurance print what they understood, and writ
   CHECK_THAT(lives.output, Contains("r_on = \"lrs_kOhm\" in kOhm") && Contains("every device lasted 2000 pulses"));
   const Outcome mixed = run_nudge(folder, "devices fit sweep.csv --endurance");
   CHECK(mixed.exit_code == 2);
-  CHECK_THAT(mixed.errors, Contains("sweep.csv:1: unknown column"));
+  CHECK_THAT(mixed.errors, Contains("sweep.csv:2: at which voltage was the current read?") &&
+                               Contains("columns left aside: voltage_V"));
   folder.write("iv.csv", "voltage_V,current_A\n0,0\n0.1,1e-6\n0.2,2e-6\n");
   const Outcome three = run_nudge(folder, "devices fit iv.csv --iv");
   CHECK(three.exit_code == 2);

@@ -185,7 +185,7 @@ TEST_CASE("netlist: a balance that no circuit keeps is named where a transient s
       "two equal inverters\n.model en nmos (vto=0.42 kp=400e-6 lambda=0.02)\n.model ep pmos (vto=-0.42 "
       "kp=120e-6 lambda=0.02)\nMP0 qb q vdd vdd ep w=0.7u l=0.1u\nMN0 qb q 0 0 en w=0.45u l=0.1u\nMP1 q qb "
       "vdd vdd ep w=0.7u l=0.1u\nMN1 q qb 0 0 en w=0.45u l=0.1u\nVdd vdd 0 1.2\nC1 q 0 1p\nC2 qb 0 1p\n.end\n");
-  const std::string words = "so no circuit stays there; --tran TIME shows where it goes if its nodes are unequal";
+  const std::string words = "So no circuit stays there. --tran TIME shows where it goes if nodes are unequal";
   for (const char* way : {"--op", "--tran '1 us'", "--tran '1 us' --waves"})
     CHECK_THAT(run_nudge(folder, std::string("netlist latch.cir ") + way).errors, Contains(words));
   // Followed, the advice leads to one of the two states that circuits keep: a node at the supply, the other at 0.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "circuits/circuit_spec.hpp"
 #include "devices/device_config.hpp"
@@ -27,7 +26,7 @@ namespace {
 
 constexpr double kNothing = 0.1;
 constexpr double kTold = 0.01;  // smaller shares and rises are not told
-constexpr std::int64_t kStretched = 4;
+constexpr int kStretched = 4;
 constexpr int kBatches = 4;
 constexpr double kAssumed = 5;   // steps of training that a comparison costs which failed
 constexpr double kFixed = 1e-6;  // |F|/|z| of a fixed point, a thousandth of what is told
@@ -79,16 +78,6 @@ std::optional<Config> without(const Config& config, const CircuitPart& part) {
     changed = true;
   }
   return changed ? std::optional<Config>(out) : std::nullopt;
-}
-
-/// The config with phases of several times as many steps; nothing where a step more changes nothing.
-std::optional<Config> longer(const Config& config) {
-  Config out = config;
-  for (const char* key : {"relaxation.free_steps", "relaxation.nudged_steps"}) {
-    if (!network_reads(config, key)) return std::nullopt;
-    out.set_from_text(key, std::to_string(kStretched * config.integer(key)));
-  }
-  return out;
 }
 
 struct Compared {
@@ -231,6 +220,15 @@ std::string forecast_warning(const Config& config, const GradientForecast& forec
          (forecast.looked ? "" : " (`nudge config check` examines every part of the circuit)");
 }
 
+std::optional<Config> longer(const Config& config, int times) {
+  Config out = config;
+  for (const char* key : {"relaxation.free_steps", "relaxation.nudged_steps"}) {
+    if (!network_reads(config, key)) return std::nullopt;
+    out.set_from_text(key, std::to_string(times * config.integer(key)));
+  }
+  return out;
+}
+
 double first_cosine(const Config& config, const RunParts& run) {
   return measure(config, run, LookAt::quick_parts.longest).cosine;
 }
@@ -248,7 +246,7 @@ GradientForecast forecast_gradient(const Config& config, const RunParts& run, Lo
   }
   const double each = all.steps > 0 ? all.steps : kAssumed;
   double cost = static_cast<double>(parts.size() + 1) * each;
-  if (const auto slower = longer(config)) {
+  if (const auto slower = longer(config, kStretched)) {
     parts.emplace_back("short phases", *slower);
     cost += kStretched * each;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct GradientForecast {
 struct LookAt {
   double steps = 0;     ///< steps of training, for all parts together
   double products = 0;  ///< products of a weight and a state, for one gradient of the run
-  int longest = 4;      ///< most steps of the exact free phase over those of the run; it ends where it has settled
+  int longest = 4;      ///< most steps of the exact free phase, as a multiple of the run's
   static const LookAt whole, quick_parts, parts;
   /// Limit of a run: a twentieth of its steps.
   static LookAt of_run(const Config& config);
@@ -63,6 +64,9 @@ std::string forecast_warning(const Config& config, const GradientForecast& forec
 /// taken there, as many as `what` may cost, and of all four before a run is refused. The parts are measured one by one. Every part of the
 /// circuit that is not ideal gets its keys' defaults, one gradient and one exact gradient.
 GradientForecast forecast_gradient(const Config& config, const RunParts& run, LookAt what);
+
+/// The config with phases of so many times the steps; nothing where a step more changes nothing.
+std::optional<Config> longer(const Config& config, int times);
 
 /// Cosine of the gradient of the first batch with the exact one, both as in forecast_gradient(); NaN where it is not known.
 double first_cosine(const Config& config, const RunParts& run);

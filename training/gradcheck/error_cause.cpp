@@ -11,7 +11,6 @@
 
 #include "sim/base/errors.hpp"
 #include "training/check/gradient_forecast.hpp"
-#include "training/config/config_table.hpp"
 
 namespace nudge {
 
@@ -29,11 +28,7 @@ std::vector<Cause> causes_of(const Config& config, const RunParts& run, double b
   std::vector<Cause> causes;
   if (!found.looked) return causes;
   for (const ErrorPart& part : found.parts) causes.push_back({part.name, part.cosine});
-  Config longer = config;
-  for (const char* key : {"relaxation.free_steps", "relaxation.nudged_steps"}) {
-    if (network_reads(config, key)) longer.set_from_text(key, std::to_string(16 * config.integer(key)));
-  }
-  causes.push_back({"short phases", first_cosine(longer, run), "without"});
+  if (const auto slow = longer(config, 16)) causes.push_back({"short phases", first_cosine(*slow, run)});
   if (!(beta > 0)) return causes;
   const std::string large = fmt::format("too large a beta = {:.2g}", beta);
   const std::string small = fmt::format("too small a beta = {:.2g}", beta);
