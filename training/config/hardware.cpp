@@ -307,8 +307,8 @@ bool level_may_set(const std::string& key) {
 }
 
 std::string power_alone(const Config& config) {
-  const bool asked =
-      on_devices(config) && set_by_user(config, "circuit.gain_bandwidth") && config.real("circuit.gain_bandwidth") > 0;
+  const bool asked = on_devices(config) && set_by_user(config, "circuit.gain_bandwidth") &&
+                     circuit_section().read(config).gain_bandwidth_Hz > 0;
   if (!asked || leaves_bandwidth_open(config) || !phase_options(config).sweeps()) return "";
   return "circuit.gain_bandwidth sets the power of amplifiers alone: with relaxation.schedule = sweep their lag is not "
          "simulated; parallel would. `nudge crossbar` prints the lag";
